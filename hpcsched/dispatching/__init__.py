@@ -1,0 +1,1 @@
+"""What a dispatcher is asked, what it answers, and the dispatchers themselves."""

@@ -1,0 +1,108 @@
+"""The dispatching problem: all that a dispatcher may know, at one simulated instant."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.objective import Objective
+from hpcsched.system.allocation import Allocation, Interval, SlotMap
+from hpcsched.system.space import NodeSpace
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.job import Job
+
+
+class WaitingJob(NamedTuple):
+    """A queued job; `demand` is its largest share of the system (see `System.demand`)."""
+
+    job_id: int
+    submit_time: int
+    units: int
+    unit_request: tuple[int, ...]
+    predicted_run_time: int
+    demand: int
+    job: Job
+
+    @property
+    def area(self) -> int:
+        """Demand × predicted run time."""
+        return self.demand * self.predicted_run_time
+
+
+class RunningJob(NamedTuple):
+    """A running job; `predicted_end_time` lies after now even if the prediction has run out."""
+
+    predicted_end_time: int
+    job_id: int
+    start_time: int
+    units: int
+    allocation: Allocation
+    waiting: WaitingJob
+
+
+class DispatchingProblem(NamedTuple):
+    """An immutable snapshot: one dispatching round asks a dispatcher about it.
+
+    `queue` is in order of arrival, `running` in order of predicted end. It holds no real run time:
+    a running job that has outlived its prediction is said to end one second from now (Galleguillos,
+    thesis 2020, section 5.2).
+
+    What is free comes in one of two forms (see `hpcsched.system.space`): `free_slots`, with the
+    `slot_map` that numbers them, where all jobs ask for equal units; `free_amounts` by resource
+    type and node, `[R, N]`, otherwise. `availability` holds either way.
+
+    The arrays are worked out anew at each access; keep what you need.
+    """
+
+    now: int
+    round: int
+    queue: tuple[WaitingJob, ...]
+    running: tuple[RunningJob, ...]
+    system: System
+    objective: Objective
+    free_slots: tuple[Interval, ...] | None = None
+    slot_map: SlotMap | None = None
+    free_amounts: IntArray | None = None
+
+    @property
+    def capacity(self) -> IntArray:
+        """Capacity per node and resource type, `[N, R]`, read-only."""
+        return self.system.capacity
+
+    @property
+    def availability(self) -> IntArray:
+        """Capacity less what running jobs hold, `[N, R]`."""
+        if self.free_amounts is not None:
+            return self.free_amounts.T
+        space = NodeSpace(self.system)
+        for running in self.running:
+            space.claim(running.allocation, running.waiting.job)
+        space.available.flags.writeable = False
+        return space.available.T
+
+    @property
+    def units(self) -> IntArray:
+        """Units of each queued job, `[J]`."""
+        return _column([job.units for job in self.queue])
+
+    @property
+    def unit_requests(self) -> IntArray:
+        """What a unit of each queued job asks for, `[J, R]`."""
+        rows = [job.unit_request for job in self.queue]
+        return _column(rows).reshape(len(rows), len(self.system.resource_types))
+
+    @property
+    def predicted_run_times(self) -> IntArray:
+        """Predicted run time of each queued job in seconds, `[J]`."""
+        return _column([job.predicted_run_time for job in self.queue])
+
+    @property
+    def submit_times(self) -> IntArray:
+        """Submit time of each queued job in seconds, `[J]`."""
+        return _column([job.submit_time for job in self.queue])
+
+
+def _column(values: Sequence[int] | Sequence[tuple[int, ...]]) -> IntArray:
+    column = np.array(values, dtype=np.int64)
+    column.flags.writeable = False
+    return column

@@ -1,0 +1,1 @@
+"""Measures of how well users and machine were served: one function each."""

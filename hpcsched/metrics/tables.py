@@ -1,0 +1,22 @@
+"""The tables that metrics are computed over."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[np.int64]
+
+
+class Table(Protocol):
+    """Rows in batches, so that a metric over a long trace needs little memory."""
+
+    def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
+        """Yield, batch by batch, the named columns as arrays of equal length."""
+
+
+def whole_column(table: Table, column: str) -> npt.NDArray[Any]:
+    """Return one column of all batches, for what needs all values at once, such as percentiles."""
+    parts = [batch for (batch,) in table.batches(column)]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -1,0 +1,124 @@
+"""What the parameters of every plugin are made of: a strict model and quantities with units."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationInfo,
+    WithJsonSchema,
+)
+
+SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+AMOUNTS = {
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate(["", "k", "M", "G", "T", "P"])},
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate(["K", "M", "G", "T", "P"], 1)},
+}
+
+
+class Params(BaseModel):
+    """The base of a plugin's parameters: frozen, strict, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Selects:
+    """Marks a field whose value names a plugin of `kind`, with its parameters beside the name."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotReproducible:
+    """Marks a field that, once given, makes results depend on the machine; a review warns of it."""
+
+    why: str
+
+
+def parse_duration(text: str) -> int:
+    """Return the seconds in a text such as `90s`, `30min`, `1h30min` or `2d`.
+
+    Raises ValueError when the text is anything else.
+    """
+    return _parse(text, SECONDS, "a duration such as 90s, 30min, 1h30min or 2d")
+
+
+def parse_amount(text: str) -> int:
+    """Return the bytes in a text such as `16GiB` or `500MB`; raises ValueError otherwise."""
+    return _parse(text, AMOUNTS, "an amount such as 4, 512MB or 16GiB")
+
+
+def _parse(text: str, units: Mapping[str, int], expected: str) -> int:
+    unit = "|".join(sorted(units, key=len, reverse=True))
+    if not re.fullmatch(rf"(\d+\s*({unit})\s*)+", text.strip()):
+        raise ValueError(f"expected {expected}, found {text!r}")
+    return sum(int(n) * units[u] for n, u in re.findall(rf"(\d+)\s*({unit})", text))
+
+
+def _read_duration(value: Any) -> Any:
+    return parse_duration(value) if isinstance(value, str) else value
+
+
+def _read_amount(value: Any) -> Any:
+    return parse_amount(value) if isinstance(value, str) else value
+
+
+def _resolve_path(text: str, info: ValidationInfo) -> str:
+    """Fill in `${VAR}` and make the path absolute; a variable that is not set stays as it is."""
+    context = info.context or {}
+    expanded = expand_variables(text, context.get("environment", os.environ))
+    if unset_variables(expanded):
+        return expanded
+    folder = Path(context.get("folder", ".")).absolute()
+    return os.path.normpath(folder / Path(expanded).expanduser())
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def expand_variables(text: str, environment: Mapping[str, str]) -> str:
+    """Replace every `${VAR}` that the environment sets to something."""
+    return _VARIABLE.sub(lambda match: environment.get(match[1]) or match[0], text)
+
+
+def unset_variables(path: str) -> list[str]:
+    """Return the names of the variables that are still to be filled in."""
+    return _VARIABLE.findall(path)
+
+
+_DURATION_SCHEMA = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0},
+        {"type": "string", "pattern": r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"},
+    ]
+}
+_AMOUNT_SCHEMA = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0},
+        {"type": "string", "pattern": r"^\s*(\d+\s*([kMGTP]?B|[KMGTP]iB)\s*)+$"},
+    ]
+}
+
+Duration = Annotated[
+    int, Field(ge=0), BeforeValidator(_read_duration), WithJsonSchema(_DURATION_SCHEMA)
+]
+"""Whole seconds: a number, or a text with units (`30min`)."""
+
+Amount = Annotated[int, Field(ge=0), BeforeValidator(_read_amount), WithJsonSchema(_AMOUNT_SCHEMA)]
+"""How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
+
+InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path)]
+"""A file to read; `${VAR}` is filled in, relative paths start at the scenario's folder."""
+
+Listed = Strict(False)
+"""Put into an annotation of a tuple field, so that a YAML list is accepted for it."""

@@ -1,0 +1,89 @@
+"""The hooks through which plugins register, built-in ones included.
+
+A distribution takes part by naming a module in the entry-point group `hpcsched`; functions in that
+module, marked with `hookimpl`, are called once and return the plugins that they bring. Every hook
+returns an iterable of `Plugin`; each plugin's factory returns an object that follows the protocol
+named at the hook.
+"""
+
+from collections.abc import Iterable
+
+import pluggy
+
+from hpcsched.plugin.registry import Plugin
+
+PROJECT = "hpcsched"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def hpcsched_trace_sources() -> Iterable[Plugin]:
+    """Return trace sources, selected by `trace: {source: NAME}`.
+
+    A factory returns a `hpcsched.workload.source.TraceSource`. It is given the system, so that
+    requests can be expressed in its resource types and jobs that no node can hold can be skipped.
+    """
+
+
+@hookspec
+def hpcsched_predictors() -> Iterable[Plugin]:
+    """Return predictors, selected by `predictor: {name: NAME}`.
+
+    A factory returns a `hpcsched.prediction.predictor.Predictor`. An oracle that is shown real run
+    times declares the capability `SEES_RUN_TIME` and returns an `Oracle` instead.
+    """
+
+
+@hookspec
+def hpcsched_dispatchers() -> Iterable[Plugin]:
+    """Return dispatchers, selected by `dispatcher: {name: NAME}`.
+
+    A factory returns a `hpcsched.dispatching.dispatcher.Dispatcher`. Parameters that select an
+    allocator or a queue order are fields marked with `Selects`, built with `Context.make`.
+    """
+
+
+@hookspec
+def hpcsched_queue_orders() -> Iterable[Plugin]:
+    """Return queue orders, selected by dispatchers that sort their queue (`order: NAME`).
+
+    A factory returns a `hpcsched.dispatching.heuristic.orders.QueueOrder`: the queue of a problem
+    in the order in which to consider its jobs.
+    """
+
+
+@hookspec
+def hpcsched_allocators() -> Iterable[Plugin]:
+    """Return allocators, selected by dispatchers that place jobs (`allocator: NAME`).
+
+    A factory returns a `hpcsched.dispatching.allocator.Allocator`: given how many units fit on each
+    node, it says on which nodes a job's units go.
+    """
+
+
+@hookspec
+def hpcsched_objectives() -> Iterable[Plugin]:
+    """Return objectives, selected by `objective: {name: NAME}`.
+
+    A factory returns a `hpcsched.dispatching.objective.Objective`, which measures finished runs.
+    """
+
+
+@hookspec
+def hpcsched_metrics() -> Iterable[Plugin]:
+    """Return metrics: every registered metric becomes one figure of `summary.json`.
+
+    A factory returns a `hpcsched.metrics.metric.Metric`. Parameters are taken from the scenario's
+    `metrics:` block, under the metric's name.
+    """
+
+
+@hookspec
+def hpcsched_observers() -> Iterable[Plugin]:
+    """Return observers, listed under `observers:` in a scenario.
+
+    A factory returns a `hpcsched.simulation.observer.Observer`, which hears of every event and
+    cannot change what happens.
+    """

@@ -1,0 +1,14 @@
+"""The predictor that believes the user."""
+
+from hpcsched.workload.job import Job
+
+
+class RequestedTime:
+    """Predicts the requested time."""
+
+    def predict(self, job: Job) -> int:
+        """Return the requested time."""
+        return job.requested_time
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Learn nothing."""

@@ -1,0 +1,1 @@
+"""The discrete-event simulator: it knows protocols, not plugins."""

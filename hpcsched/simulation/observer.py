@@ -1,0 +1,24 @@
+"""Observers: whoever wants to follow a simulation without changing it."""
+
+from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.simulation.records import JobRecord, RoundRecord
+
+
+class Observer:
+    """The base of observers; override what you want to hear of, the rest costs nothing.
+
+    Calls come in the order of the simulated events: at an instant ends, then submissions, then the
+    round with its starts and rejections.
+    """
+
+    def job_submitted(self, job: WaitingJob) -> None:
+        """A job has joined the queue, at its submit time."""
+
+    def job_started(self, job: RunningJob) -> None:
+        """A job has started, at its start time."""
+
+    def job_ended(self, record: JobRecord) -> None:
+        """A job has left the system: completed, killed or rejected."""
+
+    def round_ended(self, record: RoundRecord) -> None:
+        """A dispatching round is over and its decision applied."""

@@ -1,0 +1,71 @@
+"""Where a job runs: how many of its units on which nodes."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from hpcsched.system.system import IntArray
+
+
+class Allocation(Protocol):
+    """Node numbers, ascending and each once, and the job units placed on each of them."""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The node numbers."""
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The units on each of `nodes`, at least one."""
+
+
+class NodeAllocation(NamedTuple):
+    """An allocation that lists its nodes."""
+
+    nodes: tuple[int, ...]
+    units: tuple[int, ...]
+
+
+Interval = tuple[int, int]
+"""Slots from the first to before the second."""
+
+
+class SlotMap:
+    """Numbers the slots of a system on which every job unit asks for the same.
+
+    Where all unit requests are equal, a node is worth a whole number of *slots*, the units that it
+    can hold at once, and a unit may take any of them. Slots are numbered node by node.
+    """
+
+    def __init__(self, slots_per_node: IntArray) -> None:
+        self.per_node = slots_per_node
+        self.first = np.concatenate(([0], np.cumsum(slots_per_node)))
+        self.total = int(self.first[-1])
+        self._one_each = bool((slots_per_node == 1).all())
+
+    def spread(self, intervals: tuple[Interval, ...]) -> NodeAllocation:
+        """Return the nodes on which these slots are, with the number of slots on each."""
+        if self._one_each:
+            nodes = tuple(node for low, high in intervals for node in range(low, high))
+            return NodeAllocation(nodes, (1,) * len(nodes))
+        slots = np.concatenate([np.arange(low, high) for low, high in intervals])
+        owners = np.searchsorted(self.first, slots, side="right") - 1
+        node_numbers, units = np.unique(owners, return_counts=True)
+        return NodeAllocation(tuple(node_numbers.tolist()), tuple(units.tolist()))
+
+
+class SlotAllocation(NamedTuple):
+    """An allocation as intervals of slots, ascending; the nodes are worked out when asked for."""
+
+    intervals: tuple[Interval, ...]
+    slot_map: SlotMap
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The node numbers."""
+        return self.slot_map.spread(self.intervals).nodes
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The units on each of `nodes`."""
+        return self.slot_map.spread(self.intervals).units

@@ -1,0 +1,172 @@
+"""What is free on a system, in two forms that answer the same questions.
+
+`NodeSpace` keeps availability per node and resource type, and is always right. `SlotSpace` keeps
+intervals of free slots, and is right where all unit requests are equal: then only the number of
+free slots decides whether a job fits, whatever the nodes are.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+
+import numpy as np
+
+from hpcsched.system.allocation import Allocation, Interval, SlotAllocation, SlotMap
+from hpcsched.system.request import Request
+from hpcsched.system.system import IntArray, System
+
+
+class OvercommitError(Exception):
+    """An allocation asks for more than is free; `node` is where."""
+
+    def __init__(self, node: int, why: str) -> None:
+        super().__init__(why)
+        self.node = node
+
+
+def units_that_fit(system: System, available: IntArray, request: Request) -> IntArray:
+    """Return how many units of the request each node can hold, `[N]`.
+
+    `available` is what is free, by resource type and node, `[R, N]`. An exclusive request fits only
+    on idle nodes.
+    """
+    fits: IntArray | None = None
+    for row, amount in zip(available, request.unit_request, strict=True):
+        if amount:
+            room = row if amount == 1 else row // amount
+            fits = room if fits is None else np.minimum(fits, room)
+    if fits is None:
+        raise ValueError("a unit must ask for at least one resource type")
+    if request.exclusive:
+        fits = np.where((available == system.capacity.T).all(axis=0), fits, 0)
+    if request.node_groups is not None:
+        allowed = [g.name in request.node_groups for g in system.groups]
+        fits = np.where(np.array(allowed)[system.group_of], fits, 0)
+    return fits
+
+
+def room_on_idle_system(system: System, request: Request) -> int:
+    """Return how many units of the request the whole system can hold when nothing runs."""
+    return int(units_that_fit(system, system.capacity.T, request).sum())
+
+
+class NodeSpace:
+    """Availability per resource type and node, `[R, N]`, changed by claims and releases."""
+
+    def __init__(self, system: System, available: IntArray | None = None) -> None:
+        self.system = system
+        source = system.capacity.T if available is None else available
+        self.available: IntArray = np.ascontiguousarray(source).copy()
+
+    def copy(self) -> "NodeSpace":
+        """Return a space of its own with the same availability."""
+        return NodeSpace(self.system, self.available)
+
+    def held(self, allocation: Allocation, request: Request) -> tuple[list[int], IntArray]:
+        """Return the nodes of an allocation and what the request holds of them, `[R, K]`."""
+        nodes = list(allocation.nodes)
+        if request.exclusive:
+            return nodes, self.system.capacity.T[:, nodes]
+        units = np.array(allocation.units, dtype=np.int64)
+        return nodes, np.multiply.outer(np.array(request.unit_request, dtype=np.int64), units)
+
+    def claim(self, allocation: Allocation, request: Request) -> Allocation:
+        """Take the allocation's room and return what to release later.
+
+        Raises OvercommitError, changing nothing, where the room is not free.
+        """
+        nodes, amounts = self.held(allocation, request)
+        left = self.available[:, nodes] - amounts
+        if (left < 0).any():
+            resource, k = np.argwhere(left < 0)[0].tolist()
+            raise OvercommitError(
+                nodes[k],
+                f"{amounts[resource, k]} {self.system.resource_types[resource]} asked for,"
+                f" {self.available[resource, nodes[k]]} free",
+            )
+        self.available[:, nodes] = left
+        return allocation
+
+    def release(self, allocation: Allocation, request: Request) -> None:
+        """Give the allocation's room back."""
+        nodes, amounts = self.held(allocation, request)
+        self.available[:, nodes] += amounts
+
+
+class SlotSpace:
+    """Intervals of free slots, ascending and apart, changed by claims and releases."""
+
+    def __init__(self, slot_map: SlotMap, free: Iterable[Interval] | None = None) -> None:
+        self.slot_map = slot_map
+        whole = [(0, slot_map.total)] if slot_map.total else []
+        self.free: list[Interval] = whole if free is None else list(free)
+        self.count = sum(high - low for low, high in self.free)
+
+    def claim(self, allocation: Allocation, request: Request) -> SlotAllocation:
+        """Take the slots, or the lowest on the nodes, and return what to release later.
+
+        Raises OvercommitError, changing nothing, where a slot is not free.
+        """
+        if not isinstance(allocation, SlotAllocation):
+            allocation = SlotAllocation(self._slots_on(allocation), self.slot_map)
+        intervals = allocation.intervals
+        free = self.free
+        for low, high in intervals:
+            k = bisect_left(free, (low + 1,)) - 1
+            if k < 0 or free[k][1] < high:
+                node = int(self.slot_map.spread(((low, high),)).nodes[0])
+                raise OvercommitError(node, "more units asked for than are free")
+        for low, high in intervals:
+            k = bisect_left(free, (low + 1,)) - 1
+            start, end = free[k]
+            free[k : k + 1] = [part for part in ((start, low), (high, end)) if part[0] < part[1]]
+            self.count -= high - low
+        return allocation
+
+    def release(self, allocation: SlotAllocation, request: Request) -> None:
+        """Give back the slots that a claim returned."""
+        free = self.free
+        for low, high in allocation.intervals:
+            self.count += high - low
+            k = bisect_left(free, (low,))
+            start, end, upto = low, high, k
+            if k and free[k - 1][1] == low:
+                k -= 1
+                start = free[k][0]
+            if upto < len(free) and free[upto][0] == high:
+                end = free[upto][1]
+                upto += 1
+            free[k:upto] = [(start, end)]
+
+    def _slots_on(self, allocation: Allocation) -> tuple[Interval, ...]:
+        """Return free slots on the nodes of an allocation, as many on each as it places there.
+
+        Raises OvercommitError where a node has too few.
+        """
+        chosen: list[Interval] = []
+        for node, units in zip(allocation.nodes, allocation.units, strict=True):
+            chosen += self._lowest_on(node, units)
+        return tuple(chosen)
+
+    def _lowest_on(self, node: int, units: int) -> list[Interval]:
+        first, last = self.slot_map.first[node : node + 2].tolist()
+        found: list[Interval] = []
+        k = max(bisect_left(self.free, (first + 1,)) - 1, 0)
+        missing = units
+        while missing and k < len(self.free) and self.free[k][0] < last:
+            low, high = max(self.free[k][0], first), min(self.free[k][1], last)
+            if low < high:
+                found.append((low, min(high, low + missing)))
+                missing -= found[-1][1] - low
+            k += 1
+        if missing:
+            raise OvercommitError(node, f"{units} units asked for, {units - missing} free")
+        return found
+
+    def free_per_node(self) -> IntArray:
+        """Return the number of free slots on each node, `[N]`."""
+        marks = np.zeros(self.slot_map.total + 1, dtype=np.int64)
+        for low, high in self.free:
+            marks[low] += 1
+            marks[high] -= 1
+        taken = np.concatenate(([0], np.cumsum(np.cumsum(marks[:-1]))))
+        return taken[self.slot_map.first[1:]] - taken[self.slot_map.first[:-1]]

@@ -1,0 +1,91 @@
+"""A system: groups of identical nodes, each node offering amounts of several resource types."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """`count` identical nodes, each with a capacity per resource type."""
+
+    name: str
+    count: int
+    resources: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class System:
+    """The nodes of all groups, numbered from 0 in the order in which the groups are declared.
+
+    A request for resources is a tuple of amounts in the order of `resource_types`.
+    """
+
+    groups: tuple[NodeGroup, ...]
+    resource_types: tuple[str, ...] = field(init=False)
+    totals: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        types = dict.fromkeys(name for group in self.groups for name in group.resources)
+        object.__setattr__(self, "resource_types", tuple(types))
+        totals = (sum(g.count * g.resources.get(name, 0) for g in self.groups) for name in types)
+        object.__setattr__(self, "totals", tuple(totals))
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes."""
+        return sum(group.count for group in self.groups)
+
+    @cached_property
+    def capacity(self) -> IntArray:
+        """Capacity per node and resource type, `[N, R]`, read-only."""
+        rows = [[g.resources.get(name, 0) for name in self.resource_types] for g in self.groups]
+        counts = [group.count for group in self.groups]
+        capacity = np.repeat(np.array(rows, dtype=np.int64), counts, axis=0)
+        capacity.flags.writeable = False
+        return capacity
+
+    @cached_property
+    def group_of(self) -> IntArray:
+        """The index of each node's group, `[N]`, read-only."""
+        group_of = np.repeat(np.arange(len(self.groups)), [group.count for group in self.groups])
+        group_of.flags.writeable = False
+        return group_of
+
+    def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
+        """Return amounts as a tuple over the resource types; raises KeyError for an unknown type."""
+        unknown = [name for name in amounts if name not in self.resource_types]
+        if unknown:
+            raise KeyError(unknown[0])
+        return tuple(amounts.get(name, 0) for name in self.resource_types)
+
+    def node_name(self, node: int) -> str:
+        """Return a node's name: its group's, and its number within the group."""
+        group = int(self.group_of[node])
+        return f"{self.groups[group].name}-{node - sum(g.count for g in self.groups[:group])}"
+
+    @cached_property
+    def _demand_scale(self) -> tuple[int, ...]:
+        common = math.lcm(*(total for total in self.totals if total))
+        return tuple(common // total if total else 0 for total in self.totals)
+
+    def demand(self, units: int, unit_request: Sequence[int]) -> int:
+        """Return a job's demand: its largest share of the system over all resource types.
+
+        The share is scaled to a whole number, by the same factor for every job, so that products
+        with times are exact and equal areas compare equal. With one resource type the demand is
+        what the job asks for.
+        """
+        scale = self._demand_scale
+        return units * max(a * s for a, s in zip(unit_request, scale, strict=True))
+
+    @property
+    def full_demand(self) -> int:
+        """The demand of a job that asks for the whole system."""
+        return math.lcm(*(total for total in self.totals if total))

@@ -1,0 +1,33 @@
+"""Jobs as users submit them, and as traces record them."""
+
+from typing import NamedTuple
+
+
+class Job(NamedTuple):
+    """A job as its user submitted it: all that a predictor or dispatcher may know in advance.
+
+    The job asks for `units` identical units of `unit_request` each (amounts in the order of the
+    system's resource types); a unit runs on one node, and several units may share a node.
+    `node_groups` names the groups that it may run on (None: any), and `exclusive` keeps other jobs
+    off its nodes. Times are seconds. What a trace does not tell is None.
+    """
+
+    job_id: int
+    submit_time: int
+    units: int
+    unit_request: tuple[int, ...]
+    requested_time: int
+    user: int | None = None
+    group: int | None = None
+    application: int | None = None
+    queue: int | None = None
+    partition: int | None = None
+    node_groups: frozenset[str] | None = None
+    exclusive: bool = False
+
+
+class TracedJob(NamedTuple):
+    """A job with the run time that the trace records, which only the simulator knows."""
+
+    job: Job
+    run_time: int
