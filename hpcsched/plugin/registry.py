@@ -26,7 +26,7 @@ KINDS = MappingProxyType(
 """The kinds of plugin, with what each is for."""
 
 SEES_RUN_TIME = "sees_run_time"
-"""The capability of being shown a job's real run time at submission; only a predictor can have it."""
+"""The capability, for predictors alone, of being shown a job's real run time at submission."""
 
 
 class Context(Protocol):

@@ -7,6 +7,7 @@ free slots decides whether a job fits, whatever the nodes are.
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,9 +45,34 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     return fits
 
 
-def room_on_idle_system(system: System, request: Request) -> int:
-    """Return how many units of the request the whole system can hold when nothing runs."""
-    return int(units_that_fit(system, system.capacity.T, request).sum())
+class _Unit(NamedTuple):
+    """A request for one unit, anywhere."""
+
+    unit_request: tuple[int, ...]
+    units: int = 1
+    node_groups: frozenset[str] | None = None
+    exclusive: bool = False
+
+
+def slots_per_node(system: System, unit_request: tuple[int, ...]) -> IntArray:
+    """Return how many units with this request each node can hold when nothing runs, `[N]`."""
+    return units_that_fit(system, system.capacity.T, _Unit(unit_request))
+
+
+def room_for(system: System, unit_request: tuple[int, ...]) -> int:
+    """Return how many units with this request the whole system can hold when nothing runs."""
+    return int(slots_per_node(system, unit_request).sum())
+
+
+def held_amounts(
+    system: System, allocation: Allocation, request: Request
+) -> tuple[list[int], IntArray]:
+    """Return the `K` nodes of an allocation and what the request holds of each, `[R, K]`."""
+    nodes = list(allocation.nodes)
+    if request.exclusive:
+        return nodes, system.capacity.T[:, nodes]
+    units = np.array(allocation.units, dtype=np.int64)
+    return nodes, np.multiply.outer(np.array(request.unit_request, dtype=np.int64), units)
 
 
 class NodeSpace:
@@ -61,20 +87,12 @@ class NodeSpace:
         """Return a space of its own with the same availability."""
         return NodeSpace(self.system, self.available)
 
-    def held(self, allocation: Allocation, request: Request) -> tuple[list[int], IntArray]:
-        """Return the nodes of an allocation and what the request holds of them, `[R, K]`."""
-        nodes = list(allocation.nodes)
-        if request.exclusive:
-            return nodes, self.system.capacity.T[:, nodes]
-        units = np.array(allocation.units, dtype=np.int64)
-        return nodes, np.multiply.outer(np.array(request.unit_request, dtype=np.int64), units)
-
     def claim(self, allocation: Allocation, request: Request) -> Allocation:
         """Take the allocation's room and return what to release later.
 
         Raises OvercommitError, changing nothing, where the room is not free.
         """
-        nodes, amounts = self.held(allocation, request)
+        nodes, amounts = held_amounts(self.system, allocation, request)
         left = self.available[:, nodes] - amounts
         if (left < 0).any():
             resource, k = np.argwhere(left < 0)[0].tolist()
@@ -88,7 +106,7 @@ class NodeSpace:
 
     def release(self, allocation: Allocation, request: Request) -> None:
         """Give the allocation's room back."""
-        nodes, amounts = self.held(allocation, request)
+        nodes, amounts = held_amounts(self.system, allocation, request)
         self.available[:, nodes] += amounts
 
 

@@ -59,7 +59,7 @@ class System:
         return group_of
 
     def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
-        """Return amounts as a tuple over the resource types; raises KeyError for an unknown type."""
+        """Return amounts in the order of the resource types; raises KeyError for an unknown type."""
         unknown = [name for name in amounts if name not in self.resource_types]
         if unknown:
             raise KeyError(unknown[0])

@@ -1,0 +1,50 @@
+"""The protocol of an allocator, and how units fill nodes."""
+
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from hpcsched.system.allocation import Interval, NodeAllocation
+from hpcsched.system.system import IntArray, System
+
+
+class Room(NamedTuple):
+    """What an allocator may choose from, for one job.
+
+    `fits` is how many of the job's units each node can hold, `[N]`; `available` what is free by
+    resource type and node, `[R, N]`; `unit_request` what a unit asks for, `[R]`.
+    """
+
+    fits: IntArray
+    available: IntArray
+    unit_request: tuple[int, ...]
+    system: System
+
+
+class Allocator(Protocol):
+    """Decides on which nodes a job's units go."""
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Place all units; at least as many fit, which the caller has made sure of."""
+
+
+@runtime_checkable
+class SlotAllocator(Protocol):
+    """An allocator that can also choose among slots (see `hpcsched.system.space.SlotSpace`)."""
+
+    def allocate_slots(self, units: int, free: list[Interval]) -> tuple[Interval, ...]:
+        """Take the units' slots out of `free` and return them; at least as many are free."""
+
+
+def fill(units: int, fits: IntArray, preference: IntArray) -> NodeAllocation:
+    """Place units on nodes in order of preference, as many on each as fit.
+
+    `preference` is a permutation of the nodes, `[N]`.
+    """
+    room = fits[preference]
+    before = np.cumsum(room) - room
+    placed = np.clip(units - before, 0, room)
+    used = np.flatnonzero(placed)
+    nodes = preference[used]
+    ascending = np.argsort(nodes)
+    return NodeAllocation(tuple(nodes[ascending].tolist()), tuple(placed[used][ascending].tolist()))

@@ -1,0 +1,1 @@
+"""Dispatchers that follow rules: list scheduling, EASY, and what they are made of."""

@@ -1,0 +1,66 @@
+"""Allocators: each ranks the nodes and fills them in that order."""
+
+import numpy as np
+
+from hpcsched.dispatching.allocator import Room, fill
+from hpcsched.system.allocation import Interval, NodeAllocation
+from hpcsched.system.system import IntArray, System
+
+
+class FirstFit:
+    """Fills nodes in the order in which the system declares them."""
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Place the units on the lowest-numbered nodes with room."""
+        return fill(units, room.fits, np.arange(len(room.fits)))
+
+    def allocate_slots(self, units: int, free: list[Interval]) -> tuple[Interval, ...]:
+        """Take the lowest slots, which lie on the lowest-numbered nodes with room."""
+        missing = units
+        for k, (low, high) in enumerate(free):
+            missing -= high - low
+            if missing <= 0:
+                end = high + missing
+                chosen = (*free[:k], (low, end))
+                free[: k + 1] = [(end, high)] if missing else []
+                return chosen
+        raise ValueError(f"{units} slots asked for, {units - missing} free")
+
+
+class BestFit:
+    """Fills the fullest nodes first, so that large pieces stay free.
+
+    A node's room is the mean free share of its resource types; the smallest room comes first, and
+    among equals the lowest number (as AccaSim's best fit: Galleguillos, thesis 2020, section 3.1).
+    """
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Place the units on the nodes with the least free."""
+        return fill(units, room.fits, np.argsort(_free_share(room), kind="stable"))
+
+
+class KeepScarce:
+    """Keeps free what is scarce and not asked for; then best fit.
+
+    A node's price for a job is what taking it would keep from others: over the resource types that
+    the job does not ask for, the sum of the node's free amount as a share of the whole system's
+    capacity. So a job that needs no accelerator goes to nodes without one while there is room, and
+    the rarer a resource type the dearer its nodes.
+    """
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Place the units on the cheapest nodes, the fullest first among equals."""
+        price = np.zeros(len(room.fits))
+        for row, asked, total in zip(
+            room.available, room.unit_request, room.system.totals, strict=True
+        ):
+            if not asked and total:
+                price += row / total
+        return fill(units, room.fits, np.lexsort((_free_share(room), price)))
+
+
+def _free_share(room: Room) -> "np.typing.NDArray[np.float64]":
+    """Return each node's mean free share over the resource types that it has, `[N]`."""
+    capacity = room.system.capacity.T
+    shares = np.divide(room.available, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
+    return shares.sum(axis=0) / np.maximum((capacity > 0).sum(axis=0), 1)

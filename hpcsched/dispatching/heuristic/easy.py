@@ -1,0 +1,47 @@
+"""EASY backfilling (Lifka 1995; Feitelson and Weil 1998)."""
+
+from collections.abc import Iterable
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+
+
+class Easy:
+    """Starts jobs in order of arrival; behind the first that must wait, those that don't delay it.
+
+    The first job that does not fit, the head job, gets the one reservation of the round, at its
+    shadow time: the earliest instant at which it fits if running jobs end as predicted, all ends of
+    that instant counted. Any later job that fits now is started if it is predicted to end by then,
+    or if the head job still fits at the shadow time beside it.
+    """
+
+    def __init__(self, allocator: Allocator) -> None:
+        self._allocator = allocator
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the jobs to start now."""
+        workspace = open_workspace(problem, self._allocator)
+        queue = iter(problem.queue)
+        starts: list[Start] = []
+        for job in queue:
+            if workspace.fits(job):
+                starts.append(Start(job.job_id, workspace.place(job)))
+            else:
+                starts += _backfill(queue, job, workspace)
+        return Decision(tuple(starts))
+
+
+def _backfill(queue: Iterable[WaitingJob], head: WaitingJob, workspace: Workspace) -> list[Start]:
+    """Start the jobs behind the head job that do not delay it."""
+    starts = []
+    shadow = None
+    for job in queue:
+        if workspace.fits(job):
+            if shadow is None:
+                shadow = workspace.shadow(head)
+            allocation = shadow.backfill(job)
+            if allocation is not None:
+                starts.append(Start(job.job_id, allocation))
+    return starts

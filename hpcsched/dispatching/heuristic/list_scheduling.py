@@ -1,0 +1,82 @@
+"""List scheduling: Algorithm 1 of Goponenko et al. (DEBS 2024, section 2.4)."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+
+Option = Literal["strict", "greedy", "backfill"]
+"""What happens at a job that cannot start: stop, skip it, or reserve room for it."""
+
+
+class ListScheduler:
+    """Considers the queue in an order, and starts what can start.
+
+    With the option `backfill` every job that cannot start now gets a reservation at the earliest
+    time that it can, beside all reservations made before it; all are planned anew in every round.
+    After `depth` reservations no more are made, as in Slurm: jobs further down start if they fit
+    beside those reservations, and are skipped otherwise.
+    """
+
+    def __init__(
+        self, order: QueueOrder, option: Option, allocator: Allocator, depth: int | None = None
+    ) -> None:
+        self._order = order
+        self._option = option
+        self._allocator = allocator
+        self._depth = depth
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the jobs to start now."""
+        workspace = open_workspace(problem, self._allocator)
+        order = self._order.sort(problem)
+        if self._option == "backfill":
+            starts = _backfill(order, workspace, self._depth)
+        else:
+            starts = _start_in_order(order, workspace, stop=self._option == "strict")
+        return Decision(tuple(starts))
+
+
+def _start_in_order(
+    order: Sequence[WaitingJob], workspace: Workspace, *, stop: bool
+) -> list[Start]:
+    """Start every job that fits, up to the first that does not if `stop` says so."""
+    starts = []
+    for job in order:
+        if workspace.fits(job):
+            starts.append(Start(job.job_id, workspace.place(job)))
+        elif stop:
+            break
+    return starts
+
+
+def _backfill(order: Sequence[WaitingJob], workspace: Workspace, depth: int | None) -> list[Start]:
+    """Start or reserve, job by job, as long as a job that fits now is still to come.
+
+    Reservations bind only within a round, so they matter only to jobs that could start now.
+    """
+    starts: list[Start] = []
+    profile = None
+    reservations = 0
+    upto = len(order)
+    for position, job in enumerate(order):
+        while upto > position and not workspace.fits(order[upto - 1]):
+            upto -= 1
+        if upto == position:
+            break
+        if profile is None:
+            if workspace.fits(job):
+                starts.append(Start(job.job_id, workspace.place(job)))
+                continue
+            profile = workspace.profile()
+        allocation = profile.start_now(job)
+        if allocation is not None:
+            starts.append(Start(job.job_id, allocation))
+        elif depth is None or reservations < depth:
+            profile.reserve(job)
+            reservations += 1
+    return starts

@@ -1,0 +1,63 @@
+"""Queue orders: in which order a list scheduler considers the jobs of a queue.
+
+Sorts are stable and start from the order of arrival, which therefore breaks every remaining tie.
+Times are predicted run times, `area` is demand × time (Goponenko et al., DEBS 2024, sections 2.4,
+3.2 and 5.2).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+
+
+class QueueOrder(Protocol):
+    """Sorts the queue of a dispatching problem."""
+
+    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+        """Return the queued jobs, each once, the first to be considered first."""
+
+
+class ArrivalOrder:
+    """FCFS: first come, first served."""
+
+    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+        """Return the queue as it is."""
+        return problem.queue
+
+
+class KeyOrder:
+    """Sorts by ascending key."""
+
+    def __init__(self, key: Callable[[WaitingJob], Any]) -> None:
+        self._key = key
+
+    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+        """Return the queue sorted by the key."""
+        return sorted(problem.queue, key=self._key)
+
+
+def shortest_job(job: WaitingJob) -> tuple[int, int]:
+    """SJF: by time, then demand."""
+    return job.predicted_run_time, job.demand
+
+
+def longest_job(job: WaitingJob) -> tuple[int, int]:
+    """LJF: by time, then demand, the largest first."""
+    return -job.predicted_run_time, -job.demand
+
+
+def smallest_area(job: WaitingJob) -> int:
+    """SAF: by area."""
+    return job.demand * job.predicted_run_time
+
+
+def largest_area(job: WaitingJob) -> int:
+    """LAF: by area, the largest first."""
+    return -job.demand * job.predicted_run_time
+
+
+def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
+    """SPF: by area × time, then area, then submit time."""
+    area = job.demand * job.predicted_run_time
+    return area * job.predicted_run_time, area, job.submit_time

@@ -1,0 +1,151 @@
+"""The workspace where all jobs ask for equal units: slots are counted, not looked at.
+
+Why counting is enough: any free slot takes any unit, and units that are placed in order of their
+start times never conflict as long as no instant needs more slots than there are (intervals with at
+most `k` at once can be coloured with `k` colours in order of their starts). So a plan that holds by
+count can always be carried out.
+"""
+
+import numpy as np
+
+from hpcsched.dispatching.allocator import Allocator, Room, SlotAllocator
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.allocation import Allocation, SlotAllocation, SlotMap
+from hpcsched.system.space import SlotSpace
+
+
+class PooledWorkspace:
+    """Free slots now."""
+
+    def __init__(self, problem: DispatchingProblem, allocator: Allocator) -> None:
+        assert problem.free_slots is not None
+        assert problem.slot_map is not None
+        self.problem = problem
+        self.started: list[WaitingJob] = []
+        self._slot_map: SlotMap = problem.slot_map
+        self._allocator = allocator
+        self._intervals = list(problem.free_slots)
+        self.free = sum([high - low for low, high in self._intervals])
+
+    def fits(self, job: WaitingJob) -> bool:
+        """Say whether the job could be placed now."""
+        return job.units <= self.free
+
+    def place(self, job: WaitingJob) -> Allocation:
+        """Start the job now."""
+        self.free -= job.units
+        self.started.append(job)
+        allocator = self._allocator
+        if isinstance(allocator, SlotAllocator):
+            intervals = allocator.allocate_slots(job.units, self._intervals)
+            return SlotAllocation(intervals, self._slot_map)
+        return self._place_on_nodes(job)
+
+    def _place_on_nodes(self, job: WaitingJob) -> Allocation:
+        space = SlotSpace(self._slot_map, self._intervals)
+        fits = space.free_per_node()
+        used = np.multiply.outer(np.array(job.unit_request), self._slot_map.per_node - fits)
+        system = self.problem.system
+        room = Room(fits, system.capacity.T - used, job.unit_request, system)
+        allocation = space.claim(self._allocator.allocate(job.units, room), job.job)
+        self._intervals = space.free
+        return allocation
+
+    def ends(self) -> list[tuple[int, int]]:
+        """Return when which number of slots is predicted to come free, by time."""
+        ends = [(running[0], running[3]) for running in self.problem.running]
+        if self.started:
+            now = self.problem.now
+            ends += [(now + job.predicted_run_time, job.units) for job in self.started]
+            ends.sort()
+        return ends
+
+    def shadow(self, head: WaitingJob) -> "PooledShadow":
+        """Reserve slots for a head job that does not fit now."""
+        return PooledShadow(self, head)
+
+    def profile(self) -> "PooledProfile":
+        """Return the number of free slots from now on."""
+        return PooledProfile(self)
+
+
+class PooledShadow:
+    """A head job's shadow time, and the slots that it leaves spare then."""
+
+    def __init__(self, workspace: PooledWorkspace, head: WaitingJob) -> None:
+        self._workspace = workspace
+        self._now = workspace.problem.now
+        spare, time = workspace.free - head.units, self._now
+        for end, units in workspace.ends():
+            if end != time:
+                if spare >= 0:
+                    break
+                time = end
+            spare += units
+        self.time = time
+        self.spare = spare
+
+    def backfill(self, job: WaitingJob) -> Allocation | None:
+        """Start the job now if it ends by the shadow time, or does with what is spare then."""
+        units = job.units
+        if units > self._workspace.free:
+            return None
+        if self._now + job.predicted_run_time > self.time:
+            if units > self.spare:
+                return None
+            self.spare -= units
+        return self._workspace.place(job)
+
+
+class PooledProfile:
+    """The number of free slots, as steps: `free[k]` from `times[k]` to before `times[k + 1]`."""
+
+    def __init__(self, workspace: PooledWorkspace) -> None:
+        self._workspace = workspace
+        times, free = [workspace.problem.now], [workspace.free]
+        for end, units in workspace.ends():
+            if end == times[-1]:
+                free[-1] += units
+            else:
+                times.append(end)
+                free.append(free[-1] + units)
+        self._times = times
+        self._free = free
+
+    def start_now(self, job: WaitingJob) -> Allocation | None:
+        """Start the job now if as many slots stay free until its predicted end."""
+        times, free, units = self._times, self._free, job.units
+        end = times[0] + job.predicted_run_time
+        step, steps = 0, len(times)
+        while step < steps and times[step] < end:
+            if free[step] < units:
+                return None
+            step += 1
+        self._take(0, step, end, units)
+        return self._workspace.place(job)
+
+    def reserve(self, job: WaitingJob) -> int:
+        """Reserve slots at the earliest time that as many are free for the predicted run time."""
+        times, free, units, run_time = self._times, self._free, job.units, job.predicted_run_time
+        first, steps = 0, len(times)
+        while True:
+            while free[first] < units:
+                first += 1
+            end, step = times[first] + run_time, first + 1
+            while step < steps and times[step] < end and free[step] >= units:
+                step += 1
+            if step == steps or times[step] >= end:
+                break
+            first = step + 1
+        start = times[first]
+        self._take(first, step, end, units)
+        return start
+
+    def _take(self, first: int, step: int, end: int, units: int) -> None:
+        """Take slots from step `first` to `end`, which lies in or at the end of step `step - 1`."""
+        times, free = self._times, self._free
+        if step == len(times) or times[step] != end:
+            times.insert(step, end)
+            free.insert(step, free[step - 1])
+        for k in range(first, step):
+            free[k] -= units

@@ -1,0 +1,54 @@
+"""A dispatching round's working copy of what is free, with the plans that reach beyond now.
+
+There are two: `pooled`, for rounds in which all jobs ask for equal units, so that counting free
+slots is enough; and `node_level`, which is right for any mix of requests. They answer the same
+questions, so that each dispatcher is written once.
+"""
+
+from typing import Protocol
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
+from hpcsched.dispatching.heuristic.pooled import PooledWorkspace
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.allocation import Allocation
+
+
+class Shadow(Protocol):
+    """The reservation of a head job at its shadow time, as in EASY (Feitelson and Weil 1998)."""
+
+    def backfill(self, job: WaitingJob) -> Allocation | None:
+        """Start the job now if it fits and does not delay the head job; None if it must wait."""
+
+
+class Profile(Protocol):
+    """What is free from now on, given predicted ends and reservations."""
+
+    def start_now(self, job: WaitingJob) -> Allocation | None:
+        """Start the job now if it fits until its predicted end; None if it must wait."""
+
+    def reserve(self, job: WaitingJob) -> int:
+        """Reserve room for the job at the earliest time that it fits, which is returned."""
+
+
+class Workspace(Protocol):
+    """What is free now, and less so with every job that is started."""
+
+    def fits(self, job: WaitingJob) -> bool:
+        """Say whether the job could be placed now."""
+
+    def place(self, job: WaitingJob) -> Allocation:
+        """Start the job now; it must fit."""
+
+    def shadow(self, head: WaitingJob) -> Shadow:
+        """Reserve room for a head job that does not fit now."""
+
+    def profile(self) -> Profile:
+        """Return a profile without reservations; from then on start jobs through it."""
+
+
+def open_workspace(problem: DispatchingProblem, allocator: Allocator) -> Workspace:
+    """Return the workspace that suits the problem."""
+    if problem.free_slots is not None:
+        return PooledWorkspace(problem, allocator)
+    return NodeWorkspace(problem, allocator)

@@ -1,0 +1,42 @@
+"""Checks an allocation against what its job asked for, before room is taken for it."""
+
+from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job
+
+
+def check_allocation(system: System, allocation: Allocation, job: Job) -> None:
+    """Raise ValueError unless the allocation is well-formed and places exactly the job's units.
+
+    Whether the room is free is another question, which claiming it answers.
+    """
+    if isinstance(allocation, SlotAllocation):
+        placed, last = 0, 0
+        for low, high in allocation.intervals:
+            if not last <= low < high <= allocation.slot_map.total:
+                raise ValueError(f"slots {low} to {high} are empty, unknown or out of order")
+            placed, last = placed + high - low, high
+    else:
+        _check_nodes(system, allocation, job)
+        placed = sum(allocation.units)
+    if placed != job.units:
+        raise ValueError(f"expected {job.units} units to be placed, found {placed}")
+
+
+def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:
+    nodes, units = allocation.nodes, allocation.units
+    if len(nodes) != len(units):
+        raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")
+    if any(type(n) is not int for n in (*nodes, *units)):
+        raise ValueError("nodes and units must be whole numbers")
+    if any(a >= b for a, b in zip(nodes, nodes[1:], strict=False)):
+        raise ValueError("nodes must be ascending, each named once")
+    if nodes and not 0 <= nodes[0] <= nodes[-1] < system.node_count:
+        raise ValueError(f"nodes must be from 0 to {system.node_count - 1}, found {nodes}")
+    if any(count < 1 for count in units):
+        raise ValueError(f"at least one unit must be placed on each node named, found {units}")
+    if job.node_groups is not None:
+        for node in nodes:
+            group = system.groups[int(system.group_of[node])].name
+            if group not in job.node_groups:
+                raise ValueError(f"node {system.node_name(node)} is not in a group that it may use")

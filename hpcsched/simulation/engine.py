@@ -1,0 +1,272 @@
+"""The engine: replays jobs against a system and a dispatcher, event by event.
+
+At each instant: ends, then submissions, then one dispatching round if jobs wait. A decision is
+checked before it is applied; nothing is repaired. A job of zero run time ends in the instant in
+which it starts, which opens one more round of that instant if jobs still wait.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator, Sequence
+from heapq import heappop, heappush
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.errors import DecisionError, PluginError
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.simulation.check import check_allocation
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
+from hpcsched.simulation.records import JobRecord, JobState, RoundRecord
+from hpcsched.system.space import OvercommitError
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+
+
+class Parts(NamedTuple):
+    """What a simulation is made of.
+
+    `uniform_request` is the unit request of every job, where that is one for all and the faster
+    pooled form of what is free may be used; None otherwise. `dispatcher_name` is for messages.
+    """
+
+    system: System
+    dispatcher: Dispatcher
+    dispatcher_name: str
+    predictor: Predictor | Oracle
+    objective: Objective
+    observers: Sequence[Observer] = ()
+    uniform_request: tuple[int, ...] | None = None
+    kill_at_requested_time: bool = False
+
+
+class Simulation:
+    """One replay; `run` can be called once.
+
+    `waiting` and `running` count the jobs in the system, also after an interruption.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._system = parts.system
+        self._occupancy: Occupancy = (
+            NodeOccupancy(parts.system)
+            if parts.uniform_request is None
+            else SlotOccupancy(parts.system, parts.uniform_request)
+        )
+        self._queue: dict[int, WaitingJob] = {}
+        # What only the simulator knows of a queued job: its run time here, and how it will end.
+        self._fates: dict[int, tuple[int, JobState]] = {}
+        self._waiting_amounts = [0] * len(parts.system.resource_types)
+        # By predicted end, which is the first field of a running job.
+        self._running: list[RunningJob] = []
+        self._ends: list[tuple[int, int, RunningJob, JobState]] = []
+        self._round = 0
+        self._forecast = _forecaster(parts.predictor)
+        self._observe = parts.predictor.observe
+        self._submitted = _handlers(parts.observers, "job_submitted")
+        self._started = _handlers(parts.observers, "job_started")
+        self._ended = _handlers(parts.observers, "job_ended")
+        self._rounds = _handlers(parts.observers, "round_ended")
+
+    @property
+    def waiting(self) -> int:
+        """The number of jobs in the queue."""
+        return len(self._queue)
+
+    @property
+    def running(self) -> int:
+        """The number of running jobs."""
+        return len(self._running)
+
+    def run(self, jobs: Iterator[TracedJob]) -> None:
+        """Replay jobs that come by ascending submit time, until all have left the system.
+
+        Raises DecisionError where a decision cannot be carried out, or where jobs wait for ever.
+        """
+        ends, queue = self._ends, self._queue
+        upcoming = next(jobs, None)
+        while ends or upcoming is not None:
+            if upcoming is None or (ends and ends[0][0] <= upcoming[0].submit_time):
+                now = ends[0][0]
+            else:
+                now = upcoming[0].submit_time
+            while ends and ends[0][0] == now:
+                self._end(heappop(ends))
+            while upcoming is not None and upcoming[0].submit_time == now:
+                self._submit(upcoming)
+                upcoming = next(jobs, None)
+            while queue:
+                self._dispatch(now)
+                if not ends or ends[0][0] != now:
+                    break
+                while ends and ends[0][0] == now:
+                    self._end(heappop(ends))
+        if queue:
+            raise self._fault(
+                f"nothing runs and nothing more is submitted, yet {len(queue)} jobs are left"
+                f" waiting, the first of them job {next(iter(queue))}"
+            )
+
+    def _submit(self, traced: TracedJob) -> None:
+        job, run_time = traced
+        state: JobState = "completed"
+        if self._parts.kill_at_requested_time and run_time > job.requested_time:
+            run_time, state = job.requested_time, "killed"
+        waiting = WaitingJob(
+            job.job_id,
+            job.submit_time,
+            job.units,
+            job.unit_request,
+            self._predict(job, run_time),
+            self._system.demand(job.units, job.unit_request),
+            job,
+        )
+        self._queue[job.job_id] = waiting
+        self._fates[job.job_id] = run_time, state
+        for r, amount in enumerate(job.unit_request):
+            self._waiting_amounts[r] += amount * job.units
+        for tell in self._submitted:
+            tell(waiting)
+
+    def _predict(self, job: Job, run_time: int) -> int:
+        predicted = self._forecast(job, run_time)
+        if type(predicted) is not int:
+            raise PluginError(
+                f"predictor {type(self._parts.predictor).__name__}: expected a whole number of seconds"
+                f" for job {job.job_id}, found {predicted!r}"
+            )
+        return max(predicted, 1)
+
+    def _dispatch(self, now: int) -> None:
+        self._round += 1
+        queued, running = len(self._queue), len(self._running)
+        problem = DispatchingProblem(
+            now,
+            self._round,
+            tuple(self._queue.values()),
+            self._snapshot_running(now),
+            self._system,
+            self._parts.objective,
+            *self._occupancy.snapshot(),
+        )
+        began = perf_counter()
+        try:
+            decision = self._parts.dispatcher.dispatch(problem)
+        except Exception as error:
+            raise self._fault(f"raised {type(error).__name__}: {error}") from error
+        decision_time = perf_counter() - began
+        self._apply(now, decision)
+        if self._rounds:
+            record = RoundRecord(
+                self._round,
+                now,
+                queued,
+                running,
+                len(decision.starts),
+                len(decision.rejected),
+                len(self._queue),
+                tuple(self._waiting_amounts),
+                self._occupancy.free_amounts(),
+                decision_time,
+                decision.fallback,
+            )
+            for tell in self._rounds:
+                tell(record)
+
+    def _snapshot_running(self, now: int) -> tuple[RunningJob, ...]:
+        """Return the running jobs; those past their prediction are to end one second from now."""
+        running = self._running
+        if not running or running[0].predicted_end_time > now:
+            return tuple(running)
+        overdue = bisect_left(running, (now + 1,))
+        corrected = [job._replace(predicted_end_time=now + 1) for job in running[:overdue]]
+        return (*corrected, *running[overdue:])
+
+    def _apply(self, now: int, decision: Decision) -> None:
+        for start in decision.starts:
+            self._start(now, start)
+        for job_id in decision.rejected:
+            waiting = self._leave_queue(job_id)
+            del self._fates[job_id]
+            record = JobRecord(
+                waiting.job,
+                waiting.demand,
+                waiting.predicted_run_time,
+                "rejected",
+                None,
+                None,
+                None,
+            )
+            for tell in self._ended:
+                tell(record)
+
+    def _start(self, now: int, start: Start) -> None:
+        job_id, allocation = start
+        waiting = self._leave_queue(job_id)
+        try:
+            check_allocation(self._system, allocation, waiting.job)
+            allocation = self._occupancy.claim(allocation, waiting.job)
+        except OvercommitError as error:
+            node = self._system.node_name(error.node)
+            raise self._fault(f"job {job_id}, node {node}: {error}") from None
+        except ValueError as error:
+            raise self._fault(f"job {job_id}: {error}") from None
+        run_time, state = self._fates.pop(job_id)
+        running = RunningJob(
+            now + waiting.predicted_run_time, job_id, now, waiting.units, allocation, waiting
+        )
+        insort(self._running, running)
+        heappush(self._ends, (now + run_time, job_id, running, state))
+        for tell in self._started:
+            tell(running)
+
+    def _end(self, end: tuple[int, int, RunningJob, JobState]) -> None:
+        end_time, _, running, state = end
+        waiting = running.waiting
+        del self._running[bisect_left(self._running, running)]
+        self._occupancy.release(running.allocation, waiting.job)
+        self._observe(waiting.job, end_time - running.start_time)
+        record = JobRecord(
+            waiting.job,
+            waiting.demand,
+            waiting.predicted_run_time,
+            state,
+            running.start_time,
+            end_time,
+            running.allocation,
+        )
+        for tell in self._ended:
+            tell(record)
+
+    def _leave_queue(self, job_id: int) -> WaitingJob:
+        waiting = self._queue.pop(job_id, None)
+        if waiting is None:
+            raise self._fault(f"job {job_id} is not waiting, or was decided on twice")
+        for r, amount in enumerate(waiting.unit_request):
+            self._waiting_amounts[r] -= amount * waiting.units
+        return waiting
+
+    def _fault(self, what: str) -> DecisionError:
+        return DecisionError(
+            f"dispatcher {self._parts.dispatcher_name}, round {self._round}: {what}"
+        )
+
+
+def _forecaster(predictor: Predictor | Oracle) -> Callable[[Job, int], object]:
+    """Return what predicts a job, shown the real run time only if the predictor is an oracle."""
+    if isinstance(predictor, Oracle):
+        return predictor.foresee
+    return lambda job, run_time: predictor.predict(job)
+
+
+def _handlers(observers: Sequence[Observer], event: str) -> list[Callable[[Any], None]]:
+    """Return the observers' methods for an event, without those that do nothing."""
+    return [
+        getattr(observer, event)
+        for observer in observers
+        if getattr(type(observer), event) is not getattr(Observer, event)
+    ]

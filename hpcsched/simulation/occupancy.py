@@ -1,0 +1,70 @@
+"""What is taken of the system during a replay, in the form that suits the jobs."""
+
+from typing import Protocol
+
+from hpcsched.system.allocation import Allocation, Interval, SlotMap
+from hpcsched.system.request import Request
+from hpcsched.system.space import NodeSpace, SlotSpace, slots_per_node
+from hpcsched.system.system import IntArray, System
+
+Snapshot = tuple[tuple[Interval, ...] | None, SlotMap | None, IntArray | None]
+"""Free slots, their map, and free amounts `[R, N]`, as in a dispatching problem."""
+
+
+class Occupancy(Protocol):
+    """The truth about what is free."""
+
+    def claim(self, allocation: Allocation, request: Request) -> Allocation:
+        """Take room and return what to release; raises OvercommitError where it is not free."""
+
+    def release(self, allocation: Allocation, request: Request) -> None:
+        """Give room back."""
+
+    def snapshot(self) -> Snapshot:
+        """Return what a dispatching problem says of it."""
+
+    def free_amounts(self) -> tuple[int, ...]:
+        """Return what is free of each resource type, over all nodes."""
+
+
+class NodeOccupancy:
+    """Kept per node and resource type."""
+
+    def __init__(self, system: System) -> None:
+        self._space = NodeSpace(system)
+        self.claim = self._space.claim
+        self.release = self._space.release
+
+    def snapshot(self) -> Snapshot:
+        """Return a copy of the free amounts."""
+        available = self._space.available.copy()
+        available.flags.writeable = False
+        return None, None, available
+
+    def free_amounts(self) -> tuple[int, ...]:
+        """Return what is free of each resource type, over all nodes."""
+        return tuple(self._space.available.sum(axis=1).tolist())
+
+
+class SlotOccupancy:
+    """Kept as slots, for jobs that all ask for the same per unit and constrain no nodes."""
+
+    def __init__(self, system: System, uniform_request: tuple[int, ...]) -> None:
+        self._slot_map = SlotMap(slots_per_node(system, uniform_request))
+        self._space = SlotSpace(self._slot_map)
+        self._totals = system.totals
+        self._request = uniform_request
+        self.claim = self._space.claim
+        self.release = self._space.release
+
+    def snapshot(self) -> Snapshot:
+        """Return the free slots."""
+        return tuple(self._space.free), self._slot_map, None
+
+    def free_amounts(self) -> tuple[int, ...]:
+        """Return what is free of each resource type, over all nodes."""
+        taken = self._slot_map.total - self._space.count
+        return tuple(
+            total - taken * amount
+            for total, amount in zip(self._totals, self._request, strict=True)
+        )

@@ -1,0 +1,69 @@
+"""Lines of a Standard Workload Format file, plain or gzip, one at a time."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from hpcsched.errors import Finding, InputError, Place
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class SwfLines:
+    """Reads a file once, from the first line to the last, without holding it in memory.
+
+    Header comments (`;` lines before the first record) are gathered in `comments`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.comments: list[str] = []
+        self._raw: IO[bytes] | None = None
+        self._size = 0
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the file has been read, from 0 to 1."""
+        if self._raw is None or not self._size:
+            return 0.0
+        return 1.0 if self._raw.closed else self._raw.tell() / self._size
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and text of every line that is neither blank nor a comment.
+
+        Raises InputError when the file cannot be read, or is damaged further on.
+        """
+        number = 0
+        in_header = True
+        self.comments = []
+        try:
+            with self.path.open("rb") as raw:
+                self._raw, self._size = raw, self.path.stat().st_size
+                packed = raw.read(2) == GZIP_MAGIC
+                raw.seek(0)
+                lines = gzip.GzipFile(fileobj=raw) if packed else raw
+                for number, line in enumerate(lines, 1):  # noqa: B007 (the handlers name the line)
+                    if line[:1] == b";":
+                        if in_header:
+                            self.comments.append(line[1:].decode("utf-8", "replace").strip())
+                    elif line.strip():
+                        in_header = False
+                        yield number, line
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(
+                Finding(
+                    "damaged-trace",
+                    f"expected a whole gzip file, found damage after this line: {error}",
+                    Place(str(self.path), number),
+                )
+            ) from None
+        except OSError as error:
+            raise InputError(
+                Finding(
+                    "unreadable-trace",
+                    f"the trace cannot be read: {error.strerror or error}",
+                    Place(str(self.path)),
+                )
+            ) from None
