@@ -1,5 +1,7 @@
 """Checks an allocation against what its job asked for, before room is taken for it."""
 
+from itertools import pairwise
+
 from hpcsched.system.allocation import Allocation, SlotAllocation
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
@@ -29,7 +31,7 @@ def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:
         raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")
     if any(type(n) is not int for n in (*nodes, *units)):
         raise ValueError("nodes and units must be whole numbers")
-    if any(a >= b for a, b in zip(nodes, nodes[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(nodes)):
         raise ValueError("nodes must be ascending, each named once")
     if nodes and not 0 <= nodes[0] <= nodes[-1] < system.node_count:
         raise ValueError(f"nodes must be from 0 to {system.node_count - 1}, found {nodes}")

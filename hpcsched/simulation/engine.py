@@ -136,8 +136,8 @@ class Simulation:
         predicted = self._forecast(job, run_time)
         if type(predicted) is not int:
             raise PluginError(
-                f"predictor {type(self._parts.predictor).__name__}: expected a whole number of seconds"
-                f" for job {job.job_id}, found {predicted!r}"
+                f"predictor {type(self._parts.predictor).__name__}: expected a whole number of"
+                f" seconds for job {job.job_id}, found {predicted!r}"
             )
         return max(predicted, 1)
 
@@ -260,7 +260,7 @@ def _forecaster(predictor: Predictor | Oracle) -> Callable[[Job, int], object]:
     """Return what predicts a job, shown the real run time only if the predictor is an oracle."""
     if isinstance(predictor, Oracle):
         return predictor.foresee
-    return lambda job, run_time: predictor.predict(job)
+    return lambda job, _: predictor.predict(job)
 
 
 def _handlers(observers: Sequence[Observer], event: str) -> list[Callable[[Any], None]]:

@@ -27,44 +27,32 @@ class Occupancy(Protocol):
         """Return what is free of each resource type, over all nodes."""
 
 
-class NodeOccupancy:
+class NodeOccupancy(NodeSpace):
     """Kept per node and resource type."""
-
-    def __init__(self, system: System) -> None:
-        self._space = NodeSpace(system)
-        self.claim = self._space.claim
-        self.release = self._space.release
 
     def snapshot(self) -> Snapshot:
         """Return a copy of the free amounts."""
-        available = self._space.available.copy()
+        available = self.available.copy()
         available.flags.writeable = False
         return None, None, available
 
     def free_amounts(self) -> tuple[int, ...]:
         """Return what is free of each resource type, over all nodes."""
-        return tuple(self._space.available.sum(axis=1).tolist())
+        return tuple(self.available.sum(axis=1).tolist())
 
 
-class SlotOccupancy:
+class SlotOccupancy(SlotSpace):
     """Kept as slots, for jobs that all ask for the same per unit and constrain no nodes."""
 
     def __init__(self, system: System, uniform_request: tuple[int, ...]) -> None:
-        self._slot_map = SlotMap(slots_per_node(system, uniform_request))
-        self._space = SlotSpace(self._slot_map)
-        self._totals = system.totals
-        self._request = uniform_request
-        self.claim = self._space.claim
-        self.release = self._space.release
+        super().__init__(SlotMap(slots_per_node(system, uniform_request)))
+        self._totals = list(zip(system.totals, uniform_request, strict=True))
 
     def snapshot(self) -> Snapshot:
         """Return the free slots."""
-        return tuple(self._space.free), self._slot_map, None
+        return tuple(self.free), self.slot_map, None
 
     def free_amounts(self) -> tuple[int, ...]:
         """Return what is free of each resource type, over all nodes."""
-        taken = self._slot_map.total - self._space.count
-        return tuple(
-            total - taken * amount
-            for total, amount in zip(self._totals, self._request, strict=True)
-        )
+        taken = self.slot_map.total - self.count
+        return tuple([total - taken * amount for total, amount in self._totals])

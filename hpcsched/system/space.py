@@ -5,9 +5,9 @@ intervals of free slots, and is right where all unit requests are equal: then on
 free slots decides whether a job fits, whatever the nodes are.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -122,38 +122,45 @@ class SlotSpace:
     def claim(self, allocation: Allocation, request: Request) -> SlotAllocation:
         """Take the slots, or the lowest on the nodes, and return what to release later.
 
-        Raises OvercommitError, changing nothing, where a slot is not free.
+        Raises OvercommitError where a slot is not free; the space cannot be used any more then.
         """
         if not isinstance(allocation, SlotAllocation):
             allocation = SlotAllocation(self._slots_on(allocation), self.slot_map)
-        intervals = allocation.intervals
         free = self.free
-        for low, high in intervals:
-            k = bisect_left(free, (low + 1,)) - 1
-            if k < 0 or free[k][1] < high:
-                node = int(self.slot_map.spread(((low, high),)).nodes[0])
+        for low, high in allocation.intervals:
+            k = bisect_right(free, (low, self.slot_map.total)) - 1
+            start, end = free[k] if k >= 0 else (0, 0)
+            if end < high:
+                node = self.slot_map.spread(((low, high),)).nodes[0]
                 raise OvercommitError(node, "more units asked for than are free")
-        for low, high in intervals:
-            k = bisect_left(free, (low + 1,)) - 1
-            start, end = free[k]
-            free[k : k + 1] = [part for part in ((start, low), (high, end)) if part[0] < part[1]]
+            if start == low:
+                if end == high:
+                    del free[k]
+                else:
+                    free[k] = (high, end)
+            else:
+                free[k] = (start, low)
+                if end > high:
+                    free.insert(k + 1, (high, end))
             self.count -= high - low
         return allocation
 
-    def release(self, allocation: SlotAllocation, request: Request) -> None:
+    def release(self, allocation: Allocation, request: Request) -> None:
         """Give back the slots that a claim returned."""
         free = self.free
-        for low, high in allocation.intervals:
+        for low, high in cast(SlotAllocation, allocation).intervals:
+            k = bisect_right(free, (low,))
+            joins_left = k > 0 and free[k - 1][1] == low
+            if k < len(free) and free[k][0] == high:
+                if joins_left:
+                    free[k - 1 : k + 1] = [(free[k - 1][0], free[k][1])]
+                else:
+                    free[k] = (low, free[k][1])
+            elif joins_left:
+                free[k - 1] = (free[k - 1][0], high)
+            else:
+                free.insert(k, (low, high))
             self.count += high - low
-            k = bisect_left(free, (low,))
-            start, end, upto = low, high, k
-            if k and free[k - 1][1] == low:
-                k -= 1
-                start = free[k][0]
-            if upto < len(free) and free[upto][0] == high:
-                end = free[upto][1]
-                upto += 1
-            free[k:upto] = [(start, end)]
 
     def _slots_on(self, allocation: Allocation) -> tuple[Interval, ...]:
         """Return free slots on the nodes of an allocation, as many on each as it places there.

@@ -1,7 +1,7 @@
 """A system: groups of identical nodes, each node offering amounts of several resource types."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -59,7 +59,7 @@ class System:
         return group_of
 
     def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
-        """Return amounts in the order of the resource types; raises KeyError for an unknown type."""
+        """Return amounts in the order of `resource_types`; raises KeyError for an unknown one."""
         unknown = [name for name in amounts if name not in self.resource_types]
         if unknown:
             raise KeyError(unknown[0])
@@ -75,15 +75,23 @@ class System:
         common = math.lcm(*(total for total in self.totals if total))
         return tuple(common // total if total else 0 for total in self.totals)
 
-    def demand(self, units: int, unit_request: Sequence[int]) -> int:
+    @cached_property
+    def _shares(self) -> dict[tuple[int, ...], int]:
+        """Demands of one unit that have been worked out."""
+        return {}
+
+    def demand(self, units: int, unit_request: tuple[int, ...]) -> int:
         """Return a job's demand: its largest share of the system over all resource types.
 
         The share is scaled to a whole number, by the same factor for every job, so that products
         with times are exact and equal areas compare equal. With one resource type the demand is
         what the job asks for.
         """
-        scale = self._demand_scale
-        return units * max(a * s for a, s in zip(unit_request, scale, strict=True))
+        share = self._shares.get(unit_request)
+        if share is None:
+            scaled = zip(unit_request, self._demand_scale, strict=True)
+            share = self._shares[unit_request] = max(amount * scale for amount, scale in scaled)
+        return units * share
 
     @property
     def full_demand(self) -> int:

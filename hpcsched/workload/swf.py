@@ -3,8 +3,8 @@
 Format: Feitelson, Tsafrir, Krakov, *Experience with using the Parallel Workloads Archive*, 2014; 18
 whitespace-separated fields a line, comments after `;`, `-1` for what is not given.
 
-Extension: a header comment `; UnitResources: core mem gpu` says that each record has as many further
-fields, the amounts of these resource types that one requested processor stands for.
+Extension: a header comment `; UnitResources: core mem gpu` says that each record has as many
+further fields, the amounts of these resource types that one requested processor stands for.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ FIELDS = 18
 UNIT_RESOURCES = "UnitResources:"
 
 _USED = itemgetter(0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
-"""Job number, submit, run, allocated and requested processors, requested time; user to partition."""
+"""Job number, submit, run, processors allocated and requested, requested time, user to partition."""
 
 
 class SwfParams(Params):
@@ -46,7 +46,7 @@ class SwfParams(Params):
     )
     over_requested_time: Literal["clip", "keep"] = Field(
         "clip",
-        description="What to do with a run time over the requested time: cut it to that, or keep it.",
+        description="What to do with a run time over the requested time: cut it, or keep it.",
     )
     missing_run_time: Literal["skip", "error"] = Field(
         "skip", description="What to do with a job whose run time is not given."
@@ -133,21 +133,21 @@ class SwfSource:
                 traced = self._parse(line.split(), seen)
                 submit_time = traced.job.submit_time
                 if submit_time < last_submit_time and not sort:
-                    raise _Unusable(
+                    raise _UnusableError(
                         "unsorted",
                         f"expected a submit time of at least {last_submit_time},"
                         f" as the record before has, found {submit_time}",
                     )
-            except _Unusable as problem:
+            except _UnusableError as problem:
                 self._skip(problem, number)
             else:
                 last_submit_time = submit_time
                 yield traced
 
     def _parse(self, fields: list[bytes], seen: NumbersSeen) -> TracedJob:
-        """Return the job of a record; raises _Unusable if there is none."""
+        """Return the job of a record; raises _UnusableError if there is none."""
         if len(fields) != self._field_count:
-            raise _Unusable(
+            raise _UnusableError(
                 "malformed", f"expected {self._field_count} fields, found {len(fields)}"
             )
         try:
@@ -156,20 +156,20 @@ class SwfSource:
                 user, group, application, queue, partition,
             ) = map(int, _USED(fields))  # fmt: skip
         except ValueError as error:
-            raise _Unusable("malformed", f"expected whole numbers: {error}") from None
+            raise _UnusableError("malformed", f"expected whole numbers: {error}") from None
         if job_id < 0 or submit_time < 0:
-            raise _Unusable("malformed", "expected a job number and a submit time, found -1")
+            raise _UnusableError("malformed", "expected a job number and a submit time, found -1")
         if not seen.add(job_id):
-            raise _Unusable("malformed", f"job number {job_id} was seen before")
+            raise _UnusableError("malformed", f"job number {job_id} was seen before")
         if run_time <= 0:
             if run_time < 0:
-                raise _Unusable("missing_run_time", "no run time is given")
+                raise _UnusableError("missing_run_time", "no run time is given")
             if self._params.zero_run_time == "skip":
-                raise _Unusable("zero_run_time", "the run time is 0")
+                raise _UnusableError("zero_run_time", "the run time is 0")
         if units <= 0:
             units = allocated
             if units <= 0 or self._params.missing_processors != "allocated":
-                raise _Unusable("missing_processors", "no requested processors are given")
+                raise _UnusableError("missing_processors", "no requested processors are given")
         if requested_time <= 0:
             requested_time = self._missing_requested_time(run_time)
         elif run_time > requested_time and self._params.over_requested_time == "clip":
@@ -177,7 +177,7 @@ class SwfSource:
             self.account.clipped["over_requested_time"] += 1
         request, room = self._request(tuple(fields[FIELDS:]))
         if units > room:
-            raise _Unusable(
+            raise _UnusableError(
                 "larger_than_system", f"{units} units are requested, and at most {room} fit"
             )
         job = Job(
@@ -200,7 +200,7 @@ class SwfSource:
             return policy
         if policy == "run_time":
             return run_time
-        raise _Unusable("missing_requested_time", "no requested time is given")
+        raise _UnusableError("missing_requested_time", "no requested time is given")
 
     def _request(self, amounts: tuple[bytes, ...]) -> tuple[tuple[int, ...], int]:
         """Return a record's unit request, and how many such units fit on the idle system."""
@@ -216,13 +216,13 @@ class SwfSource:
             try:
                 numbers = [max(int(amount), 0) for amount in amounts]
             except ValueError as error:
-                raise _Unusable("malformed", f"expected whole numbers: {error}") from None
+                raise _UnusableError("malformed", f"expected whole numbers: {error}") from None
             request = self._system.request(dict(zip(self._types, numbers, strict=True)))
         if not any(request):
-            raise _Unusable("malformed", "a unit must ask for at least one resource type")
+            raise _UnusableError("malformed", "a unit must ask for at least one resource type")
         return request, room_for(self._system, request)
 
-    def _skip(self, problem: "_Unusable", number: int) -> None:
+    def _skip(self, problem: "_UnusableError", number: int) -> None:
         """Count a record that cannot be used, or raise InputError if the policy says so."""
         reason = problem.reason
         if getattr(self._params, reason) == "error":
@@ -257,7 +257,7 @@ class SwfSource:
             )
 
 
-class _Unusable(Exception):
+class _UnusableError(Exception):
     """A record that gives no job; the reason is the name of the policy that decides on it."""
 
     def __init__(self, reason: str, message: str) -> None:

@@ -44,7 +44,7 @@ class SwfLines:
                 packed = raw.read(2) == GZIP_MAGIC
                 raw.seek(0)
                 lines = gzip.GzipFile(fileobj=raw) if packed else raw
-                for number, line in enumerate(lines, 1):  # noqa: B007 (the handlers name the line)
+                for number, line in enumerate(lines, 1):
                     if line[:1] == b";":
                         if in_header:
                             self.comments.append(line[1:].decode("utf-8", "replace").strip())

@@ -1,10 +1,10 @@
 """Allocators: each ranks the nodes and fills them in that order."""
 
 import numpy as np
+import numpy.typing as npt
 
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.system.allocation import Interval, NodeAllocation
-from hpcsched.system.system import IntArray, System
 
 
 class FirstFit:
@@ -59,8 +59,9 @@ class KeepScarce:
         return fill(units, room.fits, np.lexsort((_free_share(room), price)))
 
 
-def _free_share(room: Room) -> "np.typing.NDArray[np.float64]":
+def _free_share(room: Room) -> npt.NDArray[np.float64]:
     """Return each node's mean free share over the resource types that it has, `[N]`."""
     capacity = room.system.capacity.T
     shares = np.divide(room.available, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
-    return shares.sum(axis=0) / np.maximum((capacity > 0).sum(axis=0), 1)
+    offered = np.maximum((capacity > 0).sum(axis=0), 1)
+    return np.asarray(shares.sum(axis=0) / offered)

@@ -35,13 +35,13 @@ class Easy:
 
 def _backfill(queue: Iterable[WaitingJob], head: WaitingJob, workspace: Workspace) -> list[Start]:
     """Start the jobs behind the head job that do not delay it."""
+    candidates = workspace.fitting(queue)
+    if not candidates:
+        return []
+    shadow = workspace.shadow(head)
     starts = []
-    shadow = None
-    for job in queue:
-        if workspace.fits(job):
-            if shadow is None:
-                shadow = workspace.shadow(head)
-            allocation = shadow.backfill(job)
-            if allocation is not None:
-                starts.append(Start(job.job_id, allocation))
+    for job in candidates:
+        allocation = shadow.backfill(job)
+        if allocation is not None:
+            starts.append(Start(job.job_id, allocation))
     return starts

@@ -60,14 +60,16 @@ def _backfill(order: Sequence[WaitingJob], workspace: Workspace, depth: int | No
     Reservations bind only within a round, so they matter only to jobs that could start now.
     """
     starts: list[Start] = []
+    candidates = workspace.fitting(order)
     profile = None
     reservations = 0
-    upto = len(order)
-    for position, job in enumerate(order):
-        while upto > position and not workspace.fits(order[upto - 1]):
-            upto -= 1
-        if upto == position:
+    for job in order:
+        while candidates and not workspace.fits(candidates[-1]):
+            candidates.pop()
+        if not candidates:
             break
+        if job is candidates[-1]:
+            candidates.pop()
         if profile is None:
             if workspace.fits(job):
                 starts.append(Start(job.job_id, workspace.place(job)))

@@ -4,6 +4,8 @@ A reservation here is of room on nodes, not of a number: units that fit in numbe
 on nodes, because a node's resources are divided among them.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator, Room, fill
@@ -39,6 +41,10 @@ class NodeWorkspace:
     def fits(self, job: WaitingJob) -> bool:
         """Say whether the job could be placed now."""
         return job.units <= self.units_that_fit(job)[1]
+
+    def fitting(self, jobs: Iterable[WaitingJob]) -> list[WaitingJob]:
+        """Return those of the jobs that could be placed now, each by itself."""
+        return [job for job in jobs if self.fits(job)]
 
     def place(self, job: WaitingJob) -> NodeAllocation:
         """Start the job now, where the allocator says."""
@@ -87,14 +93,11 @@ class NodeShadow:
         self._workspace = workspace
         self._head = head
         timeline = workspace.timeline()
-        for time, available in zip(timeline.times, timeline.available, strict=True):
-            fits = units_that_fit(timeline.system, available, head.job)
-            if fits.sum() >= head.units:
+        for self.time, self._available in zip(timeline.times, timeline.available, strict=True):
+            self._fits = units_that_fit(timeline.system, self._available, head.job)
+            self._spare = int(self._fits.sum()) - head.units
+            if self._spare >= 0:
                 break
-        self.time = time
-        self._available = available
-        self._fits = fits
-        self._spare = int(fits.sum()) - head.units
 
     def backfill(self, job: WaitingJob) -> NodeAllocation | None:
         """Start the job now if it ends by the shadow time, or leaves the head job room then."""

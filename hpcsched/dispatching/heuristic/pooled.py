@@ -6,9 +6,11 @@ most `k` at once can be coloured with `k` colours in order of their starts). So 
 count can always be carried out.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from hpcsched.dispatching.allocator import Allocator, Room, SlotAllocator
+from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import Allocation, SlotAllocation, SlotMap
 from hpcsched.system.space import SlotSpace
@@ -24,20 +26,28 @@ class PooledWorkspace:
         self.started: list[WaitingJob] = []
         self._slot_map: SlotMap = problem.slot_map
         self._allocator = allocator
+        # Looked up by name: an isinstance check against a protocol costs more than a whole round.
+        self._allocate_slots = getattr(allocator, "allocate_slots", None)
         self._intervals = list(problem.free_slots)
-        self.free = sum([high - low for low, high in self._intervals])
+        self.free = 0
+        for low, high in self._intervals:
+            self.free += high - low
 
     def fits(self, job: WaitingJob) -> bool:
         """Say whether the job could be placed now."""
         return job.units <= self.free
 
+    def fitting(self, jobs: Iterable[WaitingJob]) -> list[WaitingJob]:
+        """Return those of the jobs that could be placed now, each by itself."""
+        free = self.free
+        return [job for job in jobs if job.units <= free] if free else []
+
     def place(self, job: WaitingJob) -> Allocation:
         """Start the job now."""
         self.free -= job.units
         self.started.append(job)
-        allocator = self._allocator
-        if isinstance(allocator, SlotAllocator):
-            intervals = allocator.allocate_slots(job.units, self._intervals)
+        if self._allocate_slots is not None:
+            intervals = self._allocate_slots(job.units, self._intervals)
             return SlotAllocation(intervals, self._slot_map)
         return self._place_on_nodes(job)
 
@@ -51,13 +61,15 @@ class PooledWorkspace:
         self._intervals = space.free
         return allocation
 
-    def ends(self) -> list[tuple[int, int]]:
+    def ends(self) -> Iterable[tuple[int, int]]:
         """Return when which number of slots is predicted to come free, by time."""
-        ends = [(running[0], running[3]) for running in self.problem.running]
-        if self.started:
-            now = self.problem.now
-            ends += [(now + job.predicted_run_time, job.units) for job in self.started]
-            ends.sort()
+        running = self.problem.running
+        if not self.started:
+            return ((job.predicted_end_time, job.units) for job in running)
+        now = self.problem.now
+        ends = [(now + job.predicted_run_time, job.units) for job in self.started]
+        ends += [(job.predicted_end_time, job.units) for job in running]
+        ends.sort()
         return ends
 
     def shadow(self, head: WaitingJob) -> "PooledShadow":
@@ -75,15 +87,15 @@ class PooledShadow:
     def __init__(self, workspace: PooledWorkspace, head: WaitingJob) -> None:
         self._workspace = workspace
         self._now = workspace.problem.now
-        spare, time = workspace.free - head.units, self._now
+        missing, time = head.units - workspace.free, self._now
         for end, units in workspace.ends():
             if end != time:
-                if spare >= 0:
+                if missing <= 0:
                     break
                 time = end
-            spare += units
+            missing -= units
         self.time = time
-        self.spare = spare
+        self.spare = -missing
 
     def backfill(self, job: WaitingJob) -> Allocation | None:
         """Start the job now if it ends by the shadow time, or does with what is spare then."""

@@ -5,7 +5,7 @@ from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class Reject:
-    """Refuses every job, as AccaSim's rejecting dispatcher (Galleguillos, thesis 2020, section 3.4)."""
+    """Refuses every job, like AccaSim's rejecting dispatcher (thesis 2020, section 3.4)."""
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Reject the whole queue."""

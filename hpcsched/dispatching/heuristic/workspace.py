@@ -5,6 +5,7 @@ slots is enough; and `node_level`, which is right for any mix of requests. They 
 questions, so that each dispatcher is written once.
 """
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from hpcsched.dispatching.allocator import Allocator
@@ -36,6 +37,9 @@ class Workspace(Protocol):
 
     def fits(self, job: WaitingJob) -> bool:
         """Say whether the job could be placed now."""
+
+    def fitting(self, jobs: Iterable[WaitingJob]) -> list[WaitingJob]:
+        """Return those of the jobs that could be placed now, each by itself."""
 
     def place(self, job: WaitingJob) -> Allocation:
         """Start the job now; it must fit."""
