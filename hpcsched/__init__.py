@@ -20,15 +20,15 @@ _EXPORTS = {
     "Params": "hpcsched.parameters",
     "Plugin": "hpcsched.plugin.registry",
     "Predictor": "hpcsched.prediction.predictor",
-    "RunResult": "hpcsched.run",
+    "RunResult": "hpcsched.runner",
     "Scenario": "hpcsched.scenario.models",
     "TraceSource": "hpcsched.workload.source",
     "hookimpl": "hpcsched.plugin.spec",
     "load_scenario": "hpcsched.scenario",
-    "run": "hpcsched.run",
+    "run": "hpcsched.runner",
 }
 
-__all__ = list(_EXPORTS)  # noqa: PLE0604 (names, loaded on first use)
+__all__ = list(_EXPORTS)
 
 
 def __getattr__(name: str) -> Any:

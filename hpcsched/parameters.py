@@ -13,10 +13,15 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     Strict,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 AMOUNTS = {
@@ -25,17 +30,62 @@ AMOUNTS = {
 }
 
 
-class Params(BaseModel):
-    """The base of a plugin's parameters: frozen, strict, unknown keys refused."""
+LARGEST = 2**53
+"""The largest duration and amount: sums of them stay exact in 64 bits, and so they do in JSON."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+class Params(BaseModel):
+    """The base of a plugin's parameters: frozen, strict, unknown keys and infinities refused.
+
+    Defaults are validated too, so that one can be written as a user would write it (`30min`).
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _note_keys(cls, data: Any, info: ValidationInfo) -> Any:
+        """Note which keys a mapping may have, so that an unknown one can be answered with them."""
+        known = (info.context or {}).get("known_keys")
+        if known is not None and isinstance(data, dict):
+            known[id(data)] = tuple(cls.model_fields)
+        return data
 
 
 @dataclass(frozen=True, slots=True)
 class Selects:
-    """Marks a field whose value names a plugin of `kind`, with its parameters beside the name."""
+    """Marks a field whose value names a plugin of `kind`, with its parameters beside the name.
+
+    While a scenario is read, the value becomes an instance of the plugin's parameters that also
+    carries the name. Elsewhere, as in a plugin's own tests, it is left as it is.
+    """
 
     kind: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(self._choose)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {SELECTS_KEYWORD: self.kind}
+
+    def _choose(self, value: Any, info: ValidationInfo) -> Any:
+        choose = (info.context or {}).get("choose")
+        return choose(self.kind, value, info.context) if choose else value
+
+
+SELECTS_KEYWORD = "x-selects"
+"""Stands in a JSON Schema for the choices of a kind, until those of a registry are filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """Marks a field that names a file to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +160,22 @@ _AMOUNT_SCHEMA = {
 }
 
 Duration = Annotated[
-    int, Field(ge=0), BeforeValidator(_read_duration), WithJsonSchema(_DURATION_SCHEMA)
+    int,
+    Field(ge=0, le=LARGEST),
+    BeforeValidator(_read_duration),
+    WithJsonSchema(_DURATION_SCHEMA),
 ]
 """Whole seconds: a number, or a text with units (`30min`)."""
 
-Amount = Annotated[int, Field(ge=0), BeforeValidator(_read_amount), WithJsonSchema(_AMOUNT_SCHEMA)]
+Amount = Annotated[
+    int,
+    Field(ge=0, le=LARGEST),
+    BeforeValidator(_read_amount),
+    WithJsonSchema(_AMOUNT_SCHEMA),
+]
 """How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
 
-InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path)]
+InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path), InputFile()]
 """A file to read; `${VAR}` is filled in, relative paths start at the scenario's folder."""
 
 Listed = Strict(False)

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -43,6 +44,10 @@ class Context(Protocol):
     @property
     def seed(self) -> int:
         """A seed for this plugin alone, spawned from the scenario's."""
+
+    @property
+    def folder(self) -> Path:
+        """The run directory, for observers that write a file of their own."""
 
     def make(self, kind: str, choice: Any) -> Any:
         """Return what another plugin builds, chosen by a field marked with `Selects(kind)`."""

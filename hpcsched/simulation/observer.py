@@ -22,3 +22,6 @@ class Observer:
 
     def round_ended(self, record: RoundRecord) -> None:
         """A dispatching round is over and its decision applied."""
+
+    def close(self) -> None:
+        """The simulation is over, whether it came to its end or was interrupted."""

@@ -28,7 +28,7 @@ FIELDS = 18
 UNIT_RESOURCES = "UnitResources:"
 
 _USED = itemgetter(0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
-"""Job number, submit, run, processors allocated and requested, requested time, user to partition."""
+"""Job, submit, run time, processors allocated and requested, requested time, user to partition."""
 
 
 class SwfParams(Params):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator, Room, fill
-from hpcsched.dispatching.heuristic.timeline import Timeline
+from hpcsched.dispatching.heuristic.timeline import End, Timeline
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import NodeSpace, held_amounts, units_that_fit
@@ -65,13 +65,12 @@ class NodeWorkspace:
     def timeline(self) -> Timeline:
         """Return what is free from now on if jobs end as predicted and nothing else starts."""
         now = self.problem.now
-        ends = [(r.predicted_end_time, r.allocation, r.waiting.job) for r in self.problem.running]
-        ends += [(now + job.predicted_run_time, a, job.job) for job, a in self.started]
-        ends.sort(key=lambda end: end[0])
-        timeline = Timeline(self.problem.system, now, self.space.available)
-        for time, allocation, job in ends:
-            timeline.end(time, allocation, job)
-        return timeline
+        ends: list[End] = [
+            (running.predicted_end_time, running.allocation, running.waiting.job)
+            for running in self.problem.running
+        ]
+        ends += [(now + job.predicted_run_time, where, job.job) for job, where in self.started]
+        return Timeline.of_ends(self.problem.system, now, self.space.available, ends)
 
     def shadow(self, head: WaitingJob) -> "NodeShadow":
         """Reserve room for a head job that does not fit now."""
@@ -155,15 +154,17 @@ class NodeProfile:
         """Start the job now if its room stays free until its predicted end."""
         if not self._workspace.fits(job):
             return None
-        allocation = self._find(self._now, job)
+        enough = next(iter(self._planned.starts(job.job, job.predicted_run_time)), None)
+        allocation = self._find(self._now, job) if enough == self._now else None
         if allocation is None:
             return None
-        self._started.take(self._now, self._now + job.predicted_run_time, allocation, job.job)
+        end = self._now + job.predicted_run_time
+        self._started.take(self._now, end, allocation, job.job)
         return self._workspace.place_on(job, allocation)
 
     def reserve(self, job: WaitingJob) -> int:
         """Reserve room at the earliest time that it is found for the predicted run time."""
-        for start in self._planned.times.copy():
+        for start in self._planned.starts(job.job, job.predicted_run_time):
             if self._find(start, job) is not None:
                 self._reservations.append((start, job))
                 return start
@@ -172,25 +173,12 @@ class NodeProfile:
     def _find(self, start: int, job: WaitingJob) -> NodeAllocation | None:
         """Return room for the job from a start on, taken from the plan; None if there is none."""
         end = start + job.predicted_run_time
-        planned = self._planned
-        lowest = planned.lowest(start, end)
-        system = planned.system
-        fits = units_that_fit(system, lowest, job.job)
-        if fits.sum() >= job.units:
-            room = Room(fits, lowest, job.unit_request, system)
-            allocation = self._workspace.allocator.allocate(job.units, room)
-            planned.take(start, end, allocation, job.job)
+        lowest = self._planned.lowest(start, end)
+        allocation = self._allocate(job, lowest)
+        if allocation is not None:
+            self._planned.take(start, end, allocation, job.job)
             return allocation
-        if self._reservations and self._enough_at_each_instant(start, end, job):
-            return self._place_anew(start, job)
-        return None
-
-    def _enough_at_each_instant(self, start: int, end: int, job: WaitingJob) -> bool:
-        return all(
-            units_that_fit(self._planned.system, available, job.job).sum() >= job.units
-            for time, available in zip(self._planned.times, self._planned.available, strict=True)
-            if start <= time < end
-        )
+        return self._place_anew(start, job) if self._reservations else None
 
     def _place_anew(self, start: int, job: WaitingJob) -> NodeAllocation | None:
         """Place all reservations and the job in order of their starts; None if one fails."""
@@ -198,14 +186,21 @@ class NodeProfile:
         found = None
         for time, planned in sorted([*self._reservations, (start, job)], key=lambda r: r[0]):
             end = time + planned.predicted_run_time
-            available = plan.at(time)
-            fits = units_that_fit(plan.system, available, planned.job)
-            if fits.sum() < planned.units:
+            allocation = self._allocate(planned, plan.at(time))
+            if allocation is None:
                 return None
-            room = Room(fits, available, planned.unit_request, plan.system)
-            allocation = self._workspace.allocator.allocate(planned.units, room)
             plan.take(time, end, allocation, planned.job)
             if planned is job:
                 found = allocation
         self._planned = plan
         return found
+
+    def _allocate(self, job: WaitingJob, available: IntArray) -> NodeAllocation | None:
+        """Return where the allocator puts the job in what is free, `[R, N]`; None if nowhere."""
+        system = self._planned.system
+        fits = units_that_fit(system, available, job.job)
+        if fits.sum() < job.units:
+            return None
+        return self._workspace.allocator.allocate(
+            job.units, Room(fits, available, job.unit_request, system)
+        )

@@ -1,0 +1,102 @@
+"""The one place where a scenario becomes parts."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.objective import Objective
+from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.metrics.metric import Metric
+from hpcsched.plugin.manager import registry as installed_plugins
+from hpcsched.plugin.registry import SEES_RUN_TIME, Registry
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.results.summary import ChosenMetric
+from hpcsched.scenario import Scenario
+from hpcsched.simulation.observer import Observer
+from hpcsched.system.system import System
+from hpcsched.workload.source import TraceSource
+
+
+@dataclass
+class Assembly:
+    """The parts of a scenario, built from plugins; also the `Context` that factories are given."""
+
+    scenario: Scenario
+    registry: Registry
+    folder: Path
+    system: System = field(init=False)
+    seed: int = field(init=False)
+    objective: Objective = field(init=False)
+    source: TraceSource = field(init=False)
+    predictor: Predictor | Oracle = field(init=False)
+    dispatcher: Dispatcher = field(init=False)
+
+    def __post_init__(self) -> None:
+        scenario = self.scenario
+        self.system = scenario.system.build()
+        self.seed = scenario.seed
+        self.objective = self.make("objective", scenario.objective)
+        self.source = self.make("trace_source", scenario.trace)
+        self.predictor = self.make("predictor", scenario.predictor)
+        self._check_oracle()
+        self.dispatcher = self.make("dispatcher", scenario.dispatcher)
+
+    def make(self, kind: str, choice: Any) -> Any:
+        """Return what the chosen plugin builds; raises PluginError where its factory fails."""
+        installed = self.registry.get(kind, choice.plugin_name)
+        outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, choice.plugin_name)
+        try:
+            return installed.plugin.factory(choice, self)
+        except HpcschedError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the {kind}"
+                f" {choice.plugin_name!r} cannot be built: {type(error).__name__}: {error}"
+            ) from error
+        finally:
+            self.seed = outer
+
+    def observers(self) -> list[Observer]:
+        """Build the observers that the scenario lists; some write into the run directory."""
+        return [self.make("observer", choice) for choice in self.scenario.observers]
+
+    def metrics(self) -> dict[str, ChosenMetric]:
+        """Build every installed metric, with the parameters that the scenario gives it."""
+        built = {}
+        for installed in self.registry.entries.values():
+            if installed.kind == "metric":
+                parameters = self.scenario.metrics.parameters(installed.plugin.name)
+                metric = cast(Metric, installed.plugin.factory(parameters, self))
+                built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())
+        return built
+
+    def _check_oracle(self) -> None:
+        """Only a predictor that says so may see run times: a scenario is reviewed by its names."""
+        installed = self.registry.get("predictor", self.scenario.predictor.plugin_name)
+        declared = SEES_RUN_TIME in installed.plugin.capabilities
+        if isinstance(self.predictor, Oracle) != declared:
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the predictor"
+                f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
+                f" capability {SEES_RUN_TIME!r} and"
+                f" {'has no' if declared else 'has a'} method 'foresee'"
+            )
+
+
+def spawn_seed(seed: int, kind: str, name: str) -> int:
+    """Return a seed for one plugin of a scenario, the same on every machine."""
+    digest = hashlib.sha256(f"{seed}/{kind}/{name}".encode()).digest()
+    return int.from_bytes(digest[:8])
+
+
+def assemble(
+    scenario: Scenario, registry: Registry | None = None, folder: Path = Path()
+) -> Assembly:
+    """Build the parts of a scenario.
+
+    Raises InputError where the trace cannot be used, PluginError where a plugin fails.
+    """
+    return Assembly(scenario, registry or installed_plugins(), folder)

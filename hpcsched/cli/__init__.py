@@ -1,0 +1,85 @@
+"""The command line: one module a command. What is heavy is imported when a command runs."""
+
+import os
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import hpcsched
+from hpcsched.cli import compare, diff, plugins, run, schema, validate, verify
+from hpcsched.errors import DecisionError, HpcschedError, InputError
+
+DEBUG = "HPCSCHED_DEBUG"
+"""Set this environment variable to `1` to see the traceback of an internal error."""
+
+app = typer.Typer(
+    name="hpcsched",
+    no_args_is_help=True,
+    # Rich would double the time that --help takes.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(run.run)
+app.command()(validate.validate)
+app.command()(verify.verify)
+app.command()(compare.compare)
+app.command()(diff.diff)
+app.command()(schema.schema)
+app.add_typer(plugins.app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hpcsched {hpcsched.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Declare an HPC system, a workload and a dispatcher; replay; report how well it went."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    0 fine, 1 the user's input is at fault, 2 usage, 3 an internal fault, 130 interrupted.
+    """
+    try:
+        app(args=arguments, prog_name="hpcsched")
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return _report(error)
+    return 0
+
+
+def _report(error: Exception) -> int:
+    """Say in one line a finding what went wrong, and return the exit code for it."""
+    match error:
+        case InputError():
+            for finding in error.findings:
+                _complain(str(finding))
+            return 1
+        case HpcschedError():
+            _complain(f"error: {error}")
+            return 3 if isinstance(error, DecisionError) else 1
+    if os.environ.get(DEBUG) == "1":
+        traceback.print_exception(error)
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    _complain(f"internal error: {what}; set {DEBUG}=1 for the traceback")
+    return 3
+
+
+def _complain(line: str) -> None:
+    typer.echo(line, err=True)

@@ -1,0 +1,44 @@
+"""`hpcsched run`: replay a scenario and write its run directory."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def run(
+    scenario: Annotated[
+        Path, typer.Argument(metavar="SCENARIO", help="The scenario file.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The run directory; runs/NAME if not given.", show_default=False),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY.PATH=VALUE",
+            help="Replace a value of the scenario; can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a run that is in the directory already.")
+    ] = False,
+) -> None:
+    """Replay a scenario's trace under its dispatcher; write and show how well it went."""
+    from hpcsched.errors import InputError
+    from hpcsched.report.account import account_lines
+    from hpcsched.runner import run as run_scenario
+    from hpcsched.scenario import read_scenario
+    from hpcsched.scenario.review import missing_inputs
+
+    loaded = read_scenario(scenario, overrides or ())
+    missing = missing_inputs(loaded, "error")
+    if missing:
+        raise InputError(missing)
+    result = run_scenario(loaded.scenario, out, force=force, progress=True)
+    for line in account_lines(result.summary):
+        typer.echo(line)
+    typer.echo(f"results in {result.directory.path}")

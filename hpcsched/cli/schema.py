@@ -1,0 +1,33 @@
+"""`hpcsched schema`: the JSON Schema of scenarios, for editors."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def schema(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write to this file instead of printing.", show_default=False),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of scenarios, for editors.
+
+    It knows the plugins that are installed.
+    """
+    import json
+
+    from hpcsched.errors import Finding, InputError, Place
+    from hpcsched.plugin import manager
+    from hpcsched.scenario.schema import scenario_schema
+
+    text = json.dumps(scenario_schema(manager.registry()), indent=2, ensure_ascii=False)
+    if out is None:
+        typer.echo(text)
+        return
+    try:
+        out.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        message = f"the file cannot be written: {(error.strerror or str(error)).lower()}"
+        raise InputError(Finding("unwritable-file", message, Place(str(out)))) from error

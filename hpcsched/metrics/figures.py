@@ -1,0 +1,100 @@
+"""The built-in metrics as plugins: what each is over, its parameters, and what builds it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from hpcsched.metrics.capacity import loss_of_capacity, makespan, utilization
+from hpcsched.metrics.metric import RunTables
+from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
+from hpcsched.metrics.times import mean_response_time, mean_wait_time
+from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
+from hpcsched.parameters import Duration, Params
+
+SECONDS = "s"
+RATIO = ""
+ALL = "all jobs that ran"
+WINDOW = f"{ALL}, first submission to last end"
+
+Tau = Annotated[
+    Duration,
+    Field(ge=1, description="The run time that shorter jobs are taken to have, in seconds."),
+]
+Alpha = Annotated[
+    float,
+    Field(ge=0, le=10, description="The higher, the more a long response time counts; no unit."),
+]
+
+
+class TauParams(Params):
+    """The bound of a bounded slowdown."""
+
+    tau: Tau = 10
+
+
+class AlphaParams(Params):
+    """The level of a priority-weighted specific response time."""
+
+    alpha: Alpha = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A metric made of a function over a run; `unit` is empty for a ratio."""
+
+    unit: str
+    population: str
+    function: Callable[[RunTables], float | None]
+
+    def measure(self, run: RunTables) -> float | None:
+        """Return the figure; None where the population is empty."""
+        return self.function(run)
+
+
+def make_mean_bounded_slowdown(params: TauParams, _context: object) -> Figure:
+    """Return the metric `mean_bounded_slowdown`."""
+    return Figure(RATIO, ALL, lambda run: mean_bounded_slowdown(run.jobs, params.tau))
+
+
+def make_mean_slowdown(_params: Params, _context: object) -> Figure:
+    """Return the metric `mean_slowdown`."""
+    population = "jobs that ran for at least 1 s"
+    return Figure(RATIO, population, lambda run: mean_slowdown(run.jobs))
+
+
+def make_mean_wait_time(_params: Params, _context: object) -> Figure:
+    """Return the metric `mean_wait_time`."""
+    return Figure(SECONDS, ALL, lambda run: mean_wait_time(run.jobs))
+
+
+def make_mean_response_time(_params: Params, _context: object) -> Figure:
+    """Return the metric `mean_response_time`."""
+    return Figure(SECONDS, ALL, lambda run: mean_response_time(run.jobs))
+
+
+def make_area_weighted_response_time(_params: Params, _context: object) -> Figure:
+    """Return the metric `area_weighted_response_time`."""
+    return Figure(SECONDS, ALL, lambda run: area_weighted_response_time(run.jobs))
+
+
+def make_p2sf(params: AlphaParams, _context: object) -> Figure:
+    """Return the metric `p2sf`."""
+    return Figure(SECONDS, ALL, lambda run: specific_response_time(run.jobs, params.alpha))
+
+
+def make_utilization(_params: Params, _context: object) -> Figure:
+    """Return the metric `utilization`."""
+    return Figure(RATIO, WINDOW, utilization)
+
+
+def make_makespan(_params: Params, _context: object) -> Figure:
+    """Return the metric `makespan`."""
+    return Figure(SECONDS, WINDOW, lambda run: makespan(run.jobs))
+
+
+def make_loss_of_capacity(_params: Params, _context: object) -> Figure:
+    """Return the metric `loss_of_capacity`."""
+    population = f"{WINDOW}; all jobs while they waited"
+    return Figure(RATIO, population, loss_of_capacity)

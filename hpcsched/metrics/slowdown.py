@@ -1,0 +1,40 @@
+"""Mean slowdown and mean bounded slowdown."""
+
+import numpy as np
+
+from hpcsched.metrics.sums import FloatColumn, mean_of_floats
+from hpcsched.metrics.tables import Column, Table
+
+COLUMNS = ("submit_time", "end_time", "run_time")
+
+
+def mean_slowdown(jobs: Table) -> float | None:
+    """Return Σ (F / D) / n with F = end − submit and D = run time, a ratio; None if n is 0.
+
+    Source: DEBS 2024 paper, section 2.1, equation (3) with a bound of 0. Population: jobs that ran
+    for at least a second, since the slowdown of a job of zero run time is not defined.
+    """
+
+    def slowdowns(submit: Column, end: Column, run_time: Column) -> FloatColumn:
+        ran = run_time > 0
+        return (end - submit)[ran] / run_time[ran]
+
+    return mean_of_floats(jobs, COLUMNS, slowdowns)
+
+
+def bounded_slowdowns(submit: Column, end: Column, run_time: Column, tau: int) -> FloatColumn:
+    """Return max(1, F / max(D, tau)) of each job; `tau` is at least one second."""
+    return np.maximum(1.0, (end - submit) / np.maximum(run_time, tau))
+
+
+def mean_bounded_slowdown(jobs: Table, tau: int) -> float | None:
+    """Return BSLD = Σ max(1, F / max(D, tau)) / n, a ratio; None if no job ran.
+
+    Source: DEBS 2024 paper, section 2.1, equation (3), where the bound `tau`, in seconds, is called
+    k and is 10. Population: all jobs that ran.
+    """
+
+    def term(submit: Column, end: Column, run_time: Column) -> FloatColumn:
+        return bounded_slowdowns(submit, end, run_time, tau)
+
+    return mean_of_floats(jobs, COLUMNS, term)

@@ -1,0 +1,250 @@
+"""The plugins that come with hpcsched, registered through the same hooks as everyone's.
+
+What they are made of is imported inside the hooks, so that a kind costs nothing until it is asked
+for.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from hpcsched.parameters import Params, Selects
+from hpcsched.plugin.registry import SEES_RUN_TIME, Caution, Context, Plugin
+from hpcsched.plugin.spec import hookimpl
+
+if TYPE_CHECKING:
+    from hpcsched.dispatching.heuristic.orders import KeyOrder
+    from hpcsched.system.system import System
+    from hpcsched.workload.swf import SwfParams
+
+
+@hookimpl
+def hpcsched_trace_sources() -> Iterable[Plugin]:
+    """Return `swf`."""
+    from hpcsched.workload.swf import SwfParams, SwfSource
+
+    yield Plugin(
+        "swf",
+        "Standard Workload Format logs, plain or gzip",
+        lambda params, context: SwfSource(params, context.system),
+        SwfParams,
+        review=_review_swf,
+    )
+
+
+def _review_swf(params: "SwfParams", system: "System") -> Iterable[Caution]:
+    """Warn where no node could hold even one unit, so that every job would be skipped."""
+    from hpcsched.system.space import room_for
+
+    unit = params.unit
+    if unit is None or any(name not in system.resource_types for name in unit):
+        return
+    if not any(unit.values()):
+        yield Caution("empty-unit", "a unit asks for nothing", "unit")
+    elif not room_for(system, system.request(unit)):
+        yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
+
+
+@hookimpl
+def hpcsched_predictors() -> Iterable[Plugin]:
+    """Return `requested-time` and `actual`."""
+    from hpcsched.prediction.actual import Actual
+    from hpcsched.prediction.requested_time import RequestedTime
+
+    yield Plugin(
+        "requested-time",
+        "the time that the user requested",
+        lambda _params, _context: RequestedTime(),
+    )
+    yield Plugin(
+        "actual",
+        "the real run time, which no real system knows (an oracle)",
+        lambda _params, _context: Actual(),
+        capabilities=frozenset({SEES_RUN_TIME}),
+    )
+
+
+class EasyParams(Params):
+    """How EASY places jobs."""
+
+    allocator: Annotated[Any, Selects("allocator")] = Field(
+        "first_fit", description="Decides on which nodes a job is placed."
+    )
+
+
+class ListParams(Params):
+    """How a list scheduler goes through its queue."""
+
+    order: Annotated[Any, Selects("queue_order")] = Field(
+        "fcfs", description="In which order the queue is considered."
+    )
+    option: Literal["strict", "greedy", "backfill"] = Field(
+        "backfill",
+        description="What happens at a job that cannot start now: stop the round, skip the job, or"
+        " reserve room for it at the earliest time.",
+    )
+    depth: int | None = Field(
+        None,
+        ge=0,
+        description="With backfill, how many jobs get a reservation in a round; all if not given.",
+    )
+    allocator: Annotated[Any, Selects("allocator")] = Field(
+        "first_fit", description="Decides on which nodes a job is placed."
+    )
+
+    @model_validator(mode="after")
+    def _depth_needs_backfill(self) -> Self:
+        if self.depth is not None and self.option != "backfill":
+            raise ValueError(
+                f"depth limits reservations, and the option {self.option!r} makes none"
+            )
+        return self
+
+
+@hookimpl
+def hpcsched_dispatchers() -> Iterable[Plugin]:
+    """Return `reject`, `list` and `easy`."""
+    from hpcsched.dispatching.heuristic.easy import Easy
+    from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+    from hpcsched.dispatching.heuristic.reject import Reject
+
+    def make_list(params: ListParams, context: Context) -> ListScheduler:
+        return ListScheduler(
+            context.make("queue_order", params.order),
+            params.option,
+            context.make("allocator", params.allocator),
+            params.depth,
+        )
+
+    yield Plugin(
+        "reject",
+        "refuses every job: measures the simulator alone",
+        lambda _params, _context: Reject(),
+    )
+    yield Plugin(
+        "list",
+        "list scheduling: strict, greedy, or with a reservation for every waiting job",
+        make_list,
+        ListParams,
+    )
+    yield Plugin(
+        "easy",
+        "EASY backfilling: order of arrival, one reservation",
+        lambda params, context: Easy(context.make("allocator", params.allocator)),
+        EasyParams,
+    )
+
+
+@hookimpl
+def hpcsched_queue_orders() -> Iterable[Plugin]:
+    """Return `fcfs`, `sjf`, `ljf`, `saf`, `laf` and `spf`."""
+    from hpcsched.dispatching.heuristic import orders
+
+    yield Plugin(
+        "fcfs", "first come, first served", lambda _params, _context: orders.ArrivalOrder()
+    )
+    keys = {
+        "sjf": ("shortest job first", orders.shortest_job),
+        "ljf": ("longest job first", orders.longest_job),
+        "saf": ("smallest area first", orders.smallest_area),
+        "laf": ("largest area first", orders.largest_area),
+        "spf": ("smallest area × run time first", orders.smallest_product),
+    }
+    for name, (summary, key) in keys.items():
+        yield Plugin(name, summary, partial(_make_key_order, key))
+
+
+def _make_key_order(key: Any, _params: Params, _context: Context) -> "KeyOrder":
+    from hpcsched.dispatching.heuristic.orders import KeyOrder
+
+    return KeyOrder(key)
+
+
+@hookimpl
+def hpcsched_allocators() -> Iterable[Plugin]:
+    """Return `first_fit`, `best_fit` and `keep_scarce`."""
+    from hpcsched.dispatching.heuristic import allocators
+
+    yield Plugin(
+        "first_fit",
+        "the lowest-numbered nodes with room",
+        lambda _params, _context: allocators.FirstFit(),
+    )
+    yield Plugin(
+        "best_fit",
+        "the fullest nodes with room",
+        lambda _params, _context: allocators.BestFit(),
+    )
+    yield Plugin(
+        "keep_scarce",
+        "nodes that offer least of what the job does not need; the fullest among them",
+        lambda _params, _context: allocators.KeepScarce(),
+    )
+
+
+@hookimpl
+def hpcsched_objectives() -> Iterable[Plugin]:
+    """Return `slowdown`, `bounded_slowdown`, `af`, `awf`, `psf` and `makespan`."""
+    from hpcsched.dispatching import objectives
+    from hpcsched.metrics.figures import AlphaParams, TauParams
+
+    yield Plugin("slowdown", "mean slowdown", objectives.make_slowdown)
+    yield Plugin(
+        "bounded_slowdown", "mean bounded slowdown", objectives.make_bounded_slowdown, TauParams
+    )
+    yield Plugin("af", "mean response time", objectives.make_af)
+    yield Plugin("awf", "area-weighted mean response time", objectives.make_awf)
+    yield Plugin(
+        "psf", "priority-weighted specific response time", objectives.make_psf, AlphaParams
+    )
+    yield Plugin("makespan", "last end less first submission", objectives.make_makespan)
+
+
+@hookimpl
+def hpcsched_metrics() -> Iterable[Plugin]:
+    """Return the metrics of `summary.json`, in its order."""
+    from hpcsched.metrics import figures
+
+    yield Plugin(
+        "mean_bounded_slowdown",
+        "mean of max(1, response time / max(run time, tau))",
+        figures.make_mean_bounded_slowdown,
+        figures.TauParams,
+    )
+    yield Plugin("mean_slowdown", "mean of response time / run time", figures.make_mean_slowdown)
+    yield Plugin("mean_wait_time", "mean wait time", figures.make_mean_wait_time)
+    yield Plugin("mean_response_time", "mean response time (AF)", figures.make_mean_response_time)
+    yield Plugin(
+        "area_weighted_response_time",
+        "mean response time weighted by area (AWF)",
+        figures.make_area_weighted_response_time,
+    )
+    yield Plugin(
+        "p2sf",
+        "priority-weighted specific response time (PαSF)",
+        figures.make_p2sf,
+        figures.AlphaParams,
+    )
+    yield Plugin(
+        "utilization", "share of the busiest resource type in use", figures.make_utilization
+    )
+    yield Plugin("makespan", "last end less first submission", figures.make_makespan)
+    yield Plugin(
+        "loss_of_capacity",
+        "share of the busiest resource type that waiting jobs could have used",
+        figures.make_loss_of_capacity,
+    )
+
+
+@hookimpl
+def hpcsched_observers() -> Iterable[Plugin]:
+    """Return `event-log`."""
+    from hpcsched.simulation.event_log import EventLog
+
+    yield Plugin(
+        "event-log",
+        "writes every event to events.jsonl in the run directory",
+        lambda _params, context: EventLog(context.folder),
+    )

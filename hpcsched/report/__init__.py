@@ -1,0 +1,1 @@
+"""What people read of runs: tables that compare them."""

@@ -1,0 +1,131 @@
+"""Compares runs metric by metric, against one of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.results.directory import RunDirectory
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric over all runs.
+
+    `parameters` are as `tau = 10`; `values` has a value for each run, None where there is none, and
+    `percent` that value in percent of the baseline's, None where that is not defined.
+    """
+
+    metric: str
+    unit: str
+    population: str
+    parameters: str
+    values: tuple[float | None, ...]
+    percent: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs by name, the index of the baseline, a row for each metric, and what to be wary of."""
+
+    names: tuple[str, ...]
+    directories: tuple[Path, ...]
+    baseline: int
+    rows: tuple[Row, ...]
+    warnings: tuple[str, ...]
+
+
+def compare_runs(runs: Sequence[RunDirectory], baseline: str | None = None) -> Comparison:
+    """Compare runs with the first of them, or with the one that `baseline` names.
+
+    `baseline` is a run's name or its directory. Raises InputError where no run is called so, more
+    than one is, or a summary is damaged.
+    """
+    names = _names(runs)
+    base = 0 if baseline is None else _find(baseline, names, runs)
+    metrics = dict.fromkeys(name for run in runs for name in run.summary["metrics"])
+    warnings = _warnings(runs, names, base)
+    rows = []
+    for metric in metrics:
+        definitions = [run.summary.get("definitions", {}).get(metric) for run in runs]
+        given = [definition for definition in definitions if definition is not None]
+        if any(definition != given[0] for definition in given):
+            stated = ", ".join(
+                f"{name}: {_parameters(definition) or 'other'}"
+                for name, definition in zip(names, definitions, strict=True)
+                if definition is not None
+            )
+            warnings.append(f"{metric} is not defined alike ({stated})")
+        definition = given[0] if given else {}
+        values = tuple(run.summary["metrics"].get(metric) for run in runs)
+        rows.append(
+            Row(
+                metric,
+                definition.get("unit", ""),
+                definition.get("population", ""),
+                _parameters(definition),
+                values,
+                tuple(_percent(value, values[base]) for value in values),
+            )
+        )
+    return Comparison(names, tuple(run.path for run in runs), base, tuple(rows), tuple(warnings))
+
+
+def _names(runs: Sequence[RunDirectory]) -> tuple[str, ...]:
+    """Return the scenarios' names, with the directory where two are the same."""
+    counts = Counter(run.manifest.scenario for run in runs)
+    return tuple(
+        name if counts[name] == 1 else f"{name} ({run.path})"
+        for run in runs
+        for name in [run.manifest.scenario]
+    )
+
+
+def _find(wanted: str, names: Sequence[str], runs: Sequence[RunDirectory]) -> int:
+    found = [
+        k
+        for k, run in enumerate(runs)
+        if wanted in (names[k], run.manifest.scenario) or Path(wanted) == run.path
+    ]
+    if len(found) == 1:
+        return found[0]
+    what = "is the name of several runs; give a directory" if found else "is none of these runs"
+    there = ", ".join(names)
+    raise InputError(Finding("unknown-baseline", f"{wanted!r} {what}; there are: {there}"))
+
+
+def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> list[str]:
+    warnings = []
+    trace = _trace(runs[base])
+    for run, name in zip(runs, names, strict=True):
+        if _trace(run) != trace:
+            warnings.append(
+                f"{name} ran another trace than {names[base]}: their figures are not comparable"
+            )
+        elif _submitted(run) != _submitted(runs[base]):
+            warnings.append(
+                f"{name} was submitted {_submitted(run)} jobs,"
+                f" {names[base]} {_submitted(runs[base])}"
+            )
+        if run.partial:
+            warnings.append(f"{name} is partial: its run was {run.manifest.status}")
+    return warnings
+
+
+def _trace(run: RunDirectory) -> list[str]:
+    return [file.sha256 for file in run.manifest.trace_files]
+
+
+def _submitted(run: RunDirectory) -> Any:
+    return run.summary["jobs"].get("submitted")
+
+
+def _parameters(definition: dict[str, Any]) -> str:
+    parameters = definition.get("parameters", {})
+    return ", ".join(f"{name} = {value}" for name, value in parameters.items())
+
+
+def _percent(value: float | None, baseline: float | None) -> float | None:
+    return 100 * value / baseline if value is not None and baseline else None

@@ -1,0 +1,61 @@
+"""Checks the summary's account of the jobs and of the rounds."""
+
+from typing import Any
+
+import numpy as np
+
+from hpcsched.results.audit.columns import RunColumns
+from hpcsched.results.audit.violations import Check, compare
+from hpcsched.results.directory import RunDirectory
+from hpcsched.workload.account import TraceAccount
+
+
+def check_account(
+    jobs: dict[str, Any], run: RunColumns, account: TraceAccount, *, partial: bool
+) -> Check:
+    """Check that the account of jobs balances, and is that of the trace read again."""
+    check = Check("the account of jobs balances, and is that of the trace read again")
+    by_state = {
+        state: int((run.state == state).sum()) for state in ("completed", "killed", "rejected")
+    }
+    for state, count in by_state.items():
+        check.expect(f"jobs {state}", count, jobs.get(state))
+    left = [jobs.get(key, 0) for key in ("waiting", "running")] if partial else []
+    ahead = jobs.get("not_yet_submitted", 0) if partial else 0
+    skipped = jobs.get("skipped", {})
+    check.expect("jobs submitted", sum(by_state.values()) + sum(left), jobs.get("submitted"))
+    accounted = jobs.get("submitted", 0) + ahead + sum(skipped.values())
+    check.expect("records read", accounted, jobs.get("read"))
+    if partial:
+        check.notes.append("the run is partial: its account of the trace covers what it had read")
+        return check
+    check.expect("records read in the trace", account.read, jobs.get("read"))
+    check.expect("jobs submitted in the trace", account.submitted, jobs.get("submitted"))
+    for what in ("skipped", "clipped"):
+        expected, found = dict(getattr(account, what)), jobs.get(what, {})
+        for reason in sorted({*expected, *found}):
+            check.expect(f"{what} for {reason}", expected.get(reason, 0), found.get(reason, 0))
+    return check
+
+
+def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
+    """Check that the rounds add up to the jobs, and the summary's figures to the rounds."""
+    check = Check("the rounds add up, and the summary's figures of them are right")
+    figures = run.summary["rounds"]
+    names = ("now", "started", "rejected", "fallback", "decision_time")
+    rounds = run.rounds.read(*names)
+    now, started, rejected, fallback, seconds = (rounds[name].to_numpy() for name in names)
+    check.expect("rounds", len(now), figures.get("count"))
+    check.expect("rounds with a fallback", int(fallback.sum()), figures.get("fallbacks"))
+    check.expect("rounds in order of time", True, bool((np.diff(now) >= 0).all()))
+    mean = float(np.mean(seconds)) if len(seconds) else None
+    compare(check, "decision_time_mean", mean, figures.get("decision_time_mean"))
+    rank = (99 * len(seconds) + 99) // 100
+    p99 = np.sort(seconds)[rank - 1].item() if rank else None
+    compare(check, "decision_time_p99", p99, figures.get("decision_time_p99"))
+    in_jobs = int((columns.state == "rejected").sum())
+    check.expect("jobs rejected by all rounds", in_jobs, int(rejected.sum()))
+    if not run.partial:
+        in_jobs = int(columns.ran.sum())
+        check.expect("jobs started by all rounds", in_jobs, int(started.sum()))
+    return check

@@ -1,0 +1,55 @@
+"""The audit of a run, check by check."""
+
+from hpcsched.results.audit.account import check_account, check_rounds
+from hpcsched.results.audit.capacity import check_capacity
+from hpcsched.results.audit.columns import match, read_run, read_trace
+from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.results.audit.places import check_places
+from hpcsched.results.audit.summary import Declared, check_figures
+from hpcsched.results.audit.violations import AuditReport, Check
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.manifest import Manifest, sha256
+from hpcsched.system.system import System
+from hpcsched.workload.source import TraceSource
+
+
+def audit(
+    run: RunDirectory,
+    system: System,
+    source: TraceSource,
+    declared: Declared,
+    *,
+    kill_at_requested_time: bool,
+) -> AuditReport:
+    """Check a run against its trace, which is read again, and against its system.
+
+    A partial run is checked for what it holds. Raises InputError where the trace or a file of the
+    run cannot be read.
+    """
+    trace_files = _check_trace_files(run.manifest, source)
+    trace = read_trace(source.jobs(), system)
+    columns = read_run(run, system)
+    rows = match(trace, columns)
+    partial = run.partial
+    return AuditReport(
+        (
+            trace_files,
+            check_presence(trace, columns, partial=partial),
+            check_requests(trace, columns, rows, system),
+            check_times(trace, columns, rows, kill_at_requested_time=kill_at_requested_time),
+            check_places(trace, columns, rows, system),
+            check_capacity(columns, system),
+            check_account(run.summary["jobs"], columns, source.account, partial=partial),
+            check_rounds(run, columns),
+            check_figures(run.summary, columns, system, declared, partial=partial),
+        )
+    )
+
+
+def _check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
+    check = Check("the trace is the one that was run")
+    recorded = {file.path: file.sha256 for file in manifest.trace_files}
+    check.expect("number of trace files", len(recorded), len(source.files))
+    for path in source.files:
+        check.expect(f"SHA-256 of {path}", recorded.get(str(path)), sha256(path))
+    return check

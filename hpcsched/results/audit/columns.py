@@ -1,0 +1,158 @@
+"""The trace and the run as arrays, side by side."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import JOBS, problem
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.job import TracedJob
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceColumns:
+    """The jobs of a trace, `[T]`; `unit_request` is `[T, R]`, demands are exact integers."""
+
+    job_id: IntArray
+    submit_time: IntArray
+    units: IntArray
+    unit_request: IntArray
+    requested_time: IntArray
+    run_time: IntArray
+    exclusive: BoolArray
+    node_groups: list[frozenset[str] | None]
+    demand: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunColumns:
+    """The rows of `jobs.parquet`, `[J]`; `unit_request` is `[J, R]`.
+
+    `has_start` and `has_end` tell where there is such a time; it is 0 elsewhere. Row `j` has
+    `places[j]` places, which follow those of the rows before in `node` and `node_units`, `[P]`;
+    `unpaired` tells where there are not as many units as nodes, and the places are left out.
+    """
+
+    job_id: IntArray
+    submit_time: IntArray
+    units: IntArray
+    unit_request: IntArray
+    requested_time: IntArray
+    demand: list[Any]
+    exclusive: BoolArray
+    state: npt.NDArray[np.str_]
+    has_start: BoolArray
+    start_time: IntArray
+    has_end: BoolArray
+    end_time: IntArray
+    run_time: IntArray
+    places: IntArray
+    unpaired: BoolArray
+    node: IntArray
+    node_units: IntArray
+
+    @property
+    def ran(self) -> BoolArray:
+        """Which rows are of jobs that ran, `[J]`."""
+        return self.has_start & self.has_end
+
+    @property
+    def place_row(self) -> IntArray:
+        """The row that each place belongs to, `[P]`."""
+        return np.repeat(np.arange(len(self.places)), self.places)
+
+
+def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
+    """Return the jobs of a trace as arrays; raises InputError where the trace cannot be read."""
+    rows = list(jobs)
+    requests = [job.unit_request for job, _ in rows]
+    shape = (len(rows), len(system.resource_types))
+    share = _largest_share(system)
+    return TraceColumns(
+        job_id=np.array([job.job_id for job, _ in rows], dtype=np.int64),
+        submit_time=np.array([job.submit_time for job, _ in rows], dtype=np.int64),
+        units=np.array([job.units for job, _ in rows], dtype=np.int64),
+        unit_request=np.array(requests, dtype=np.int64).reshape(shape),
+        requested_time=np.array([job.requested_time for job, _ in rows], dtype=np.int64),
+        run_time=np.array([run_time for _, run_time in rows], dtype=np.int64),
+        exclusive=np.array([job.exclusive for job, _ in rows], dtype=np.bool_),
+        node_groups=[job.node_groups for job, _ in rows],
+        demand=[job.units * share(job.unit_request) for job, _ in rows],
+    )
+
+
+def read_run(run: RunDirectory, system: System) -> RunColumns:
+    """Return the rows of `jobs.parquet`; raises InputError where they are not what they must be."""
+    whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
+    requests = [f"unit_request.{name}" for name in system.resource_types]
+    others = ("run_time", "demand", "exclusive", "state", "nodes", "node_units")
+    table = run.all_jobs.read(*whole, *others, *requests)
+    try:
+        places, unpaired, node, node_units = _places(table)
+        request = table["unit_request"].combine_chunks()
+        amounts = [_whole(request.field(name)) for name in system.resource_types]
+        return RunColumns(
+            **{name: _whole(table[name]) for name in (*whole, "run_time")},
+            unit_request=np.stack(amounts, axis=1),
+            demand=table["demand"].to_pylist(),
+            exclusive=np.array(table["exclusive"].to_pylist(), dtype=np.bool_),
+            state=np.array(table["state"].to_pylist(), dtype=np.str_),
+            has_start=table["start_time"].is_valid().to_numpy(),
+            has_end=table["end_time"].is_valid().to_numpy(),
+            places=places,
+            unpaired=unpaired,
+            node=node,
+            node_units=node_units,
+        )
+    except (pa.ArrowException, AttributeError) as error:
+        raise problem("damaged-file", run.path / JOBS, f"is damaged: {error}") from error
+
+
+def match(trace: TraceColumns, run: RunColumns) -> tuple[IntArray, IntArray]:
+    """Return the rows of the run whose job is in the trace, and the jobs' places in the trace."""
+    order = np.argsort(trace.job_id, kind="stable")
+    if not len(order):
+        return order, order
+    known = trace.job_id[order]
+    position = np.minimum(np.searchsorted(known, run.job_id), len(known) - 1)
+    rows = np.flatnonzero(known[position] == run.job_id)
+    return rows, order[position[rows]]
+
+
+def _largest_share(system: System) -> Callable[[tuple[int, ...]], int]:
+    """Return what gives the largest share of the system that a unit asks for, in whole parts."""
+    totals: list[int] = system.capacity.sum(axis=0).tolist()
+    parts = math.lcm(*(total for total in totals if total))
+
+    @cache
+    def share(request: tuple[int, ...]) -> int:
+        shares = (a * parts // total for a, total in zip(request, totals, strict=True) if total)
+        return max(shares, default=0)
+
+    return share
+
+
+def _whole(values: pa.Array) -> IntArray:
+    """Return whole numbers, 0 where there is none."""
+    numbers = values.cast(pa.int64()).fill_null(0).to_numpy()
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def _places(table: pa.Table) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
+    node_lists = table["nodes"].combine_chunks()
+    unit_lists = table["node_units"].combine_chunks()
+    nodes = _whole(node_lists.value_lengths())
+    units = _whole(unit_lists.value_lengths())
+    paired = nodes == units
+    node = _whole(node_lists.flatten())[np.repeat(paired, nodes)]
+    node_units = _whole(unit_lists.flatten())[np.repeat(paired, units)]
+    return np.where(paired, nodes, 0), ~paired, node, node_units

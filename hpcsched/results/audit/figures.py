@@ -1,0 +1,130 @@
+"""The figures of a summary worked out again, by formulas written for this purpose alone."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.results.audit.columns import RunColumns
+from hpcsched.results.audit.loss import lost_amounts
+from hpcsched.system.system import IntArray, System
+
+Values = npt.NDArray[Any]
+
+
+def mean(values: Values) -> float | None:
+    """Return the mean; None of nothing."""
+    return float(np.mean(values, dtype=np.float64)) if len(values) else None
+
+
+class Figures:
+    """The jobs that ran, and the figures over them; times are in seconds."""
+
+    def __init__(self, run: RunColumns, system: System) -> None:
+        self._run, self._system = run, system
+        ran = np.flatnonzero(run.ran)
+        self._ran = ran
+        self.wait: IntArray = run.start_time[ran] - run.submit_time[ran]
+        self.response: IntArray = run.end_time[ran] - run.submit_time[ran]
+        self.run_time: IntArray = run.end_time[ran] - run.start_time[ran]
+        self._demand = [run.demand[row] for row in ran.tolist()]
+        self.makespan: int | None = (
+            int(run.end_time[ran].max() - run.submit_time[ran].min()) if len(ran) else None
+        )
+
+    def metrics(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
+        """Return all built-in metrics but the loss of capacity; `parameters` are by metric."""
+        tau = parameters.get("mean_bounded_slowdown", {}).get("tau", 10)
+        alpha = parameters.get("p2sf", {}).get("alpha", 2)
+        return {
+            "mean_bounded_slowdown": self.objective("bounded_slowdown", {"tau": tau}),
+            "mean_slowdown": self.objective("slowdown", {}),
+            "mean_wait_time": mean(self.wait),
+            "mean_response_time": self.objective("af", {}),
+            "area_weighted_response_time": self.objective("awf", {}),
+            "p2sf": self.objective("psf", {"alpha": alpha}),
+            "utilization": max(self.utilization().values(), default=None),
+            "makespan": self.makespan,
+        }
+
+    def objective(self, name: str, parameters: Mapping[str, Any]) -> float | None:
+        """Return a built-in objective; raises KeyError for any other."""
+        some = self.run_time > 0
+        formulas: dict[str, Callable[[], float | None]] = {
+            "slowdown": lambda: mean(self.response[some] / self.run_time[some]),
+            "bounded_slowdown": lambda: mean(self.bounded_slowdown(parameters.get("tau", 10))),
+            "af": lambda: mean(self.response),
+            "awf": self._area_weighted,
+            "psf": lambda: self._specific(parameters.get("alpha", 2)),
+            "makespan": lambda: self.makespan,
+        }
+        return formulas[name]()
+
+    def bounded_slowdown(self, tau: int) -> Values:
+        """Return each job's bounded slowdown."""
+        ratio = self.response / np.where(self.run_time < tau, tau, self.run_time)
+        return np.where(ratio < 1, 1.0, ratio)
+
+    def _area_weighted(self) -> float | None:
+        areas = [r * d for r, d in zip(self._demand, self.run_time.tolist(), strict=True)]
+        total = sum(areas)
+        weighted = sum(a * f for a, f in zip(areas, self.response.tolist(), strict=True))
+        return weighted / total if total else None
+
+    def _specific(self, alpha: float) -> float | None:
+        """Return equation (6) term by term: in exact integers for a whole α."""
+        wait, response, demand = (
+            np.array(values, dtype=object)
+            for values in (self.wait.tolist(), self.response.tolist(), self._demand)
+        )
+        a: Any = int(alpha)
+        if a != alpha:
+            a = np.longdouble(alpha)
+            wait, response = (values.astype(np.longdouble) for values in (wait, response))
+        upper = np.sum(demand * (response ** (a + 2) - wait ** (a + 2)))
+        lower = np.sum(demand * (response ** (a + 1) - wait ** (a + 1)))
+        return float((alpha + 1) / (alpha + 2) * float(upper / lower)) if lower else None
+
+    def utilization(self) -> dict[str, float]:
+        """Return the utilization of each resource type."""
+        run, used = self._run, {}
+        for name, whole in self._whole().items():
+            k = self._system.resource_types.index(name)
+            amounts = (run.units * run.unit_request[:, k])[self._ran].astype(np.float64)
+            used[name] = float(amounts @ self.run_time) / whole
+        return used
+
+    def loss_of_capacity(self, *, rejected_wait: bool) -> dict[str, float]:
+        """Return the loss of capacity of each resource type (see `lost_amounts`)."""
+        lost = lost_amounts(self._run, self._system, rejected_wait=rejected_wait)
+        by_name = dict(zip(self._system.resource_types, lost, strict=True))
+        return {name: by_name[name] / whole for name, whole in self._whole().items()}
+
+    def _whole(self) -> dict[str, int]:
+        """Return capacity × makespan of each resource type of which there is some."""
+        totals = self._system.capacity.sum(axis=0).tolist()
+        named = zip(self._system.resource_types, totals, strict=True)
+        return {name: t * self.makespan for name, t in named if t and self.makespan}
+
+    def percentiles(self, tau: int) -> dict[str, Values]:
+        """Return the sorted values that percentiles are taken from, by quantity."""
+        return {
+            "wait_time": np.sort(self.wait),
+            "response_time": np.sort(self.response),
+            "bounded_slowdown": np.sort(self.bounded_slowdown(tau)),
+        }
+
+    def of_class(self, least: int, most: int | None, tau: int) -> dict[str, float | None]:
+        """Return the figures of the jobs with a run time from `least` to `most`."""
+        mine = self.run_time >= least
+        if most is not None:
+            mine &= self.run_time <= most
+        some = mine & (self.run_time > 0)
+        return {
+            "jobs": int(mine.sum()),
+            "mean_wait_time": mean(self.wait[mine]),
+            "mean_response_time": mean(self.response[mine]),
+            "mean_slowdown": mean(self.response[some] / self.run_time[some]),
+            "mean_bounded_slowdown": mean(self.bounded_slowdown(tau)[mine]),
+        }

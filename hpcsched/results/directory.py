@@ -1,0 +1,118 @@
+"""A run directory: made for a run, and opened again to read it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hpcsched.errors import InputError
+from hpcsched.results.files import (
+    JOBS,
+    KNOWN,
+    MANIFEST,
+    ROUNDS,
+    SCENARIO,
+    SUMMARY,
+    problem,
+    read_json,
+)
+from hpcsched.results.manifest import Manifest, read_manifest
+from hpcsched.results.tables import ParquetTable
+
+
+def create(folder: Path, *, force: bool = False) -> Path:
+    """Make an empty run directory and return its path.
+
+    A directory that holds something is refused. With `force`, one that holds a run is emptied of
+    that run's files, and of nothing else. Raises InputError where it cannot be made or is refused.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            _make_room(folder, force)
+    except FileExistsError:
+        raise problem("cannot-write", folder, "is a file, not a directory") from None
+    except OSError as error:
+        raise problem("cannot-write", folder, f"cannot be written: {error.strerror}") from error
+    return folder
+
+
+def _make_room(folder: Path, force: bool) -> None:
+    if not force:
+        raise problem("not-empty", folder, "is not empty; --force replaces the run in it")
+    if not _holds_a_run(folder):
+        raise problem("not-empty", folder, "is not empty and holds no run; it is left as it is")
+    for name in KNOWN:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _holds_a_run(folder: Path) -> bool:
+    try:
+        versions = read_json(folder / MANIFEST).get("versions")
+    except InputError:
+        return False
+    return isinstance(versions, dict) and "hpcsched" in versions
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """A run that has come to an end, as written.
+
+    A `partial` run was interrupted or failed: what it holds is true, and not all of the trace.
+    """
+
+    path: Path
+    manifest: Manifest
+
+    @classmethod
+    def open(cls, path: Path) -> "RunDirectory":
+        """Open a run directory.
+
+        Raises InputError where it is none, is of an unknown format, has not come to an end, or
+        lacks a file.
+        """
+        if not path.is_dir():
+            raise problem("not-a-run", path, "is not a directory")
+        manifest = read_manifest(path)
+        if manifest.status == "running":
+            message = f"the run of {manifest.started} is still going on, or was killed"
+            raise problem("not-finished", path, message)
+        for name in KNOWN:
+            if not (path / name).is_file():
+                raise problem("missing-file", path / name, "is missing")
+        return cls(path, manifest)
+
+    @property
+    def partial(self) -> bool:
+        """Whether the run came to an end before all jobs had left the system."""
+        return self.manifest.status != "complete"
+
+    @property
+    def scenario_path(self) -> Path:
+        """The resolved scenario."""
+        return self.path / SCENARIO
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The content of `summary.json`; raises InputError where it is damaged."""
+        path = self.path / SUMMARY
+        content = read_json(path)
+        for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
+            if not isinstance(content.get(key), kind):
+                raise problem("damaged-file", path, f"is damaged: {key!r} is missing")
+        return content
+
+    @cached_property
+    def jobs(self) -> ParquetTable:
+        """The jobs that ran; raises InputError where the file is damaged."""
+        return ParquetTable(self.path / JOBS, ran_only=True)
+
+    @cached_property
+    def all_jobs(self) -> ParquetTable:
+        """The jobs that ran or were rejected; raises InputError where the file is damaged."""
+        return ParquetTable(self.path / JOBS)
+
+    @cached_property
+    def rounds(self) -> ParquetTable:
+        """The dispatching rounds; raises InputError where the file is damaged."""
+        return ParquetTable(self.path / ROUNDS)

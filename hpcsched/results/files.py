@@ -1,0 +1,52 @@
+"""The files of a run directory, and how they are written whole."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hpcsched.errors import Finding, InputError, Place
+
+SCENARIO = "scenario.yaml"
+MANIFEST = "manifest.json"
+JOBS = "jobs.parquet"
+ROUNDS = "rounds.parquet"
+SUMMARY = "summary.json"
+
+KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY)
+
+
+def problem(rule: str, path: Path, message: str) -> InputError:
+    """Return the error that says what is wrong with a file or directory."""
+    return InputError(Finding(rule, message, Place(str(path))))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that a reader sees all of it or what was there before.
+
+    Raises InputError where it cannot be written.
+    """
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise problem("cannot-write", path, f"cannot be written: {error.strerror}") from error
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write JSON, keys in the order given; raises ValueError for a number that is not finite."""
+    write_text(path, json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; raises InputError where the file is missing or damaged."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise problem("missing-file", path, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise problem("damaged-file", path, f"is damaged: not JSON: {error}") from error
+    if not isinstance(content, dict):
+        found = type(content).__name__
+        raise problem("damaged-file", path, f"is damaged: expected an object, found {found}")
+    return content

@@ -1,0 +1,149 @@
+"""The manifest: with what, on what and how far a run was made."""
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+import hpcsched
+from hpcsched.results.files import MANIFEST, problem, read_json, write_json
+
+FORMAT = 1
+"""The version of the run directory's layout; readers refuse any other."""
+
+Status = Literal["running", "complete", "interrupted", "failed"]
+
+
+class TraceFile(BaseModel):
+    """A file that the trace was read from."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """The content of `manifest.json`.
+
+    `scenario` is the scenario's name; `started` and `finished` are wall-clock instants (ISO 8601,
+    UTC); `plugins` maps the distributions whose plugins the scenario uses to their versions;
+    `trace_comments` is the trace's own header, with what it wants acknowledged. Where
+    `reproducible` is false, `not_reproducible_because` says why.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    format: int
+    status: Status
+    scenario: str
+    seed: int
+    started: str
+    finished: str | None
+    versions: dict[str, str]
+    plugins: dict[str, str]
+    trace_files: list[TraceFile]
+    trace_comments: list[str]
+    platform: str
+    cpu_count: int | None
+    reproducible: bool
+    not_reproducible_because: list[str]
+
+
+def start_manifest(
+    folder: Path,
+    *,
+    scenario: str,
+    seed: int,
+    trace_files: Sequence[Path],
+    plugins: Mapping[str, str],
+    not_reproducible_because: Sequence[str] = (),
+) -> Manifest:
+    """Write and return the manifest of a run that starts now, with status `running`.
+
+    `plugins` maps distributions to versions. Raises InputError where a trace file cannot be read or
+    the manifest cannot be written.
+    """
+    manifest = Manifest(
+        format=FORMAT,
+        status="running",
+        scenario=scenario,
+        seed=seed,
+        started=_now(),
+        finished=None,
+        versions={
+            "hpcsched": hpcsched.__version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "pyarrow", "pydantic")},
+        },
+        plugins=dict(plugins),
+        trace_files=[_trace_file(path) for path in trace_files],
+        trace_comments=[],
+        platform=platform.platform(),
+        cpu_count=os.cpu_count(),
+        reproducible=not not_reproducible_because,
+        not_reproducible_because=list(not_reproducible_because),
+    )
+    write_json(folder / MANIFEST, manifest.model_dump())
+    return manifest
+
+
+def finish_manifest(
+    folder: Path, manifest: Manifest, status: Status, trace_comments: Sequence[str]
+) -> Manifest:
+    """Write and return the manifest of a run that has come to an end."""
+    finished = manifest.model_copy(
+        update={
+            "status": status,
+            "finished": _now(),
+            "trace_comments": list(trace_comments),
+        }
+    )
+    write_json(folder / MANIFEST, finished.model_dump())
+    return finished
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a run directory.
+
+    Raises InputError where there is none, it is damaged, or of a format that is not known here.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise problem("not-a-run", folder, f"is not a run directory: it has no {MANIFEST}")
+    content = read_json(path)
+    found = content.get("format")
+    if found != FORMAT:
+        message = f"has format {found!r}; this version of hpcsched reads format {FORMAT}"
+        raise problem("unknown-format", path, message)
+    try:
+        return Manifest.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise problem("damaged-file", path, f"is damaged: {key}: {first['msg']}") from error
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal; raises InputError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise problem("missing-file", path, f"cannot be read: {error.strerror}") from error
+
+
+def _trace_file(path: Path) -> TraceFile:
+    digest = sha256(path)
+    return TraceFile(path=str(path), bytes=path.stat().st_size, sha256=digest)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

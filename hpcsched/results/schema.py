@@ -1,0 +1,67 @@
+"""The columns of `jobs.parquet` and `rounds.parquet`."""
+
+import pyarrow as pa
+
+from hpcsched.system.system import System
+
+STATES = ("completed", "killed", "rejected")
+
+
+def jobs_schema(system: System) -> pa.Schema:
+    """Return the columns of `jobs.parquet`: a row for each job that has left the system.
+
+    Names are the glossary's, times are in seconds; `run_time` is what the job ran in the
+    simulation. Rejected jobs have no start, end, run time or places. `nodes` are node numbers,
+    `node_units` the job's units on each. `demand` is a whole number (see `System.demand`), or a
+    float where that of the whole system needs more than 63 bits.
+    """
+    whole = pa.int64()
+    demand = whole if system.full_demand < 2**63 else pa.float64()
+    return pa.schema(
+        [
+            pa.field("job_id", whole, nullable=False),
+            pa.field("submit_time", whole, nullable=False),
+            ("start_time", whole),
+            ("end_time", whole),
+            ("run_time", whole),
+            pa.field("requested_time", whole, nullable=False),
+            pa.field("predicted_run_time", whole, nullable=False),
+            pa.field("units", whole, nullable=False),
+            pa.field("unit_request", amounts_type(system), nullable=False),
+            pa.field("demand", demand, nullable=False),
+            pa.field("state", pa.dictionary(pa.int8(), pa.string()), nullable=False),
+            ("user", whole),
+            ("group", whole),
+            ("application", whole),
+            ("queue", whole),
+            ("partition", whole),
+            ("node_groups", pa.list_(pa.string())),
+            pa.field("exclusive", pa.bool_(), nullable=False),
+            ("nodes", pa.list_(pa.int32())),
+            ("node_units", pa.list_(pa.int32())),
+        ]
+    )
+
+
+def rounds_schema(system: System) -> pa.Schema:
+    """Return the columns of `rounds.parquet`: a row for each dispatching round.
+
+    They are the fields of `RoundRecord`; `now` is in simulated seconds, `decision_time` in real
+    ones. Amounts above 2⁶³ − 1 are cut to it.
+    """
+    counts = ("round", "now", "queued", "running", "started", "rejected", "waiting")
+    amounts = amounts_type(system)
+    return pa.schema(
+        [
+            *(pa.field(name, pa.int64(), nullable=False) for name in counts),
+            pa.field("waiting_amounts", amounts, nullable=False),
+            pa.field("free_amounts", amounts, nullable=False),
+            pa.field("decision_time", pa.float64(), nullable=False),
+            pa.field("fallback", pa.bool_(), nullable=False),
+        ]
+    )
+
+
+def amounts_type(system: System) -> pa.StructType:
+    """Return the type of amounts: a struct with a field for each resource type."""
+    return pa.struct([pa.field(name, pa.int64(), nullable=False) for name in system.resource_types])

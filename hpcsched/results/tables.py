@@ -1,0 +1,101 @@
+"""The Parquet files of a run as tables that metrics are computed over."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hpcsched.metrics.metric import RunTables
+from hpcsched.metrics.tables import Column
+from hpcsched.results.files import JOBS, ROUNDS, problem
+
+
+class ParquetTable:
+    """Streams named columns of a Parquet file, a row group at a time.
+
+    A field within a column is named with a dot: `unit_request.core`. With `ran_only`, rows without
+    a start time, which are rejected jobs, are left out. Columns come as int64, float64 or bool.
+    """
+
+    def __init__(self, path: Path, *, ran_only: bool = False) -> None:
+        self._path = path
+        self._ran_only = ran_only
+        with self._open() as file:
+            self._metadata = file.metadata
+            self._columns = {field.name: field.type for field in file.schema_arrow}
+        self.rows: int = self._metadata.num_rows
+
+    def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
+        """Yield the named columns; raises InputError for an unknown column or a damaged file."""
+        for part in self.parts(*columns):
+            yield tuple(_values(part, column) for column in columns)
+
+    def read(self, *columns: str) -> pa.Table:
+        """Return whole columns as an Arrow table; raises InputError as `batches` does."""
+        for column in columns:
+            self._check(column)
+        with self._open() as file:
+            try:
+                return file.read(columns=sorted(columns))
+            except (OSError, pa.ArrowException) as error:
+                raise problem("damaged-file", self._path, f"is damaged: {error}") from error
+
+    def parts(self, *columns: str) -> Iterator[pa.Table]:
+        """Yield the named columns as Arrow tables; raises InputError as `batches` does."""
+        for column in columns:
+            self._check(column)
+        needed = {*columns, "start_time"} if self._ran_only else {*columns}
+        with self._open() as file:
+            for group in range(self._metadata.num_row_groups):
+                try:
+                    part = file.read_row_group(group, columns=sorted(needed), use_threads=False)
+                except (OSError, pa.ArrowException) as error:
+                    raise problem("damaged-file", self._path, f"is damaged: {error}") from error
+                if self._ran_only and part["start_time"].null_count:
+                    part = part.filter(part["start_time"].is_valid())
+                yield part
+
+    def _open(self) -> pq.ParquetFile:
+        if not self._path.is_file():
+            raise problem("missing-file", self._path, "is missing")
+        try:
+            return pq.ParquetFile(self._path, metadata=getattr(self, "_metadata", None))
+        except (OSError, pa.ArrowException) as error:
+            raise problem("damaged-file", self._path, f"is damaged: {error}") from error
+
+    def _check(self, column: str) -> None:
+        name, _, field = column.partition(".")
+        kind = self._columns.get(name)
+        inside = [f.name for f in kind] if isinstance(kind, pa.StructType) else []
+        if kind is None or (field and field not in inside):
+            raise problem("unknown-column", self._path, f"has no column {column!r}")
+
+
+def run_tables(folder: Path, capacity: dict[str, int]) -> RunTables:
+    """Return the tables of a run; raises InputError where one is missing or damaged."""
+    return RunTables(
+        jobs=ParquetTable(folder / JOBS, ran_only=True),
+        rounds=ParquetTable(folder / ROUNDS),
+        capacity=capacity,
+    )
+
+
+def state_counts(folder: Path) -> dict[str, int]:
+    """Return how many jobs have left the system in each state, by its name."""
+    counts: dict[str, int] = {}
+    for part in ParquetTable(folder / JOBS).parts("state"):
+        for entry in part["state"].value_counts().to_pylist():
+            counts[entry["values"]] = counts.get(entry["values"], 0) + entry["counts"]
+    return counts
+
+
+def _values(part: pa.Table, column: str) -> npt.NDArray[Any]:
+    name, _, field = column.partition(".")
+    values = part[name].combine_chunks()
+    if field:
+        values = values.field(field)
+    return np.asarray(values.to_numpy(zero_copy_only=False))

@@ -1,0 +1,119 @@
+"""Runs a scenario: assembles it, replays its trace, and writes the run directory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hpcsched.assembly import Assembly, assemble
+from hpcsched.report.progress import ProgressBar
+from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.files import SCENARIO
+from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.summary import ChosenObjective, Left, summarize, write_summary
+from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
+from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.review import not_reproducible
+from hpcsched.scenario.walk import blocks
+from hpcsched.simulation.engine import Parts, Simulation
+from hpcsched.simulation.observer import Observer
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A finished run and where it is."""
+
+    directory: RunDirectory
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The content of `summary.json`."""
+        return self.directory.summary
+
+
+def run(
+    scenario: Scenario | Path | str,
+    out: Path | str | None = None,
+    *,
+    force: bool = False,
+    progress: bool = False,
+) -> RunResult:
+    """Replay a scenario, given as such or as a file, and write its run directory.
+
+    `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
+    `progress` shows a bar on standard error if that is a terminal. An interrupted or failed run
+    leaves a valid directory that says so, and what interrupted it is raised.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = load_scenario(scenario)
+    folder = Path(out) if out is not None else Path("runs") / scenario.name
+    assembly = assemble(scenario, folder=folder)
+    create(folder, force=force)
+    (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
+    manifest = start_manifest(
+        folder,
+        scenario=scenario.name,
+        seed=scenario.seed,
+        trace_files=assembly.source.files,
+        plugins=_distributions(assembly),
+        not_reproducible_because=[why for _, why in not_reproducible(scenario)],
+    )
+    followers = [RunRecorder(folder, assembly.system), *assembly.observers()]
+    if progress:
+        followers.append(ProgressBar(scenario.name, assembly.source))
+    simulation = Simulation(_parts(assembly, followers))
+    status: Status = "failed"
+    try:
+        simulation.run(assembly.source.jobs())
+        status = "complete"
+    except KeyboardInterrupt:
+        status = "interrupted"
+        raise
+    finally:
+        for follower in followers:
+            follower.close()
+        left = None if status == "complete" else Left(simulation.waiting, simulation.running)
+        write_summary(folder, _summary(assembly, left))
+        finish_manifest(folder, manifest, status, assembly.source.comments)
+    return RunResult(RunDirectory.open(folder))
+
+
+def _parts(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
+    scenario = assembly.scenario
+    return Parts(
+        assembly.system,
+        assembly.dispatcher,
+        scenario.dispatcher.plugin_name,
+        assembly.predictor,
+        assembly.objective,
+        observers,
+        assembly.source.uniform_request if scenario.simulation.pooling else None,
+        scenario.simulation.kill_at_requested_time,
+    )
+
+
+def _summary(assembly: Assembly, left: Left | None) -> dict[str, Any]:
+    scenario, system = assembly.scenario, assembly.system
+    choice = scenario.objective
+    parameters = choice.model_dump(exclude={choice.plugin_tag})
+    return summarize(
+        assembly.folder,
+        capacity=dict(zip(system.resource_types, system.totals, strict=True)),
+        account=assembly.source.account,
+        metrics=assembly.metrics(),
+        objective=ChosenObjective(choice.plugin_name, assembly.objective, parameters),
+        percents=scenario.metrics.percentiles,
+        class_bounds=scenario.metrics.class_bounds,
+        left=left,
+    )
+
+
+def _distributions(assembly: Assembly) -> dict[str, str]:
+    """Return the distributions whose plugins the scenario uses, with their versions."""
+    used = {}
+    for _, block in blocks(assembly.scenario):
+        if isinstance(block, Choice):
+            installed = assembly.registry.get(block.plugin_kind, block.plugin_name)
+            used[installed.distribution] = installed.version
+    return used

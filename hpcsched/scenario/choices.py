@@ -1,0 +1,126 @@
+"""Choices: a plugin's name with its parameters beside it, read by the plugin's own model."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, ClassVar, Literal, cast
+
+from pydantic import BaseModel, Field, create_model
+
+from hpcsched.errors import PluginError
+from hpcsched.parameters import Params
+from hpcsched.plugin.registry import Installed, Registry
+from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.scenario.wording import found
+
+_DEEPEST = 20
+"""Choices within choices: a default that selects its own plugin would otherwise never end."""
+_TAKEN = ("plugin_kind", "plugin_name", "plugin_tag")
+
+
+class Choice(Params):
+    """A validated choice: the parameters of a plugin, and the plugin's kind and name."""
+
+    plugin_kind: ClassVar[str]
+    plugin_tag: ClassVar[str] = "name"
+
+    @property
+    def plugin_name(self) -> str:
+        """The name under which the plugin is registered."""
+        return str(getattr(self, self.plugin_tag))
+
+
+class NamedChoice(Choice):
+    """A choice that gives the plugin's name as `name`."""
+
+    name: str
+
+
+class SourceChoice(Choice):
+    """A choice of a trace source, which gives the plugin's name as `source`."""
+
+    plugin_tag: ClassVar[str] = "source"
+    source: str
+
+
+def tag_of(kind: str) -> str:
+    """Return the key under which a plugin of a kind is named."""
+    return _base(kind).plugin_tag
+
+
+def _base(kind: str) -> type[Choice]:
+    return SourceChoice if kind == "trace_source" else NamedChoice
+
+
+@cache
+def choice_model(installed: Installed) -> type[Choice]:
+    """Return the model of a choice of one plugin: its parameters and its name.
+
+    Raises PluginError when the plugin has a parameter whose name is taken.
+    """
+    kind, plugin, base = installed.kind, installed.plugin, _base(installed.kind)
+    for name in (base.plugin_tag, *_TAKEN):
+        if name in plugin.params.model_fields:
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the {kind} {plugin.name!r}"
+                f" has a parameter {name!r}, which is taken by what names the plugin"
+            )
+    description = f"The {kind.replace('_', ' ')}: {plugin.name}."
+    fields: dict[str, Any] = {
+        base.plugin_tag: (Literal[plugin.name], Field(description=description))
+    }
+    model = _derive(_class_name(kind, plugin.name), plugin.params, base, plugin.summary, fields)
+    model.plugin_kind = kind
+    return model
+
+
+def _derive(
+    name: str, params: type[Params], base: type[Choice], summary: str, fields: dict[str, Any]
+) -> type[Choice]:
+    bases: Any = base if issubclass(base, params) else (params, base)
+    made: Any = create_model(name, __base__=bases, __doc__=summary, __module__=__name__, **fields)
+    return cast(type[Choice], made)
+
+
+def _class_name(kind: str, name: str) -> str:
+    words = "".join(c if c.isalnum() else " " for c in f"{kind} {name}").split()
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
+class Chooser:
+    """Turns what a scenario says into choices of a registry's plugins."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self.depth = 0
+
+    def __call__(self, kind: str, value: Any, context: Any) -> BaseModel:
+        """Return the choice that a name or mapping makes; raises ValidationError otherwise."""
+        tag = tag_of(kind)
+        if isinstance(value, str):
+            installed = self._find(kind, value, at=())
+            value = {tag: value}
+        elif not isinstance(value, Mapping):
+            message = f"expected a name, or a mapping with {tag!r}, found {found(value)}"
+            raise refuse(refusal("bad-value", message, value))
+        elif tag not in value:
+            message = f"the key {tag!r} is missing; it names the {kind.replace('_', ' ')}"
+            raise refuse(refusal("missing-key", message, value, at=(tag,)))
+        elif not isinstance(value[tag], str):
+            message = f"expected a name, found {found(value[tag])}"
+            raise refuse(refusal("bad-value", message, value[tag], at=(tag,)))
+        else:
+            installed = self._find(kind, value[tag], at=(tag,))
+        if self.depth == _DEEPEST:
+            message = f"more than {_DEEPEST} choices within choices"
+            raise refuse(refusal("bad-value", message, value))
+        self.depth += 1
+        try:
+            return choice_model(installed).model_validate(value, context=context)
+        finally:
+            self.depth -= 1
+
+    def _find(self, kind: str, name: str, at: tuple[str, ...]) -> Installed:
+        try:
+            return self.registry.get(kind, name)
+        except KeyError as error:
+            raise refuse(refusal("unknown-plugin", error.args[0], name, at=at)) from None

@@ -1,0 +1,162 @@
+"""A YAML document as plain values, with the line and column of every key and value."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.scenario.key_path import KeyPath
+from hpcsched.scenario.yaml_core import MAP, SEQ, StrictLoader, scalar_value
+
+_MOST_REPEATED = 10_000
+"""Values that aliases may repeat: far beyond any use, and far below what fills a memory."""
+
+
+class Mark(NamedTuple):
+    """A line and a column, counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something about the YAML itself; `key` is where it stands."""
+
+    rule: str
+    message: str
+    key: KeyPath
+    mark: Mark
+
+
+@dataclass(slots=True)
+class Document:
+    """What a YAML text says.
+
+    `problems` are those that allow reading on; the values at the paths in `refused` could not be
+    read and are None.
+    """
+
+    value: Any = None
+    keys: dict[KeyPath, Mark] = field(default_factory=dict)
+    values: dict[KeyPath, Mark] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    refused: set[KeyPath] = field(default_factory=set)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file; raises InputError when it cannot be read or is not UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"the file is not UTF-8 text: byte {error.start} cannot be decoded"
+    except OSError as error:
+        message = f"the file cannot be read: {(error.strerror or str(error)).lower()}"
+    raise InputError(Finding("unreadable-file", message, Place(str(path))))
+
+
+def parse_document(text: str) -> Document:
+    """Read a YAML text; when nothing can be made of it, `value` is None and a problem says why."""
+    document = Document(values={(): Mark(1, 1)})
+    try:
+        loader = StrictLoader(text)
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        mark = Mark(before.count("\n") + 1, error.position - before.rfind("\n"))
+        _give_up(document, f"the character U+{error.character:04X} is not allowed", mark)
+        return document
+    try:
+        root = loader.get_node() if loader.check_node() else None
+        if loader.check_node():
+            message = "a second YAML document starts here; a file holds one scenario"
+            second = _mark(loader.current_event.start_mark)
+            document.problems.append(Problem("syntax", message, (), second))
+        if root is not None:
+            _Reading(document).read(root, ())
+    except yaml.MarkedYAMLError as error:
+        place = error.problem_mark or error.context_mark
+        context = f" ({error.context})" if error.context and error.problem else ""
+        message = f"not valid YAML: {error.problem or error.context}{context}"
+        _give_up(document, message, _mark(place) if place else Mark(1, 1))
+    except RecursionError:
+        _give_up(document, "lists and mappings are nested too deeply", Mark(1, 1))
+    except (ValueError, OverflowError):
+        # PyYAML lets these through for an escape such as "\UFFFFFFFF" that names no character.
+        _give_up(document, "not valid YAML: an escape names no character", _mark(loader.get_mark()))
+    return document
+
+
+def _give_up(document: Document, message: str, mark: Mark) -> None:
+    document.value = None
+    document.refused.add(())
+    document.problems.append(Problem("syntax", message, (), mark))
+
+
+def _mark(mark: Any) -> Mark:
+    return Mark(mark.line + 1, mark.column + 1)
+
+
+class _Reading:
+    """Turns nodes into values, and remembers what aliases have repeated."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.seen: set[int] = set()
+        self.open: set[int] = set()
+        self.repeated = 0
+        self.endless = False
+
+    def read(self, root: yaml.Node, path: KeyPath) -> None:
+        self.document.value = self._value(root, path)
+
+    def _value(self, node: yaml.Node, path: KeyPath) -> Any:
+        mark = _mark(node.start_mark)
+        self.document.values[path] = mark
+        again = id(node) in self.seen
+        self.repeated += again
+        self.seen.add(id(node))
+        if id(node) in self.open or (again and self.repeated > _MOST_REPEATED):
+            if not self.endless:
+                self._problem("syntax", "aliases repeat this value without end", path, mark)
+            self.endless = True
+            self.document.refused.add(path)
+            return None
+        self.open.add(id(node))
+        try:
+            if isinstance(node, yaml.MappingNode) and node.tag == MAP:
+                return self._mapping(node, path)
+            if isinstance(node, yaml.SequenceNode) and node.tag == SEQ:
+                return [self._value(item, (*path, n)) for n, item in enumerate(node.value)]
+            return scalar_value(node.tag, node.value if isinstance(node.value, str) else "")
+        except ValueError as error:
+            self._problem("bad-value", str(error), path, mark)
+            self.document.refused.add(path)
+            return None
+        finally:
+            self.open.discard(id(node))
+
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            mark = _mark(key_node.start_mark)
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._problem("bad-value", "a list or mapping cannot be a key", path, mark)
+                continue
+            key = key_node.value
+            here = (*path, key)
+            if key == "<<" and key_node.style is None:
+                message = "merge keys are not part of YAML 1.2; write the keys out"
+                self._problem("merge-key", message, here, mark)
+            elif key in mapping:
+                first = self.document.keys[here].line
+                message = f"the key {key!r} is given twice; first in line {first}"
+                self._problem("duplicate-key", message, here, mark)
+            else:
+                self.document.keys[here] = mark
+                mapping[key] = self._value(value_node, here)
+        return mapping
+
+    def _problem(self, rule: str, message: str, path: KeyPath, mark: Mark) -> None:
+        self.document.problems.append(Problem(rule, message, path, mark))

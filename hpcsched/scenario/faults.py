@@ -1,0 +1,134 @@
+"""Faults: pydantic's errors in plain language, each with the key path that it is about."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from hpcsched.scenario.key_path import KeyPath
+from hpcsched.scenario.refusal import REFUSED
+from hpcsched.scenario.wording import boolean_hint, expected, found
+
+_IN_KEY = "[key]"
+"""What pydantic puts last in the location of an error in a mapping's key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong.
+
+    `at` is where to point, at the key if `on_key`. `wanted` is set where the message is of the form
+    'expected …, found …'; `member` says that only one member of a union of types complained.
+    """
+
+    rule: str
+    message: str
+    key: KeyPath
+    at: KeyPath
+    on_key: bool = False
+    wanted: str = ""
+    member: bool = False
+
+
+def faults_of(
+    error: ValidationError, root: Any, known_keys: Mapping[int, tuple[str, ...]]
+) -> list[Fault]:
+    """Return what a validation of `root` found, with what union members say merged into one."""
+    return _merge(
+        [
+            _fault(details, root, known_keys)
+            for details in error.errors(include_url=False)
+            if not _follows(details)
+        ]
+    )
+
+
+def _follows(details: ErrorDetails) -> bool:
+    """Whether a list was called too short only because of faults in its items."""
+    wanted = details.get("ctx", {}).get("min_length", 0)
+    return details["type"] == "too_short" and len(details["input"]) >= wanted
+
+
+def _fault(details: ErrorDetails, root: Any, known_keys: Mapping[int, tuple[str, ...]]) -> Fault:
+    key, parent, member = _locate(details, root)
+    context = details.get("ctx", {})
+    on_key = details["loc"][-1:] == (_IN_KEY,)
+    value = details["input"]
+    match details["type"]:
+        case "missing":
+            message = f"the key {details['loc'][-1]!r} is missing"
+            return Fault("missing-key", message, key, key[:-1], on_key=True)
+        case "extra_forbidden":
+            known = known_keys.get(id(parent), ())
+            message = f"there is no key {key[-1]!r} here{_alternatives(str(key[-1]), known)}"
+            return Fault("unknown-key", message, key, key, on_key=True)
+        case error_type if error_type == REFUSED:
+            at_parent = context["rule"] == "missing-key"
+            at = key[:-1] if at_parent else key
+            return Fault(context["rule"], context["message"], key, at, at_parent)
+        case "value_error" | "assertion_error":
+            return Fault("bad-value", str(context["error"]), key, key, on_key)
+        case error_type:
+            wanted = expected(error_type, context) or ""
+            hint = boolean_hint(value) if error_type == "bool_type" else ""
+            message = f"expected {wanted}, found {found(value)}{hint}" if wanted else details["msg"]
+            return Fault("bad-value", message, key, key, on_key, wanted, member)
+
+
+def _locate(details: ErrorDetails, root: Any) -> tuple[KeyPath, Any, bool]:
+    """Follow pydantic's location through the document, past the names of union members.
+
+    Returns the key path, the mapping or list that holds it, and whether a union was passed.
+    """
+    path: KeyPath = ()
+    node, parent, skipped = root, None, False
+    location, error = details["loc"], details["type"]
+    for n, step in enumerate(location):
+        last = n == len(location) - 1
+        inside = (isinstance(node, dict) and step in node) or (
+            isinstance(node, list) and isinstance(step, int) and step < len(node)
+        )
+        if inside:
+            path, node, parent = (*path, step), node[step], node
+        elif last and (error == "missing" or (error == REFUSED and not skipped)):
+            path = (*path, step)
+        elif step != _IN_KEY:
+            skipped = True
+    return path, parent, skipped
+
+
+def _alternatives(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; there are: {', '.join(names)}" if names else ""
+
+
+def _merge(faults: Iterable[Fault]) -> list[Fault]:
+    merged: dict[tuple[KeyPath, bool], Fault] = {}
+    others: list[Fault] = []
+    for fault in faults:
+        if not (fault.member and fault.wanted):
+            others.append(fault)
+            continue
+        place = (fault.at, fault.on_key)
+        other = merged.get(place)
+        if other is None:
+            merged[place] = fault
+        elif fault.wanted not in other.wanted:
+            wanted = f"{other.wanted} or {fault.wanted}"
+            message = other.message.replace(other.wanted, wanted, 1)
+            merged[place] = replace(other, wanted=wanted, message=message)
+    return [
+        fault
+        for fault in (*others, *merged.values())
+        if not (fault.member and any(_below(other, fault) for other in merged.values()))
+    ]
+
+
+def _below(other: Fault, fault: Fault) -> bool:
+    return len(other.at) > len(fault.at) and other.at[: len(fault.at)] == fault.at

@@ -1,0 +1,103 @@
+"""Reads a scenario: file and overrides in, a validated scenario or all that is wrong out."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.plugin import manager
+from hpcsched.plugin.registry import Registry
+from hpcsched.scenario.choices import Chooser
+from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.faults import Fault, faults_of
+from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
+from hpcsched.scenario.models import Scenario, scenario_model
+from hpcsched.scenario.overrides import apply_overrides
+from hpcsched.scenario.positions import Positions, by_position
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedScenario:
+    """A scenario, the file it came from, and where in it everything stands."""
+
+    scenario: Scenario
+    path: Path
+    registry: Registry
+    positions: Positions = field(repr=False)
+
+    def place(self, key_path: str | KeyPath) -> Place:
+        """Return where the value at a key path is written, or the nearest one above it."""
+        steps = parse_key_path(key_path) if isinstance(key_path, str) else key_path
+        return self.positions.place(steps)
+
+
+def load_scenario(
+    path: str | os.PathLike[str],
+    overrides: Sequence[str] = (),
+    registry: Registry | None = None,
+) -> Scenario:
+    """Return the scenario in a YAML file.
+
+    `overrides` are texts such as `dispatcher.depth=100`, applied in order; `registry` is what is
+    installed, unless given. Raises InputError with everything that is wrong.
+    """
+    return read_scenario(path, overrides, registry).scenario
+
+
+def read_scenario(
+    path: str | os.PathLike[str],
+    overrides: Sequence[str] = (),
+    registry: Registry | None = None,
+) -> LoadedScenario:
+    """Return the scenario in a YAML file with its positions; see `load_scenario`."""
+    registry = manager.registry() if registry is None else registry
+    file = Path(path)
+    document = parse_document(read_text(file))
+    positions = Positions.of(str(path), document)
+    findings = [
+        Finding(
+            problem.rule,
+            problem.message,
+            Place(str(path), *problem.mark),
+            show_key_path(problem.key),
+        )
+        for problem in document.problems
+    ]
+    if () in document.refused:
+        raise InputError(findings)
+    findings.extend(apply_overrides(document.value, overrides, positions))
+    scenario, faults = _validate(document.value, registry, file.parent)
+    findings.extend(_finding(f, positions) for f in faults if not _known(f, document))
+    if scenario is None or findings:
+        raise InputError(by_position(findings, str(path)))
+    return LoadedScenario(scenario, file, registry, positions)
+
+
+def _validate(
+    root: Any, registry: Registry, folder: Path
+) -> tuple[Scenario | None, Sequence[Fault]]:
+    known_keys: dict[int, tuple[str, ...]] = {}
+    context = {
+        "folder": folder,
+        "environment": os.environ,
+        "choose": Chooser(registry),
+        "known_keys": known_keys,
+    }
+    try:
+        return scenario_model(registry).model_validate(root, context=context), ()
+    except ValidationError as error:
+        return None, faults_of(error, root, known_keys)
+
+
+def _known(fault: Fault, document: Document) -> bool:
+    """Whether the fault is about a value that could not even be read, which has been said."""
+    return any(fault.at[: len(path)] == path for path in document.refused)
+
+
+def _finding(fault: Fault, positions: Positions) -> Finding:
+    place = positions.place(fault.at, on_key=fault.on_key)
+    return Finding(fault.rule, fault.message, place, show_key_path(fault.key))

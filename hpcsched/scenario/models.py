@@ -1,0 +1,149 @@
+"""The models of a scenario: every key that a user may write, with its default."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import Field, create_model, field_validator
+
+from hpcsched.errors import PluginError
+from hpcsched.parameters import Duration, Listed, Params, Selects
+from hpcsched.plugin.registry import Installed, Registry
+from hpcsched.scenario.choices import NamedChoice, SourceChoice
+from hpcsched.scenario.names import Name
+from hpcsched.scenario.system import SystemDeclaration
+
+# Names that validation turns into choices, hence no instances of the fields' types.
+_REQUESTED_TIME: Any = "requested-time"
+_BOUNDED_SLOWDOWN: Any = "bounded_slowdown"
+
+_SUMMARY = "One configuration of system, trace and dispatcher, to be replayed."
+
+
+class SimulationSettings(Params):
+    """How the simulated system behaves."""
+
+    kill_at_requested_time: bool = Field(
+        default=False, description="Whether a job that reaches its requested time is ended there."
+    )
+    pooling: bool = Field(
+        default=True,
+        description=(
+            "Whether to use the faster pooled form where all jobs ask for equal units;"
+            " results are the same."
+        ),
+    )
+
+
+class MetricSettings(Params):
+    """What is measured, beside one key for each metric that has parameters."""
+
+    percentiles: Annotated[
+        tuple[Annotated[int, Field(ge=0, le=100)], ...],
+        Listed,
+    ] = Field(
+        default=(50, 90, 99),
+        description="The percentiles, from 0 to 100, at which distributions are reported.",
+    )
+    class_bounds: Annotated[tuple[Duration, ...], Listed] = Field(
+        default=(3600, 18000),
+        description=(
+            "Ascending run times, in seconds or with a unit (5h), that part jobs into classes."
+        ),
+    )
+
+    @field_validator("percentiles")
+    @classmethod
+    def _check_percentiles(cls, percentiles: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(percentiles)) < len(percentiles):
+            raise ValueError("expected percentiles that differ, found one twice")
+        return percentiles
+
+    @field_validator("class_bounds")
+    @classmethod
+    def _check_class_bounds(cls, bounds: tuple[int, ...]) -> tuple[int, ...]:
+        if list(bounds) != sorted(set(bounds)):
+            raise ValueError("expected bounds that ascend, found one that is not above the last")
+        return bounds
+
+    def parameters(self, metric: str) -> Params:
+        """Return the parameters of a metric; those of a metric without any are empty."""
+        value = getattr(self, metric, None) if metric in type(self).model_fields else None
+        return value if isinstance(value, Params) else Params()
+
+
+class Scenario(Params):
+    """One configuration of system, trace and dispatcher, to be replayed.
+
+    Scenarios come from `load_scenario`, which knows what the names of plugins stand for.
+    """
+
+    name: Name = Field(description="The scenario's name, which is also its run folder's.")
+    description: str | None = Field(default=None, description="What the scenario is for.")
+    seed: int = Field(
+        default=0, ge=0, description="The number from which all random choices follow."
+    )
+    system: SystemDeclaration = Field(description="The system on which jobs run.")
+    trace: Annotated[SourceChoice, Selects("trace_source")] = Field(
+        description="Where jobs come from: a source and its parameters."
+    )
+    predictor: Annotated[NamedChoice, Selects("predictor")] = Field(
+        default=_REQUESTED_TIME, description="What says how long a job will run."
+    )
+    dispatcher: Annotated[NamedChoice, Selects("dispatcher")] = Field(
+        description="What decides when and where jobs start."
+    )
+    objective: Annotated[NamedChoice, Selects("objective")] = Field(
+        default=_BOUNDED_SLOWDOWN, description="What is to be small."
+    )
+    observers: Annotated[tuple[Annotated[NamedChoice, Selects("observer")], ...], Listed] = Field(
+        default=(), description="What follows the simulation without changing it."
+    )
+    simulation: SimulationSettings = Field(
+        default=SimulationSettings(), description="Settings of the simulated system."
+    )
+    metrics: MetricSettings = Field(
+        default_factory=MetricSettings, description="What is measured, and with which parameters."
+    )
+
+
+def scenario_model(registry: Registry) -> type[Scenario]:
+    """Return the model of scenarios that may use the plugins of a registry.
+
+    Raises PluginError for a metric whose parameters cannot have a key of their own.
+    """
+    return _with_metrics(tuple(registry.of_kind("metric")))
+
+
+@cache
+def _with_metrics(metrics: tuple[Installed, ...]) -> type[Scenario]:
+    fields: dict[str, Any] = {}
+    for installed in metrics:
+        parameters = installed.plugin.params.model_fields
+        if not parameters:
+            continue
+        _check_metric(installed)
+        default = Field(
+            default_factory=dict, validate_default=True, description=installed.plugin.summary
+        )
+        fields[installed.plugin.name] = (installed.plugin.params, default)
+    settings = create_model(
+        "Metrics", __base__=MetricSettings, __doc__=MetricSettings.__doc__, **fields
+    )
+    metrics_field: Any = Field(
+        default_factory=dict,
+        validate_default=True,
+        description=Scenario.model_fields["metrics"].description,
+    )
+    return create_model(
+        "Scenario", __base__=Scenario, __doc__=_SUMMARY, metrics=(settings, metrics_field)
+    )
+
+
+def _check_metric(installed: Installed) -> None:
+    name, params = installed.plugin.name, installed.plugin.params
+    required = [key for key, field in params.model_fields.items() if field.is_required()]
+    whose = f"plugin {installed.distribution} {installed.version}: the metric {name!r}"
+    if required:
+        raise PluginError(f"{whose} must have a default for its parameter {required[0]!r}")
+    if name in MetricSettings.model_fields or hasattr(MetricSettings, name):
+        raise PluginError(f"{whose} is called as something else in `metrics:`")

@@ -1,0 +1,65 @@
+"""Where each key and value of a scenario was written: in its file, or in a `--set`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from hpcsched.errors import Finding, Place
+from hpcsched.scenario.document import Document, Mark
+from hpcsched.scenario.key_path import KeyPath
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Positions:
+    """The places of keys and values, by key path."""
+
+    file: str
+    keys: dict[KeyPath, Mark] = field(default_factory=dict)
+    values: dict[KeyPath, Mark] = field(default_factory=dict)
+    overrides: dict[KeyPath, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, file: str, document: Document) -> "Positions":
+        """Return the positions in a file that has just been read."""
+        return cls(file, dict(document.keys), dict(document.values))
+
+    def override(self, path: KeyPath, text: str) -> None:
+        """Note that the value at `path`, and all below it, now come from the override `text`."""
+        self.keys = _outside(self.keys, path)
+        self.values = _outside(self.values, path)
+        self.overrides = _outside(self.overrides, path)
+        self.overrides[path] = text
+
+    def place(self, path: KeyPath, *, on_key: bool = False) -> Place:
+        """Return the place of a value, or of its key; of the nearest one above if it is absent."""
+        for length in range(len(path), -1, -1):
+            above = path[:length]
+            if above in self.overrides:
+                return override_place(self.overrides[above])
+            mark = self.values.get(above)
+            if on_key and length == len(path):
+                mark = self.keys.get(above, mark)
+            if mark is not None:
+                return Place(self.file, mark.line, mark.column)
+        return Place(self.file)
+
+
+def override_place(text: str) -> Place:
+    """Return the place of what is wrong with an override: itself, on one line."""
+    return Place(f"--set {' '.join(text.splitlines())}")
+
+
+def by_position(findings: Iterable[Finding], file: str) -> list[Finding]:
+    """Return findings in the order of their places: those in the file first."""
+
+    def position(finding: Finding) -> tuple[bool, int, int]:
+        place = finding.place or Place(file)
+        return (place.file != file, place.line or 0, place.column or 0)
+
+    return sorted(findings, key=position)
+
+
+def _outside(places: dict[KeyPath, _T], path: KeyPath) -> dict[KeyPath, _T]:
+    return {key: place for key, place in places.items() if key[: len(path)] != path}

@@ -1,0 +1,124 @@
+"""Warnings: what is legal in a scenario and worth a second look."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from hpcsched.errors import Finding, PluginError
+from hpcsched.parameters import InputFile, NotReproducible, unset_variables
+from hpcsched.plugin.registry import SEES_RUN_TIME, Installed
+from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
+from hpcsched.scenario.loading import LoadedScenario
+from hpcsched.scenario.models import Scenario
+from hpcsched.scenario.positions import by_position
+from hpcsched.scenario.walk import blocks, mark_of, texts
+
+_ALIKE = 0.8
+"""How close two names must be, from 0 to 1, to be taken for a slip of the pen."""
+
+
+def review(loaded: LoadedScenario) -> list[Finding]:
+    """Return all warnings about a scenario, by position.
+
+    Raises PluginError when a plugin fails in its own review.
+    """
+    findings = [
+        *_plugin_cautions(loaded),
+        *(
+            _finding(loaded, "not-reproducible", f"results will not be reproducible: {why}", key)
+            for key, why in not_reproducible(loaded.scenario)
+        ),
+        *_similar_resource_types(loaded),
+        *missing_inputs(loaded),
+    ]
+    return by_position(findings, str(loaded.path))
+
+
+def missing_inputs(
+    loaded: LoadedScenario, severity: Literal["error", "warning"] = "warning"
+) -> list[Finding]:
+    """Return a finding for each input file that is not there, or whose variable is not set."""
+    findings = []
+    for path, block in blocks(loaded.scenario):
+        for name, field in type(block).model_fields.items():
+            if mark_of(field, InputFile) is None:
+                continue
+            for key, text in texts(getattr(block, name), (*path, name)):
+                unset = unset_variables(text)
+                if unset:
+                    message = f"the environment variable {unset[0]} is not set"
+                elif not Path(text).exists():
+                    message = f"there is no file {text}"
+                else:
+                    continue
+                findings.append(_finding(loaded, "path-not-found", message, key, severity))
+    return findings
+
+
+def _plugin_cautions(loaded: LoadedScenario) -> Iterator[Finding]:
+    system = loaded.scenario.system.build()
+    for path, block in blocks(loaded.scenario):
+        installed = _plugin_of(loaded, path, block)
+        if installed is None:
+            continue
+        plugin = installed.plugin
+        if SEES_RUN_TIME in plugin.capabilities:
+            message = f"{plugin.name} is shown real run times, which no real system can foresee"
+            yield _finding(loaded, "sees-run-time", message, path)
+        try:
+            cautions = list(plugin.review(block, system)) if plugin.review else []
+        except Exception as error:
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version} failed in the review of the"
+                f" {installed.kind} {plugin.name!r}: {type(error).__name__}: {error}"
+            ) from error
+        for caution in cautions:
+            key = path + (parse_key_path(caution.key) if caution.key else ())
+            yield _finding(loaded, caution.rule, caution.message, key)
+
+
+def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Installed | None:
+    if isinstance(block, Choice):
+        return loaded.registry.get(block.plugin_kind, block.plugin_name)
+    if len(path) == 2 and path[0] == "metrics":
+        return loaded.registry.get("metric", str(path[1]))
+    return None
+
+
+def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the key path of every setting that makes results depend on the machine, and why."""
+    for path, block in blocks(scenario):
+        for name in block.model_fields_set:
+            field = type(block).model_fields[name]
+            mark = mark_of(field, NotReproducible)
+            default = field.get_default(call_default_factory=True, validated_data={})
+            if mark is not None and getattr(block, name) != default:
+                yield (*path, name), mark.why
+
+
+def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:
+    """Warn of resource types such as `core` and `cores` that no group has both of."""
+    groups = loaded.scenario.system.groups
+    names = list(dict.fromkeys(name for group in groups for name in group.resources))
+    for first, second in combinations(names, 2):
+        apart = not any({first, second} <= set(group.resources) for group in groups)
+        if apart and get_close_matches(second, [first], cutoff=_ALIKE):
+            where = next(n for n, group in enumerate(groups) if second in group.resources)
+            message = f"{first} and {second} are two resource types; is one of them misspelt?"
+            key: KeyPath = ("system", "groups", where, "resources", second)
+            yield _finding(loaded, "similar-names", message, key)
+
+
+def _finding(
+    loaded: LoadedScenario,
+    rule: str,
+    message: str,
+    key: KeyPath,
+    severity: Literal["error", "warning"] = "warning",
+) -> Finding:
+    return Finding(rule, message, loaded.place(key), show_key_path(key), severity)

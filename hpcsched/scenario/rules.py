@@ -1,0 +1,24 @@
+"""The rules that findings about scenarios name, and what each is about."""
+
+from types import MappingProxyType
+
+RULES = MappingProxyType(
+    {
+        "bad-override": "An override given with --set is malformed or leads nowhere.",
+        "bad-value": "A value is not one that its key accepts.",
+        "duplicate-key": "A mapping has a key twice.",
+        "duplicate-name": "Two things that must be told apart have the same name.",
+        "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
+        "missing-key": "A key that is required is not there.",
+        "not-reproducible": "A choice makes results depend on the machine.",
+        "path-not-found": "An input file is not there, or a variable in its path is not set.",
+        "sees-run-time": "A plugin is shown what no real system knows in advance.",
+        "similar-names": "Two names are so alike that one may be misspelt.",
+        "syntax": "The file is not valid YAML, or not a single document.",
+        "unknown-key": "A mapping has a key that it cannot have.",
+        "unknown-plugin": "No installed plugin has the name.",
+        "unwritable-file": "The file cannot be written.",
+        "unreadable-file": "The file cannot be opened, or is not UTF-8 text.",
+    }
+)
+"""One sentence a rule. Plugins add rules of their own in their cautions."""

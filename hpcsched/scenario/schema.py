@@ -1,0 +1,100 @@
+"""The JSON Schema of scenarios, for editors: draft-07, with the plugins of a registry."""
+
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+from hpcsched.parameters import SELECTS_KEYWORD
+from hpcsched.plugin.registry import KINDS, Registry
+from hpcsched.scenario.choices import Choice, choice_model, tag_of
+from hpcsched.scenario.models import scenario_model
+
+SCHEMA_ID = "urn:hpcsched:scenario"
+_DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+_DEFINITION = "#/definitions/{model}"
+
+_BY_NAME = ("properties", "patternProperties", "definitions")
+_ONE = ("items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not")
+_SEVERAL = ("anyOf", "oneOf", "allOf")
+_LEFT_OUT = ("title", "discriminator")
+
+
+class _WithoutTitles(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def scenario_schema(registry: Registry) -> dict[str, Any]:
+    """Return the schema of scenarios that may use the plugins of a registry."""
+    scenario = scenario_model(registry)
+    choices = {
+        kind: {i.plugin.name: choice_model(i) for i in registry.of_kind(kind)}
+        for kind in KINDS
+        if kind != "metric"
+    }
+    models = [scenario, *(model for of_kind in choices.values() for model in of_kind.values())]
+    references, top = models_json_schema(
+        [(model, "validation") for model in models],
+        ref_template=_DEFINITION,
+        schema_generator=_WithoutTitles,
+    )
+    definitions = top["$defs"]
+    root = definitions.pop(_name_of(references[scenario, "validation"]))
+    for kind, of_kind in choices.items():
+        options = [references[model, "validation"] for model in of_kind.values()]
+        definitions[kind] = _union(kind, of_kind, options)
+    return {
+        "$schema": _DRAFT_07,
+        "$id": SCHEMA_ID,
+        "title": "hpcsched scenario",
+        **_draft_07(root),
+        "definitions": {name: _draft_07(definitions[name]) for name in sorted(definitions)},
+    }
+
+
+def _name_of(reference: dict[str, Any]) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
+
+
+def _union(
+    kind: str, models: dict[str, type[Choice]], options: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the schema of a choice: a name alone where nothing else is required, or a mapping."""
+    tag = tag_of(kind)
+    title = kind.replace("_", " ")
+    bare = [name for name, model in models.items() if not _required(model) - {tag}]
+    if bare:
+        description = f"The name of a {title}, with defaults for all its parameters."
+        options = [{"type": "string", "enum": bare, "description": description}, *options]
+    description = f"A {title}: {KINDS[kind]}. Given by its name, with parameters beside `{tag}`."
+    return {"description": description, **({"anyOf": options} if options else {"not": {}})}
+
+
+def _required(model: type[Choice]) -> set[str]:
+    return {key for key, field in model.model_fields.items() if field.is_required()}
+
+
+def _draft_07(schema: Any) -> Any:
+    """Say in draft-07 what pydantic says in draft 2020-12, and refer to the unions of choices."""
+    if not isinstance(schema, dict):
+        return schema
+    result: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _LEFT_OUT:
+            continue
+        if keyword == SELECTS_KEYWORD:
+            result["$ref"] = _DEFINITION.format(model=value)
+        elif keyword in _BY_NAME:
+            result[keyword] = {name: _draft_07(value[name]) for name in value}
+        elif keyword in _ONE:
+            result[keyword] = _draft_07(value)
+        elif keyword in _SEVERAL:
+            result[keyword] = [_draft_07(member) for member in value]
+        elif keyword == "prefixItems":
+            result["items"] = [_draft_07(member) for member in value]
+        else:
+            result[keyword] = value
+    if "$ref" in result and len(result) > 1:
+        # Draft-07 ignores what stands beside a reference.
+        result = {"allOf": [{"$ref": result.pop("$ref")}], **result}
+    return result

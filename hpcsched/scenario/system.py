@@ -1,0 +1,71 @@
+"""The `system:` block: what a user declares, and the system that it makes."""
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from hpcsched.parameters import Amount, Listed, Params
+from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, Name, ResourceType
+from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.system.system import NodeGroup, System
+
+_LARGEST_COUNT = 10_000_000
+_LARGEST_TOTAL = 2**63 - 1
+
+
+class GroupDeclaration(Params):
+    """A group of identical nodes."""
+
+    name: Name = Field(description="The group's name, which starts the names of its nodes.")
+    count: int = Field(ge=1, le=_LARGEST_COUNT, description="How many nodes the group has.")
+    resources: dict[ResourceType, Amount] = Field(
+        description="What each node offers per resource type, as a number or in bytes (16GiB).",
+        json_schema_extra={
+            "propertyNames": {"pattern": RESOURCE_TYPE_PATTERN},
+            "minProperties": 1,
+        },
+    )
+
+    @field_validator("resources")
+    @classmethod
+    def _offer_something(cls, resources: dict[str, int]) -> dict[str, int]:
+        if not any(resources.values()):
+            raise ValueError("expected at least one resource type with more than 0, found none")
+        return resources
+
+
+class SystemDeclaration(Params):
+    """The system on which jobs run: groups of identical nodes."""
+
+    groups: Annotated[tuple[GroupDeclaration, ...], Listed] = Field(
+        min_length=1, description="The groups of nodes; nodes are numbered in this order."
+    )
+
+    @field_validator("groups")
+    @classmethod
+    def _check_groups(cls, groups: tuple[GroupDeclaration, ...]) -> tuple[GroupDeclaration, ...]:
+        names = [group.name for group in groups]
+        repeated = [n for n, name in enumerate(names) if name in names[:n]]
+        if repeated:
+            raise refuse(
+                *(
+                    refusal(
+                        "duplicate-name",
+                        f"two groups are called {names[n]!r}",
+                        names[n],
+                        at=(n, "name"),
+                    )
+                    for n in repeated
+                )
+            )
+        for resource_type in {name for group in groups for name in group.resources}:
+            total = sum(group.count * group.resources.get(resource_type, 0) for group in groups)
+            if total > _LARGEST_TOTAL:
+                raise ValueError(f"all nodes together have more than 2^63 - 1 of {resource_type}")
+        return groups
+
+    def build(self) -> System:
+        """Return the system that is declared."""
+        return System(
+            tuple(NodeGroup(group.name, group.count, group.resources) for group in self.groups)
+        )

@@ -1,0 +1,61 @@
+"""An observer that writes every event as a line of JSON, for those who want to see each step."""
+
+import json
+from pathlib import Path
+
+from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import JobRecord, RoundRecord
+
+FILE_NAME = "events.jsonl"
+
+
+class EventLog(Observer):
+    """Writes `events.jsonl` into the run directory, in the order of the simulated events."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = (folder / FILE_NAME).open("w", encoding="utf-8")
+
+    def job_submitted(self, job: WaitingJob) -> None:
+        """Write that a job was submitted, with what was predicted for it."""
+        self._write(
+            "submitted",
+            job.submit_time,
+            job_id=job.job_id,
+            units=job.units,
+            predicted_run_time=job.predicted_run_time,
+        )
+
+    def job_started(self, job: RunningJob) -> None:
+        """Write that a job was started, and where."""
+        allocation = job.allocation
+        self._write(
+            "started",
+            job.start_time,
+            job_id=job.job_id,
+            nodes=allocation.nodes,
+            node_units=allocation.units,
+        )
+
+    def job_ended(self, record: JobRecord) -> None:
+        """Write how a job left the system; a rejected job's time is its submission's."""
+        time = record.job.submit_time if record.end_time is None else record.end_time
+        self._write(record.state, time, job_id=record.job.job_id)
+
+    def round_ended(self, record: RoundRecord) -> None:
+        """Write what a dispatching round did."""
+        self._write(
+            "round",
+            record.now,
+            round=record.round,
+            queued=record.queued,
+            started=record.started,
+            waiting=record.waiting,
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _write(self, event: str, time: int, **details: object) -> None:
+        print(json.dumps({"time": time, "event": event, **details}), file=self._file)

@@ -1,0 +1,166 @@
+"""Small systems, jobs and replays, for tests that need one and not its details."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
+from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler, Option
+from hpcsched.dispatching.heuristic.orders import (
+    ArrivalOrder,
+    KeyOrder,
+    QueueOrder,
+    largest_area,
+    longest_job,
+    shortest_job,
+    smallest_area,
+    smallest_product,
+)
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.prediction.actual import Actual
+from hpcsched.simulation.engine import Parts, Simulation
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.job import Job, TracedJob
+
+ORDERS: Mapping[str, QueueOrder] = {
+    "fcfs": ArrivalOrder(),
+    "sjf": KeyOrder(shortest_job),
+    "ljf": KeyOrder(longest_job),
+    "saf": KeyOrder(smallest_area),
+    "laf": KeyOrder(largest_area),
+    "spf": KeyOrder(smallest_product),
+}
+ALLOCATORS = {"first_fit": FirstFit(), "best_fit": BestFit(), "keep_scarce": KeepScarce()}
+
+
+class NoObjective:
+    """An objective that measures nothing."""
+
+    def measure(self, jobs: Any) -> None:
+        """Return nothing."""
+
+
+class Told:
+    """A predictor that is told beforehand what to say of each job."""
+
+    def __init__(self, predictions: Mapping[int, int]) -> None:
+        self._predictions = predictions
+
+    def predict(self, job: Job) -> int:
+        """Return what was told."""
+        return self._predictions[job.job_id]
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Learn nothing."""
+
+
+class Recorder(Observer):
+    """Keeps all that a simulation tells."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, int]] = []
+        self.jobs: dict[int, JobRecord] = {}
+        self.rounds: list[RoundRecord] = []
+
+    def job_submitted(self, job: WaitingJob) -> None:
+        """Note a submission."""
+        self.events.append(("submitted", job.job_id))
+
+    def job_started(self, job: RunningJob) -> None:
+        """Note a start."""
+        self.events.append(("started", job.job_id))
+
+    def job_ended(self, record: JobRecord) -> None:
+        """Keep the record, of which there must be one a job."""
+        assert record.job.job_id not in self.jobs
+        self.jobs[record.job.job_id] = record
+        self.events.append((record.state, record.job.job_id))
+
+    def round_ended(self, record: RoundRecord) -> None:
+        """Keep the record."""
+        self.rounds.append(record)
+        self.events.append(("round", record.now))
+
+    @property
+    def start_times(self) -> dict[int, int | None]:
+        """The start time of each job."""
+        return {job_id: record.start_time for job_id, record in sorted(self.jobs.items())}
+
+
+class Spy:
+    """A dispatcher that passes on to another, and shows each problem and decision to a function."""
+
+    def __init__(self, dispatcher: Dispatcher, look: Any) -> None:
+        self._dispatcher = dispatcher
+        self._look = look
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the other's decision."""
+        decision = self._dispatcher.dispatch(problem)
+        self._look(problem, decision)
+        return decision
+
+
+def one_type(*cores: int) -> System:
+    """Return a system of nodes with these numbers of cores, each node a group of its own."""
+    return System(tuple(NodeGroup(f"n{k}", 1, {"core": amount}) for k, amount in enumerate(cores)))
+
+
+def alike(count: int, **resources: int) -> System:
+    """Return a system of identical nodes."""
+    return System((NodeGroup("node", count, resources),))
+
+
+def traced(
+    job_id: int,
+    submit_time: int,
+    units: int,
+    run_time: int,
+    unit_request: tuple[int, ...] = (1,),
+    *,
+    requested_time: int | None = None,
+    **more: Any,
+) -> TracedJob:
+    """Return a job that requests its run time if nothing else is said."""
+    requested = run_time if requested_time is None else requested_time
+    return TracedJob(Job(job_id, submit_time, units, unit_request, requested, **more), run_time)
+
+
+def lists(
+    order: str = "fcfs",
+    option: Option = "backfill",
+    depth: int | None = None,
+    allocator: str = "first_fit",
+) -> ListScheduler:
+    """Return a list scheduler."""
+    return ListScheduler(ORDERS[order], option, ALLOCATORS[allocator], depth)
+
+
+def easy(allocator: str = "first_fit") -> Easy:
+    """Return EASY."""
+    return Easy(ALLOCATORS[allocator])
+
+
+def parts(system: System, dispatcher: Dispatcher, **more: Any) -> Parts:
+    """Return the parts of a simulation: the run times are foreseen if nothing else is said."""
+    given = {"predictor": Actual(), "dispatcher_name": "tested", "objective": NoObjective(), **more}
+    return Parts(system=system, dispatcher=dispatcher, **given)
+
+
+def replay(
+    system: System,
+    dispatcher: Dispatcher,
+    jobs: Iterable[TracedJob],
+    observers: Sequence[Observer] = (),
+    **more: Any,
+) -> Recorder:
+    """Replay jobs to the end and return what was told of them."""
+    recorder = Recorder()
+    simulation = Simulation(parts(system, dispatcher, observers=(recorder, *observers), **more))
+    simulation.run(iter(jobs))
+    assert simulation.waiting == simulation.running == 0
+    return recorder

@@ -1,0 +1,15 @@
+"""Commands see the fake plugins instead of what is installed."""
+
+from pathlib import Path
+
+import pytest
+
+from hpcsched.plugin import manager
+from tests.fake_plugins import fake_registry
+
+
+@pytest.fixture(autouse=True)
+def _fake_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    registry = fake_registry()
+    monkeypatch.setattr(manager, "registry", lambda: registry)
+    monkeypatch.chdir(tmp_path)

@@ -1,0 +1,34 @@
+"""`hpcsched diff` prints what differs in meaning."""
+
+from pathlib import Path
+
+import pytest
+
+from hpcsched import cli
+from tests.scenario.samples import GOOD, write
+
+
+def test_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same meaning is one line."""
+    first, second = write(tmp_path), write(tmp_path, GOOD.replace("30min", "1800"), "b.yaml")
+    assert cli.main(["diff", str(first), str(second)]) == 0
+    assert capsys.readouterr().out == "no difference in meaning\n"
+
+
+def test_a_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A difference is a line, and no failure."""
+    first, second = write(tmp_path), write(tmp_path, GOOD.replace("30min", "1h"), "b.yaml")
+    assert cli.main(["diff", str(first), str(second)]) == 0
+    assert capsys.readouterr().out == "trace.length: 1800 -> 3600\n"
+
+
+def test_faults_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What keeps either from loading is told, on stderr."""
+    bad = write(tmp_path, GOOD.replace("seed", "sede"))
+    assert cli.main(["diff", str(bad), "none.yaml"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.split("[")[-1] for line in err.splitlines()] == [
+        "unknown-key]",
+        "unreadable-file]",
+    ]

@@ -1,0 +1,92 @@
+"""What the command line does about errors, and how fast it is there."""
+
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from hpcsched import __version__, cli
+from hpcsched.errors import DecisionError, Finding, InputError, Place, PluginError
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (
+            InputError([Finding("r", "first", Place("f", 1, 2)), Finding("s", "second")]),
+            1,
+            "f:1:2: error: first [r]\nerror: second [s]\n",
+        ),
+        (PluginError("plugin x is broken"), 1, "error: plugin x is broken\n"),
+        (DecisionError("easy, round 3: no"), 3, "error: easy, round 3: no\n"),
+        (
+            KeyError("a\nb"),
+            3,
+            "internal error: KeyError: 'a\\nb'; set HPCSCHED_DEBUG=1 for the traceback\n",
+        ),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_errors_end_in_one_line_and_a_code(
+    error: BaseException,
+    code: int,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each kind of error has its exit code, and none a traceback."""
+
+    def fail(**_: object) -> None:
+        raise error
+
+    monkeypatch.delenv(cli.DEBUG, raising=False)
+    monkeypatch.setattr(cli, "app", fail)
+    assert cli.main([]) == code
+    assert capsys.readouterr() == ("", line)
+
+
+def test_the_traceback_of_an_internal_error_can_be_had(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With HPCSCHED_DEBUG=1 the traceback comes before the line."""
+
+    def fail(**_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setenv(cli.DEBUG, "1")
+    monkeypatch.setattr(cli, "app", fail)
+    assert cli.main([]) == 3
+    assert capsys.readouterr().err.startswith("Traceback")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["validate"], ["diff", "a"], ["plugins"]])
+def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong command line exits with 2 and says how it is used."""
+    assert cli.main(arguments) == 2
+    assert "Usage: hpcsched" in "".join(capsys.readouterr())
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--version` prints name and version."""
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"hpcsched {__version__}\n"
+
+
+def test_every_command_has_help() -> None:
+    """Each command and each of its parameters says what it is for."""
+    group = typer.main.get_command(cli.app)
+    for command in group.commands.values():  # type: ignore[attr-defined]
+        assert command.help
+        assert all(parameter.help for parameter in command.params if parameter.name != "help")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """`hpcsched --help` is there at once, since what is heavy is imported when it is needed."""
+    heavy = ["numpy", "pydantic", "yaml", "rich", "pluggy", "pyarrow", "hpcsched.scenario"]
+    code = (
+        "import sys, hpcsched.cli; hpcsched.cli.main(['--help']);"
+        f" print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n")

@@ -1,0 +1,1 @@
+"""Tests of dispatchers and allocators, and of what they are asked."""

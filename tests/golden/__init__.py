@@ -1,0 +1,1 @@
+"""Schedules small enough to be checked by hand."""

@@ -1,0 +1,122 @@
+"""Schedules in which it matters what is free on which node."""
+
+import pytest
+
+from hpcsched.system.system import NodeGroup, System
+from tests.builders import alike, easy, lists, replay
+from tests.golden.pictures import check, job
+
+GPU_AND_CPU = System((NodeGroup("gpu", 1, {"core": 4, "gpu": 1}), NodeGroup("cpu", 1, {"core": 4})))
+GPU_JOBS = (
+    job("A", submit_time=0, units=1, run_time=4, unit_request=(4, 0)),
+    job("B", submit_time=1, units=1, run_time=3, unit_request=(2, 1)),
+    job("C", submit_time=1, units=1, run_time=6, unit_request=(4, 0)),
+    job("D", submit_time=2, units=1, run_time=2, unit_request=(2, 0)),
+    job("E", submit_time=3, units=1, run_time=5, unit_request=(1, 1)),
+    job("F", submit_time=5, units=2, run_time=2, unit_request=(2, 0)),
+)
+
+
+def dispatchers(allocator="first_fit"):
+    """Return EASY and the first-come list, which agree on all schedules here."""
+    return pytest.mark.parametrize(
+        "dispatcher", [easy(allocator), lists(allocator=allocator)], ids=["easy", "fcfs"]
+    )
+
+
+@dispatchers()
+def test_a_gpu_job_behind_a_core_job(dispatcher):
+    """First fit puts A on the node that has the GPU, where B has to wait for cores.
+
+    C runs past B's shadow time at 4, but on the other node, so it need not wait. At 6 two cores
+    are free, which is enough for one unit of F only.
+    """
+    check(
+        GPU_AND_CPU,
+        replay(GPU_AND_CPU, dispatcher, GPU_JOBS),
+        """
+        gpu-0 AAAABBBEEEEE
+        gpu-0 AAAABBBFF...
+        gpu-0 AAAADD.FF...
+        gpu-0 AAAADD......
+        cpu-0 .CCCCCCFF...
+        cpu-0 .CCCCCCFF...
+        cpu-0 .CCCCCC.....
+        cpu-0 .CCCCCC.....
+        """,
+    )
+
+
+@dispatchers("keep_scarce")
+def test_a_gpu_that_is_kept_free(dispatcher):
+    """With the GPU kept free for it B starts at once; E waits for the GPU, not for cores."""
+    check(
+        GPU_AND_CPU,
+        replay(GPU_AND_CPU, dispatcher, GPU_JOBS),
+        """
+        gpu-0 .BBBEEEEEFF
+        gpu-0 .BBB.....FF
+        gpu-0 ..DD.....FF
+        gpu-0 ..DD.....FF
+        cpu-0 AAAACCCCCC.
+        cpu-0 AAAACCCCCC.
+        cpu-0 AAAACCCCCC.
+        cpu-0 AAAACCCCCC.
+        """,
+    )
+
+
+@dispatchers()
+def test_units_that_share_nodes(dispatcher):
+    """Units of A, D and E ask for one core, of B and C for two, of F for three.
+
+    At 3 four cores are free, but only one unit of C fits: its shadow time is 5, when B ends. D and
+    E end by then. At 5 C leaves a core on each node, and F waits for three on one.
+    """
+    system = alike(2, core=3)
+    jobs = (
+        job("A", submit_time=0, units=4, run_time=3),
+        job("B", submit_time=0, units=1, run_time=5, unit_request=(2,)),
+        job("C", submit_time=1, units=2, run_time=2, unit_request=(2,)),
+        job("D", submit_time=1, units=1, run_time=2),
+        job("E", submit_time=2, units=3, run_time=2),
+        job("F", submit_time=2, units=1, run_time=4, unit_request=(3,)),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAADDCCFFFF
+        node-0 AAAEECCFFFF
+        node-0 AAAEE..FFFF
+        node-1 AAAEECC....
+        node-1 BBBBBCC....
+        node-1 BBBBB......
+        """,
+    )
+
+
+@dispatchers()
+def test_exclusive_jobs(dispatcher):
+    """B and D are alone on their nodes, so E waits for C to end, and F for B."""
+    system = alike(3, core=2)
+    jobs = (
+        job("A", submit_time=0, units=1, run_time=6),
+        job("B", submit_time=0, units=1, run_time=3, exclusive=True),
+        job("C", submit_time=1, units=1, run_time=2),
+        job("D", submit_time=1, units=2, run_time=3, exclusive=True),
+        job("E", submit_time=1, units=1, run_time=4),
+        job("F", submit_time=2, units=2, run_time=2),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAAAAA.
+        node-0 .CCEEEE
+        node-1 BBBFF..
+        node-1 ...FF..
+        node-2 .DDD...
+        node-2 .DDD...
+        """,
+    )

@@ -1,0 +1,76 @@
+"""The built-in metrics and objectives as plugins."""
+
+import math
+
+import pytest
+from pydantic import ValidationError
+
+from hpcsched.dispatching import objectives
+from hpcsched.metrics import figures
+from hpcsched.metrics.metric import RunTables
+from hpcsched.parameters import Params
+from tests.metrics.tables import Ran, jobs_table, rounds_table
+
+NONE = Params()
+FIGURES = [
+    figures.make_mean_bounded_slowdown(figures.TauParams(), None),
+    figures.make_mean_slowdown(NONE, None),
+    figures.make_mean_wait_time(NONE, None),
+    figures.make_mean_response_time(NONE, None),
+    figures.make_area_weighted_response_time(NONE, None),
+    figures.make_p2sf(figures.AlphaParams(), None),
+    figures.make_utilization(NONE, None),
+    figures.make_makespan(NONE, None),
+    figures.make_loss_of_capacity(NONE, None),
+]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_empty_population(figure: figures.Figure) -> None:
+    """A figure over no jobs is None, and says what it would be over."""
+    run = RunTables(jobs_table([]), rounds_table([]), {"core": 4})
+    assert figure.measure(run) is None
+    assert figure.population
+    assert figure.unit in ("", "s")
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_only_jobs_of_no_length(figure: figures.Figure) -> None:
+    """Jobs of no length at one instant leave some figures undefined, and none infinite."""
+    run = RunTables(jobs_table([Ran(5, 0, 0, 1)]), rounds_table([(5, 0, 4)]), {"core": 4})
+    value = figure.measure(run)
+    assert value is None or math.isfinite(value)
+
+
+def test_objectives_are_the_metrics() -> None:
+    """Each objective measures what its metric does, with its own parameters."""
+    jobs = [Ran(0, 3, 2, 4), Ran(1, 100, 50, 2), Ran(7, 0, 0, 1)]
+    table = jobs_table(jobs)
+    run = RunTables(table, rounds_table([]), {"core": 4})
+    pairs = [
+        (objectives.make_slowdown(NONE, None), FIGURES[1]),
+        (objectives.make_bounded_slowdown(figures.TauParams(), None), FIGURES[0]),
+        (objectives.make_af(NONE, None), FIGURES[3]),
+        (objectives.make_awf(NONE, None), FIGURES[4]),
+        (objectives.make_psf(figures.AlphaParams(), None), FIGURES[5]),
+        (objectives.make_makespan(NONE, None), FIGURES[7]),
+    ]
+    for objective, figure in pairs:
+        assert objective.measure(table) == figure.measure(run) is not None
+    other = objectives.make_bounded_slowdown(figures.TauParams(tau=60), None)
+    assert other.measure(table) != FIGURES[0].measure(run)
+
+
+@pytest.mark.parametrize(
+    ("model", "values"),
+    [
+        (figures.TauParams, {"tau": 0}),
+        (figures.TauParams, {"tau": -1}),
+        (figures.AlphaParams, {"alpha": -0.5}),
+        (figures.AlphaParams, {"alpha": 11}),
+    ],
+)
+def test_parameters_without_meaning_are_refused(model: type[Params], values: dict) -> None:
+    """A bound below a second would divide by zero; α has a range for which accuracy is stated."""
+    with pytest.raises(ValidationError):
+        model(**values)

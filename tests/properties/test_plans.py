@@ -1,0 +1,42 @@
+"""Conservative backfilling in order of arrival keeps the plans that it makes.
+
+With exact predictions the jobs that run end as planned, each job's earliest start beside those
+before it stays what it was, and new jobs come last; so every round plans the same again. (This is
+said of equal unit requests: where requests differ, plans bind no nodes.)
+"""
+
+import pytest
+from hypothesis import given
+
+from tests.builders import ALLOCATORS, Spy, lists, replay
+from tests.properties import brute_force
+from tests.strategies import tries, uniform_workloads
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+@tries(50)
+@given(workload=uniform_workloads("exact", shortest=1))
+def test_a_job_starts_when_first_planned(allocator, pooled, workload):
+    """Every job starts when a naive planner said in the round of its submission."""
+    first_planned = {}
+
+    def look(problem, _):
+        queue = [
+            brute_force.Waiting(job.job_id, job.submit_time, job.units, job.predicted_run_time)
+            for job in problem.queue
+        ]
+        running = [
+            brute_force.Running(job.units, job.predicted_end_time) for job in problem.running
+        ]
+        planned = brute_force.plan(problem.now, queue, running, workload.slots)
+        for job_id, start in planned.items():
+            first_planned.setdefault(job_id, start)
+
+    recorder = replay(
+        workload.system,
+        Spy(lists(allocator=allocator), look),
+        workload.jobs,
+        uniform_request=workload.request if pooled else None,
+    )
+    assert recorder.start_times == first_planned

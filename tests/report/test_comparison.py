@@ -1,0 +1,122 @@
+"""Comparing runs: names, percentages, warnings and formats."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.report.comparison import compare_runs
+from hpcsched.report.rendering import as_csv, as_json, as_markdown, as_text
+from hpcsched.results.directory import RunDirectory
+from tests.results.hand_made import JOBS, tamper_json, write_run
+
+
+def pair(tmp_path: Path) -> list[RunDirectory]:
+    """Return two runs of one trace: in the second the last job started 60 s later."""
+    later = JOBS[-1]._replace(start=150)
+    return [
+        write_run(tmp_path / "first", name="slow"),
+        write_run(tmp_path / "second", [*JOBS[:-1], later], name="slower"),
+    ]
+
+
+def test_percentages(tmp_path: Path) -> None:
+    """Each value is given in percent of the baseline's, which is the first run or the one named."""
+    runs = pair(tmp_path)
+    by_metric = {row.metric: row for row in compare_runs(runs).rows}
+    wait = by_metric["mean_wait_time"]
+    assert wait.percent[0] == 100
+    assert wait.percent[1] == 100 * wait.values[1] / wait.values[0] > 100
+    assert by_metric["p2sf"].parameters == "alpha = 2.0"
+    assert compare_runs(runs, "slower").baseline == 1
+    assert compare_runs(runs, str(runs[1].path)).baseline == 1
+    assert not compare_runs(runs).warnings
+
+
+def test_baseline_that_is_not_there(tmp_path: Path) -> None:
+    """A baseline that is none of the runs is an error with their names."""
+    with pytest.raises(InputError, match="'fast' is none of these runs; there are: slow, slower"):
+        compare_runs(pair(tmp_path), "fast")
+
+
+def test_equal_names(tmp_path: Path) -> None:
+    """Runs of one name are told apart by their directories."""
+    runs = [write_run(tmp_path / name, name="same") for name in ("a", "b")]
+    assert compare_runs(runs).names == tuple(f"same ({run.path})" for run in runs)
+    with pytest.raises(InputError, match="the name of several runs"):
+        compare_runs(runs, "same")
+
+
+def test_warnings(tmp_path: Path) -> None:
+    """Another trace, other parameters and a partial run are warned of."""
+    first, second = pair(tmp_path)
+    tamper_json(
+        second.path / "manifest.json",
+        lambda m: (m["trace_files"][0].update(sha256="0"), m.update(status="interrupted")),
+    )
+    tamper_json(
+        second.path / "summary.json",
+        lambda s: s["definitions"]["mean_bounded_slowdown"]["parameters"].update(tau=60),
+    )
+    warnings = compare_runs([first, RunDirectory.open(second.path)]).warnings
+    assert "slower ran another trace than slow: their figures are not comparable" in warnings
+    assert "slower is partial: its run was interrupted" in warnings
+    assert any("slow: tau = 10, slower: tau = 60" in warning for warning in warnings)
+
+
+def test_fewer_jobs(tmp_path: Path) -> None:
+    """Runs over other parts of the same trace are warned of."""
+    runs = [
+        write_run(tmp_path / "a", name="all"),
+        write_run(tmp_path / "b", JOBS[:3], name="three"),
+    ]
+    assert compare_runs(runs).warnings == ("three was submitted 3 jobs, all 7",)
+
+
+def test_text(tmp_path: Path) -> None:
+    """Piped text is plain and aligned; it states units, parameters and populations."""
+    comparison = compare_runs(pair(tmp_path))
+    plain = as_text(comparison, terminal=False)
+    header, first, *_ = plain.splitlines()
+    assert header.split() == ["metric", "unit", "slow", "(baseline)", "slower"]
+    assert "mean_bounded_slowdown (tau = 10)" in first
+    assert header.index("unit") == first.index(" 1 ") + 1
+    assert "\x1b" not in plain
+    assert "Over jobs that ran for at least 1 s: mean_slowdown." in plain
+    drawn = as_text(comparison, terminal=True, width=200)
+    assert "mean_bounded_slowdown (tau = 10)" in drawn
+
+
+def test_csv_and_json_are_exact(tmp_path: Path) -> None:
+    """Programs get the values as they are in the summaries."""
+    runs = pair(tmp_path)
+    comparison = compare_runs(runs)
+    rows = list(csv.DictReader(io.StringIO(as_csv(comparison))))
+    stated = {(row["metric"], row["run"]): float(row["value"]) for row in rows}
+    content = json.loads(as_json(comparison))
+    assert content["baseline"] == "slow"
+    for k, (name, run) in enumerate(zip(("slow", "slower"), runs, strict=True)):
+        for metric in content["metrics"]:
+            exact = run.summary["metrics"][metric["metric"]]
+            assert metric["values"][k] == stated[metric["metric"], name] == exact
+
+
+def test_markdown(tmp_path: Path) -> None:
+    """Markdown has a header, a rule and a line for each metric."""
+    lines = as_markdown(compare_runs(pair(tmp_path))).splitlines()
+    assert lines[0] == "| metric | unit | slow (baseline) | slower |"
+    assert lines[1] == "| --- | --- | ---: | ---: |"
+    assert sum(line.startswith("|") for line in lines) == 11
+
+
+def test_missing_metric(tmp_path: Path) -> None:
+    """A metric that one run has not got is left blank there."""
+    first, second = pair(tmp_path)
+    tamper_json(second.path / "summary.json", lambda s: s["metrics"].pop("makespan"))
+    comparison = compare_runs([first, RunDirectory.open(second.path)])
+    (row,) = [row for row in comparison.rows if row.metric == "makespan"]
+    assert row.values[1] is row.percent[1] is None
+    assert "–" in as_text(comparison, terminal=False)

@@ -1,0 +1,229 @@
+"""A small run made by hand: jobs with starts and places, and the rounds that follow from them."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
+
+from hpcsched.dispatching.objectives import BoundedSlowdown
+from hpcsched.metrics import figures
+from hpcsched.parameters import Params
+from hpcsched.results.audit.auditor import audit
+from hpcsched.results.audit.summary import Declared
+from hpcsched.results.audit.violations import AuditReport
+from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.files import write_text
+from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.summary import (
+    ChosenMetric,
+    ChosenObjective,
+    Left,
+    summarize,
+    write_summary,
+)
+from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.job import Job, TracedJob
+
+SYSTEM = System(
+    (
+        NodeGroup("thin", 3, {"core": 4, "mem": 16}),
+        NodeGroup("fat", 1, {"core": 4, "mem": 64, "gpu": 2}),
+    )
+)
+METRICS = {
+    name: ChosenMetric(make(params, None), params.model_dump(mode="json"))
+    for name, make, params in (
+        ("mean_bounded_slowdown", figures.make_mean_bounded_slowdown, figures.TauParams()),
+        ("mean_slowdown", figures.make_mean_slowdown, Params()),
+        ("mean_wait_time", figures.make_mean_wait_time, Params()),
+        ("mean_response_time", figures.make_mean_response_time, Params()),
+        ("area_weighted_response_time", figures.make_area_weighted_response_time, Params()),
+        ("p2sf", figures.make_p2sf, figures.AlphaParams()),
+        ("utilization", figures.make_utilization, Params()),
+        ("makespan", figures.make_makespan, Params()),
+        ("loss_of_capacity", figures.make_loss_of_capacity, Params()),
+    )
+}
+DECLARED = Declared(
+    {name: chosen.parameters for name, chosen in METRICS.items()}, "bounded_slowdown", {"tau": 10}
+)
+
+
+class Placed(NamedTuple):
+    """A job of the trace, when it started (None: rejected), and its units by node."""
+
+    traced: TracedJob
+    start: int | None
+    places: dict[int, int]
+
+    @property
+    def end(self) -> int:
+        """When it ended."""
+        assert self.start is not None
+        return self.start + self.traced.run_time
+
+
+def job(job_id: int, submit: int, units: int, request: tuple[int, ...], run_time: int, **more: Any):
+    """Return a job of the trace that requests twice its run time."""
+    return TracedJob(Job(job_id, submit, units, request, 2 * run_time + 1, **more), run_time)
+
+
+JOBS = (
+    Placed(job(1, 0, 3, (4, 2, 0), 100), 0, {0: 1, 1: 1, 2: 1}),
+    Placed(job(2, 0, 2, (1, 8, 1), 50, user=7), 0, {3: 2}),
+    Placed(job(3, 10, 4, (2, 1, 0), 3700), 100, {0: 2, 1: 2}),
+    Placed(job(4, 20, 1, (1, 1, 0), 20_000, node_groups=frozenset({"thin"})), 100, {2: 1}),
+    Placed(job(5, 30, 1, (1, 1, 0), 40, exclusive=True), 50, {3: 1}),
+    Placed(job(6, 60, 1, (4, 1, 0), 0), 90, {3: 1}),
+    Placed(job(7, 60, 2, (2, 4, 0), 30), 90, {3: 2}),
+)
+REJECTED = Placed(job(8, 61, 99, (4, 1, 0), 10), None, {})
+
+
+class Trace:
+    """A trace source over jobs in memory, with a file to take the hash of."""
+
+    comments = ("made by hand",)
+    uniform_request = None
+    fraction_read = 1.0
+
+    def __init__(self, folder: Path, jobs: Sequence[TracedJob]) -> None:
+        self._jobs = jobs
+        self.account = TraceAccount()
+        self.files = (folder / "trace.txt",)
+        if not self.files[0].exists():
+            self.files[0].write_text("a trace")
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs and count them, and one record that was skipped."""
+        self.account = TraceAccount(read=1)
+        self.account.skipped["zero_run_time"] += 1
+        for traced in self._jobs:
+            self.account.read += 1
+            self.account.submitted += 1
+            yield traced
+
+
+def held(placed: Placed, r: int) -> int:
+    """Return what a job holds of a resource type while it runs."""
+    wanted = placed.traced.job
+    if wanted.exclusive:
+        return sum(int(SYSTEM.capacity[node, r]) for node in placed.places)
+    return wanted.units * wanted.unit_request[r]
+
+
+def rounds_of(jobs: Sequence[Placed]) -> Iterator[RoundRecord]:
+    """Yield a round for each instant at which something happens while jobs wait."""
+    ran = [p for p in jobs if p.start is not None]
+    instants = {p.traced.job.submit_time for p in jobs}
+    instants |= {p.start for p in ran} | {p.end for p in ran}
+    number = 0
+    for now in sorted(instants):
+        before = [p for p in ran if p.traced.job.submit_time <= now <= p.start]
+        refused = [p for p in jobs if p.start is None and p.traced.job.submit_time == now]
+        if not before and not refused:
+            continue
+        number += 1
+        waiting = [p for p in before if p.start > now]
+        busy = [p for p in ran if p.start <= now < p.end]
+        types = range(len(SYSTEM.resource_types))
+        asked = [
+            sum(p.traced.job.units * p.traced.job.unit_request[r] for p in waiting) for r in types
+        ]
+        free = [SYSTEM.totals[r] - sum(held(p, r) for p in busy) for r in types]
+        yield RoundRecord(
+            number,
+            now,
+            len(before) + len(refused),
+            len([p for p in ran if p.start < now < p.end]),
+            len(before) - len(waiting),
+            len(refused),
+            len(waiting),
+            tuple(asked),
+            tuple(free),
+            number / 1024,
+            False,
+        )
+
+
+def record_of(placed: Placed) -> JobRecord:
+    """Return the record of a job that has left the system."""
+    wanted = placed.traced.job
+    allocation = NodeAllocation(tuple(placed.places), tuple(placed.places.values()))
+    demand = SYSTEM.demand(wanted.units, wanted.unit_request)
+    if placed.start is None:
+        return JobRecord(wanted, demand, 60, "rejected", None, None, None)
+    return JobRecord(wanted, demand, 60, "completed", placed.start, placed.end, allocation)
+
+
+def write_run(
+    folder: Path,
+    jobs: Sequence[Placed] = JOBS,
+    *,
+    name: str = "by-hand",
+    status: Status = "complete",
+    left: Left | None = None,
+    trace: Sequence[TracedJob] | None = None,
+) -> RunDirectory:
+    """Write a run directory as a run does, and open it; the trace's file lies beside it."""
+    source = Trace(folder.parent, trace or [p.traced for p in jobs])
+    create(folder)
+    manifest = start_manifest(
+        folder, scenario=name, seed=0, trace_files=source.files, plugins={"hpcsched": "0"}
+    )
+    write_text(folder / "scenario.yaml", f"name: {name}\n")
+    recorder = RunRecorder(folder, SYSTEM)
+    list(source.jobs())
+    for placed in jobs:
+        recorder.job_ended(record_of(placed))
+    for record in rounds_of(jobs):
+        recorder.round_ended(record)
+    recorder.close()
+    summary = summarize(
+        folder,
+        capacity=dict(zip(SYSTEM.resource_types, SYSTEM.totals, strict=True)),
+        account=source.account,
+        metrics=METRICS,
+        objective=ChosenObjective("bounded_slowdown", BoundedSlowdown(10), {"tau": 10}),
+        percents=(50, 90, 99),
+        class_bounds=(3600, 18000),
+        left=left,
+    )
+    write_summary(folder, summary)
+    finish_manifest(folder, manifest, status, source.comments)
+    return RunDirectory.open(folder)
+
+
+def audit_run(
+    run: RunDirectory, trace: Sequence[TracedJob] | None = None, *, kill: bool = False
+) -> AuditReport:
+    """Audit a run as it lies on the disk now."""
+    source = Trace(run.path.parent, trace or [p.traced for p in JOBS])
+    return audit(RunDirectory.open(run.path), SYSTEM, source, DECLARED, kill_at_requested_time=kill)
+
+
+def messages(report: AuditReport) -> str:
+    """Return all violations as one text."""
+    return "\n".join(line for check in report.checks for line in check.violations)
+
+
+def tamper_jobs(run: RunDirectory, change: Callable[[list[dict[str, Any]]], Any]) -> None:
+    """Change the rows of `jobs.parquet` in place."""
+    path = run.path / "jobs.parquet"
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(table.from_pylist(rows, schema=table.schema), path)
+
+
+def tamper_json(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the content of a JSON file in place."""
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))

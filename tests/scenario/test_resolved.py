@@ -1,0 +1,115 @@
+"""A resolved scenario loads again to the same scenario."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hpcsched.scenario import load_scenario, resolved_yaml
+from hpcsched.scenario.yaml_core import StrictDumper
+from tests.fake_plugins import fake_registry
+from tests.scenario.samples import write
+
+names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
+amounts = st.one_of(
+    st.integers(1, 2**30),
+    st.builds("{}{}".format, st.integers(1, 999), st.sampled_from(["GiB", "MB"])),
+)
+durations = st.one_of(st.integers(0, 10**6), st.sampled_from(["90s", "1h30min", "2d", "3 w"]))
+groups = st.fixed_dictionaries(
+    {
+        "name": names,
+        "count": st.integers(1, 1000),
+        "resources": st.dictionaries(
+            st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True), amounts, min_size=1, max_size=3
+        ),
+    }
+)
+orders = st.one_of(
+    st.just("fcfs"),
+    st.fixed_dictionaries({"name": st.just("weighted")}, optional={"weight": st.integers(0, 9)}),
+)
+lists = st.fixed_dictionaries(
+    {"name": st.just("list")},
+    optional={
+        "order": orders,
+        "option": st.sampled_from(["strict", "greedy"]),
+        "depth": st.integers(1, 100) | st.none(),
+        "seconds": st.floats(0, 1e300) | st.none(),
+    },
+)
+dispatchers = st.recursive(
+    st.just("easy") | lists,
+    lambda inner: st.fixed_dictionaries(
+        {
+            "name": st.just("best-of"),
+            "members": st.lists(st.fixed_dictionaries({}, optional={"use": inner}), max_size=3),
+        }
+    ),
+    max_leaves=3,
+)
+traces = st.one_of(
+    st.fixed_dictionaries(
+        {"source": st.just("synthetic")},
+        optional={"length": durations, "rates": st.lists(st.floats(0, 1e9), max_size=3)},
+    ),
+    st.fixed_dictionaries(
+        {
+            "source": st.just("file"),
+            "path": st.sampled_from(["a.swf", "/b/c d.swf", "${NOT_SET}/x", "../ü.gz", "010"]),
+            "unit": st.just({"core": 1}),
+        }
+    ),
+)
+scenarios = st.fixed_dictionaries(
+    {
+        "name": names,
+        "system": st.fixed_dictionaries(
+            {"groups": st.lists(groups, min_size=1, max_size=3, unique_by=lambda g: g["name"])}
+        ),
+        "trace": traces,
+        "dispatcher": dispatchers,
+    },
+    optional={
+        "seed": st.integers(0, 2**70),
+        "description": st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
+        "predictor": st.sampled_from(["actual", {"name": "requested-time"}]),
+        "objective": st.sampled_from(["makespan", {"name": "bounded_slowdown", "tau": "1min"}]),
+        "observers": st.lists(st.just("progress"), max_size=2),
+        "simulation": st.fixed_dictionaries({}, optional={"pooling": st.booleans()}),
+        "metrics": st.sampled_from([{}, {"percentiles": [5]}, {"class_bounds": ["1h", "1d"]}]),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all examples."""
+    return tmp_path_factory.mktemp("scenarios")
+
+
+@given(data=scenarios)
+@settings(max_examples=60, deadline=None)
+def test_resolved_scenarios_load_to_equal_scenarios(data: dict[str, Any], folder: Path) -> None:
+    """Whatever a scenario says, its resolved form says the same, wherever it lies."""
+    registry = fake_registry()
+    path = write(folder, yaml.dump(data, Dumper=StrictDumper, allow_unicode=True))
+    scenario = load_scenario(path, (), registry)
+    text = resolved_yaml(scenario)
+    (folder / "elsewhere").mkdir(exist_ok=True)
+    again = load_scenario(write(folder / "elsewhere", text), (), registry)
+    assert again == scenario
+    assert resolved_yaml(again) == text
+
+
+@pytest.mark.parametrize(
+    "word", ["on", "1e3", "0o17", "010", "08", "1:30:00", "null", "", "<<", "~"]
+)
+def test_texts_that_look_like_something_else_are_quoted(word: str) -> None:
+    """Readers of YAML 1.1 and of YAML 1.2 both find a text."""
+    text = yaml.dump({"key": word}, Dumper=StrictDumper)
+    assert yaml.safe_load(text) == {"key": word}
+    assert text.startswith(("key: '", 'key: "'))

@@ -1,0 +1,157 @@
+"""Hypothesis strategies for systems and workloads, and how many examples to try.
+
+HPCSCHED_EXAMPLES, a whole number, multiplies the examples of every property for a longer search.
+"""
+
+import os
+from typing import NamedTuple
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.job import TracedJob
+from tests.builders import traced
+
+TYPES = ("core", "mem", "gpu")
+
+
+def tries(count: int) -> settings:
+    """Return settings for so many examples, without a deadline for each."""
+    factor = int(os.environ.get("HPCSCHED_EXAMPLES", "1"))
+    return settings(max_examples=count * factor, deadline=None)
+
+
+class Workload(NamedTuple):
+    """A system, jobs for it that all fit when it is idle, and a prediction for each job."""
+
+    system: System
+    jobs: tuple[TracedJob, ...]
+    predictions: dict[int, int]
+
+
+class Uniform(NamedTuple):
+    """A workload in which every unit asks for `request`, of which `slots` fit at once."""
+
+    system: System
+    jobs: tuple[TracedJob, ...]
+    predictions: dict[int, int]
+    request: tuple[int, ...]
+    slots: int
+
+
+@st.composite
+def _predicted(draw, run_time: int, predictions: str) -> int:
+    """Draw a prediction that is `exact`, `over` (never too low) or `wrong` in both directions."""
+    if predictions == "exact":
+        return max(run_time, 1)
+    lowest = 1 if predictions == "wrong" else max(run_time, 1)
+    return draw(st.integers(lowest, lowest + 8))
+
+
+@st.composite
+def uniform_systems(draw, one_slot_nodes: bool | None = None):
+    """Draw a system, a unit request and the number of slots, with leftovers on the nodes."""
+    if one_slot_nodes is None:
+        one_slot_nodes = draw(st.booleans())
+    if one_slot_nodes:
+        slots = [1] * draw(st.integers(1, 6))
+    else:
+        slots = draw(st.lists(st.integers(0, 3), min_size=1, max_size=4).filter(any))
+    request = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3).filter(any))
+    asked = [k for k, amount in enumerate(request) if amount]
+    groups = []
+    for node, count in enumerate(slots):
+        capacity = [count * amount + draw(st.integers(0, 4)) for amount in request]
+        scarce = draw(st.sampled_from(asked))
+        capacity[scarce] = count * request[scarce] + draw(st.integers(0, request[scarce] - 1))
+        groups.append(NodeGroup(f"n{node}", 1, dict(zip(TYPES, capacity, strict=False))))
+    return System(tuple(groups)), tuple(request), sum(slots)
+
+
+@st.composite
+def uniform_workloads(
+    draw,
+    predictions: str = "wrong",
+    max_jobs: int = 8,
+    shortest: int = 0,
+    one_slot_nodes: bool | None = None,
+) -> Uniform:
+    """Draw a workload of equal unit requests; run times are at least `shortest` seconds."""
+    system, request, slots = draw(uniform_systems(one_slot_nodes))
+    ids = draw(st.permutations(range(draw(st.integers(1, max_jobs)))))
+    jobs, predicted, submit_time = [], {}, 0
+    for job_id in ids:
+        submit_time += draw(st.integers(0, 3))
+        run_time = draw(st.integers(shortest, 8))
+        predicted[job_id] = draw(_predicted(run_time, predictions))
+        units = draw(st.integers(1, slots))
+        jobs.append(traced(job_id, submit_time, units, run_time, request))
+    return Uniform(system, tuple(jobs), predicted, request, slots)
+
+
+@st.composite
+def mixed_systems(draw, max_groups: int = 3, max_count: int = 2, max_types: int = 3) -> System:
+    """Draw groups of unlike nodes, each with something of at least one resource type."""
+    types = TYPES[: draw(st.integers(1, max_types))]
+    amounts = st.lists(st.integers(0, 4), min_size=len(types), max_size=len(types)).filter(any)
+    groups = draw(
+        st.lists(st.tuples(st.integers(1, max_count), amounts), min_size=1, max_size=max_groups)
+    )
+    return System(
+        tuple(
+            NodeGroup(f"g{k}", count, dict(zip(types, capacity, strict=True)))
+            for k, (count, capacity) in enumerate(groups)
+        )
+    )
+
+
+@st.composite
+def _mixed_job(draw, system: System, job_id: int, submit_time: int, run_time: int) -> TracedJob:
+    """Draw a job that fits on the idle system."""
+    home = draw(st.sampled_from(system.groups))
+    capacity = [home.resources[name] for name in system.resource_types]
+    request = [draw(st.integers(0, min(amount, 3))) for amount in capacity]
+    if not any(request):
+        request[capacity.index(max(capacity))] = 1
+    allowed = None
+    if draw(st.booleans()):
+        others = draw(st.sets(st.sampled_from([group.name for group in system.groups])))
+        allowed = frozenset({home.name} | others)
+    room = sum(
+        group.count
+        * min(
+            group.resources[name] // amount
+            for name, amount in zip(system.resource_types, request, strict=True)
+            if amount
+        )
+        for group in system.groups
+        if allowed is None or group.name in allowed
+    )
+    units = draw(st.integers(1, min(room, 6)))
+    exclusive = draw(st.sampled_from([False, False, True]))
+    return traced(
+        job_id,
+        submit_time,
+        units,
+        run_time,
+        tuple(request),
+        node_groups=allowed,
+        exclusive=exclusive,
+    )
+
+
+@st.composite
+def mixed_workloads(
+    draw, predictions: str = "wrong", max_jobs: int = 7, shortest: int = 0, tiny: bool = False
+) -> Workload:
+    """Draw unlike jobs on unlike nodes; tiny: at most 3 nodes, 2 resource types and 4 jobs."""
+    system = draw(mixed_systems(3, 1, 2) if tiny else mixed_systems())
+    ids = draw(st.permutations(range(draw(st.integers(1, 4 if tiny else max_jobs)))))
+    jobs, predicted, submit_time = [], {}, 0
+    for job_id in ids:
+        submit_time += draw(st.integers(0, 3))
+        run_time = draw(st.integers(shortest, 8))
+        predicted[job_id] = draw(_predicted(run_time, predictions))
+        jobs.append(draw(_mixed_job(system, job_id, submit_time, run_time)))
+    return Workload(system, tuple(jobs), predicted)

@@ -1,0 +1,1 @@
+"""Tests of what is free on a system, and where jobs are placed."""

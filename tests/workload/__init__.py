@@ -1,0 +1,1 @@
+"""Tests of jobs and trace sources."""
