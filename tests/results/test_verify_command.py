@@ -6,7 +6,7 @@ import typer
 from typer.testing import CliRunner
 
 from hpcsched.cli.verify import verify
-from hpcsched.run import run
+from hpcsched.runner import run
 from tests.results.hand_made import tamper_json
 
 APP = typer.Typer()

@@ -37,9 +37,9 @@ def test_round_records(uniform_request):
     jobs = (traced(1, 0, 1, 3), traced(2, 1, 2, 2), traced(3, 1, 1, 1))
     rounds = replay(SYSTEM, easy(), jobs, uniform_request=uniform_request).rounds
     told = [
-        (r.round, r.now, r.queued, r.running, r.started, r.waiting, r.waiting_amounts, r.free_amounts)
-        for r in rounds
-    ]  # fmt: skip
+        (*record[:5], record.waiting, record.waiting_amounts, record.free_amounts)
+        for record in rounds
+    ]
     assert told == [
         (1, 0, 1, 0, 1, 0, (0,), (1,)),
         (2, 1, 2, 1, 1, 1, (2,), (0,)),
@@ -145,7 +145,7 @@ def test_what_a_predictor_is_told():
 
 
 def test_observers_hear_only_what_they_ask_for():
-    """An observer that overrides one method hears of that event alone, from the first to the last."""
+    """An observer that overrides one method hears of that event alone, each time."""
 
     class Ends(Observer):
         def __init__(self):

@@ -1,4 +1,4 @@
-"""What a dispatcher is shown: all that it may know, nothing else, and nothing that it can change."""
+"""What a dispatcher is shown: all that it may know, no more, and nothing that it can change."""
 
 import gc
 from types import BuiltinFunctionType, FunctionType, ModuleType

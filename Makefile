@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine: `make quickstart` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Real traces, where they are at hand; tests that need them skip otherwise, and say so.
+TRACES := $(wildcard ../shared/traces)
+ifneq ($(TRACES),)
+export HPCSCHED_TRACES ?= $(abspath $(TRACES))
+endif
+
+QUICKSTART := small-fcfs small-easy small-sjf
+
+.PHONY: quickstart test test-all lint bench schema clean
+
+quickstart: $(VENV)/installed ## Replay the embedded trace under three dispatchers, and compare them
+	@for name in $(QUICKSTART); do \
+		$(BIN)/hpcsched run scenarios/$$name.yaml --out runs/$$name --force || exit; \
+	done
+	@$(BIN)/hpcsched compare $(QUICKSTART:%=runs/%)
+
+test: $(VENV)/installed-dev ## The tests, without the slow ones
+	$(BIN)/pytest -n auto
+
+test-all: $(VENV)/installed-dev ## All tests
+	$(BIN)/pytest -n auto -m ""
+
+lint: $(VENV)/installed-dev ## Style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchmarks/README.md
+	$(BIN)/python -m benchmarks.whole_process
+	$(BIN)/python -m benchmarks.core
+
+schema: $(VENV)/installed-dev ## Write the JSON Schema of scenarios anew
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/pip install --quiet --constraint constraints.txt --requirement requirements-dev.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV) runs .mypy_cache .pytest_cache .ruff_cache .hypothesis

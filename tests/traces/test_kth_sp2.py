@@ -1,0 +1,104 @@
+"""Replays of KTH-SP2 (Parallel Workloads Archive), job for job, against known figures.
+
+The log is cleaned as in Goponenko et al. (DEBS 2024), and run times are predicted exactly. The
+metrics are worked out here from the records alone, by the formulas of that paper.
+"""
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.observer import Observer
+from hpcsched.workload.swf import SwfParams, SwfSource
+from tests.builders import alike, easy, lists, parts
+
+SYSTEM = alike(100, core=1)
+FOLDER = os.environ.get("HPCSCHED_TRACES")
+LOG = Path(FOLDER or ".") / "KTH-SP2-1996-2.swf.gz"
+
+if not FOLDER:
+    pytest.skip("HPCSCHED_TRACES names no folder with traces", allow_module_level=True)
+if not LOG.is_file():
+    pytest.skip(f"{LOG.name} is not in the folder HPCSCHED_TRACES", allow_module_level=True)
+
+
+class Figures(Observer):
+    """Adds up the metrics of the jobs as they end."""
+
+    def __init__(self):
+        self.jobs = 0
+        self.slowdowns = Fraction(0)
+        self.response_times = 0
+        self.weighted_response_times = 0
+        self.areas = 0
+        self.fourth_powers = 0
+        self.third_powers = 0
+
+    def job_ended(self, record):
+        """Add a job: F is its response time, Q its wait time, D its run time, r its processors."""
+        assert record.state == "completed"
+        r = record.job.units
+        f = record.end_time - record.job.submit_time
+        q = record.start_time - record.job.submit_time
+        d = f - q
+        self.jobs += 1
+        self.slowdowns += max(Fraction(1), Fraction(f, max(d, 10)))
+        self.response_times += f
+        self.weighted_response_times += r * d * f
+        self.areas += r * d
+        self.fourth_powers += r * (f**4 - q**4)
+        self.third_powers += r * (f**3 - q**3)
+
+    @property
+    def table(self):
+        """BSLD, AF, AWF and P²SF, to two digits, BSLD to four."""
+        return (
+            round(float(self.slowdowns / self.jobs), 4),
+            round(self.response_times / self.jobs, 2),
+            round(self.weighted_response_times / self.areas, 2),
+            round(3 * self.fourth_powers / (4 * self.third_powers), 2),
+        )
+
+
+def replay_log(dispatcher):
+    """Replay the log and return its source and the figures."""
+    source = SwfSource(SwfParams(path=str(LOG)), SYSTEM)
+    figures = Figures()
+    Simulation(
+        parts(SYSTEM, dispatcher, observers=[figures], uniform_request=source.uniform_request)
+    ).run(source.jobs())
+    return source, figures
+
+
+def test_account():
+    """Of 28,489 records 8 ran for 0 seconds, and 475 of the rest are cut to the requested time."""
+    source = SwfSource(SwfParams(path=str(LOG)), SYSTEM)
+    assert sum(1 for _ in source.jobs()) == 28481
+    account = source.account
+    assert (account.read, account.submitted) == (28489, 28481)
+    assert account.skipped == {"zero_run_time": 8}
+    assert account.clipped == {"over_requested_time": 475}
+
+
+SLOW = pytest.mark.slow
+KNOWN = {
+    "easy": (71.7224, 15187.61, 74030.66, 136735.31),
+    "fcfs": (67.1224, 15887.12, 73511.52, 131484.59),
+    "spf": (19.2456, 12677.07, 101005.74, 553301.48),
+    "saf": (20.9843, 13143.42, 123766.57, 885937.83),
+    "sjf": (22.0395, 13002.82, 82216.92, 265910.72),
+    "laf": (145.6313, 19953.79, 69220.55, 211559.41),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["easy", "fcfs", *(pytest.param(name, marks=SLOW) for name in list(KNOWN)[2:])]
+)
+def test_figures(name):
+    """EASY and the backfilling lists come to the known figures, to all digits."""
+    _, figures = replay_log(easy() if name == "easy" else lists(name))
+    assert figures.jobs == 28481
+    assert figures.table == KNOWN[name]
