@@ -1,12 +1,16 @@
 """Runs a scenario: assembles it, replays its trace, and writes the run directory."""
 
-from collections.abc import Sequence
+import gc
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hpcsched.assembly import Assembly, assemble
-from hpcsched.report.progress import ProgressBar
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
@@ -50,7 +54,7 @@ def run(
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder)
     create(folder, force=force)
-    (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
+    # The manifest comes first: it marks the directory as a run's.
     manifest = start_manifest(
         folder,
         scenario=scenario.name,
@@ -59,23 +63,26 @@ def run(
         plugins=_distributions(assembly),
         not_reproducible_because=[why for _, why in not_reproducible(scenario)],
     )
+    (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
     followers = [RunRecorder(folder, assembly.system), *assembly.observers()]
-    if progress:
+    if progress and sys.stderr.isatty():
+        from hpcsched.report.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
+
         followers.append(ProgressBar(scenario.name, assembly.source))
     simulation = Simulation(_parts(assembly, followers))
     status: Status = "failed"
     try:
-        simulation.run(assembly.source.jobs())
-        status = "complete"
-    except KeyboardInterrupt:
-        status = "interrupted"
-        raise
+        with _stopped_by_interrupt(simulation), _rare_garbage_collection():
+            simulation.run(assembly.source.jobs())
+        status = "interrupted" if simulation.stopped else "complete"
     finally:
         for follower in followers:
             follower.close()
         left = None if status == "complete" else Left(simulation.waiting, simulation.running)
         write_summary(folder, _summary(assembly, left))
         finish_manifest(folder, manifest, status, assembly.source.comments)
+    if simulation.stopped:
+        raise KeyboardInterrupt
     return RunResult(RunDirectory.open(folder))
 
 
@@ -117,3 +124,34 @@ def _distributions(assembly: Assembly) -> dict[str, str]:
             installed = assembly.registry.get(block.plugin_kind, block.plugin_name)
             used[installed.distribution] = installed.version
     return used
+
+
+@contextmanager
+def _stopped_by_interrupt(simulation: Simulation) -> Iterator[None]:
+    """Let Ctrl-C stop a simulation at the end of an instant; a second one interrupts as usual."""
+
+    def stop(_signal: int, _frame: object) -> None:
+        simulation.stop()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
+        return
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _rare_garbage_collection() -> Iterator[None]:
+    """Collect cyclic garbage seldom: a replay makes many small objects and hardly a cycle."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

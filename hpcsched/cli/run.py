@@ -38,7 +38,12 @@ def run(
     missing = missing_inputs(loaded, "error")
     if missing:
         raise InputError(missing)
-    result = run_scenario(loaded.scenario, out, force=force, progress=True)
+    folder = out or Path("runs") / loaded.scenario.name
+    try:
+        result = run_scenario(loaded.scenario, folder, force=force, progress=True)
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
+        raise typer.Exit(130) from None
     for line in account_lines(result.summary):
         typer.echo(line)
     typer.echo(f"results in {result.directory.path}")

@@ -21,3 +21,7 @@ class Decision(NamedTuple):
     starts: tuple[Start, ...] = ()
     rejected: tuple[int, ...] = ()
     fallback: bool = False
+
+
+NOTHING = Decision()
+"""Let every job wait."""

@@ -46,7 +46,7 @@ class Parts(NamedTuple):
 class Simulation:
     """One replay; `run` can be called once.
 
-    `waiting` and `running` count the jobs in the system, also after an interruption.
+    `waiting` and `running` count the jobs in the system, also when it was `stopped`.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -65,6 +65,7 @@ class Simulation:
         self._running: list[RunningJob] = []
         self._ends: list[tuple[int, int, RunningJob, JobState]] = []
         self._round = 0
+        self.stopped = False
         self._forecast = _forecaster(parts.predictor)
         self._observe = parts.predictor.observe
         self._submitted = _handlers(parts.observers, "job_submitted")
@@ -82,14 +83,18 @@ class Simulation:
         """The number of running jobs."""
         return len(self._running)
 
+    def stop(self) -> None:
+        """End the replay when the present instant is over, with jobs left in the system."""
+        self.stopped = True
+
     def run(self, jobs: Iterator[TracedJob]) -> None:
-        """Replay jobs that come by ascending submit time, until all have left the system.
+        """Replay jobs that come by ascending submit time, until all have left or it is stopped.
 
         Raises DecisionError where a decision cannot be carried out, or where jobs wait for ever.
         """
         ends, queue = self._ends, self._queue
         upcoming = next(jobs, None)
-        while ends or upcoming is not None:
+        while (ends or upcoming is not None) and not self.stopped:
             if upcoming is None or (ends and ends[0][0] <= upcoming[0].submit_time):
                 now = ends[0][0]
             else:
@@ -105,7 +110,7 @@ class Simulation:
                     break
                 while ends and ends[0][0] == now:
                     self._end(heappop(ends))
-        if queue:
+        if queue and not self.stopped:
             raise self._fault(
                 f"nothing runs and nothing more is submitted, yet {len(queue)} jobs are left"
                 f" waiting, the first of them job {next(iter(queue))}"

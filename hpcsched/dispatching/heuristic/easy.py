@@ -1,9 +1,9 @@
 """EASY backfilling (Lifka 1995; Feitelson and Weil 1998)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 
@@ -23,25 +23,25 @@ class Easy:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         workspace = open_workspace(problem, self._allocator)
+        if not workspace.fitting(problem.queue):
+            return NOTHING
         queue = iter(problem.queue)
         starts: list[Start] = []
         for job in queue:
             if workspace.fits(job):
                 starts.append(Start(job.job_id, workspace.place(job)))
             else:
-                starts += _backfill(queue, job, workspace)
+                starts += _backfill(job, workspace, workspace.fitting(queue))
         return Decision(tuple(starts))
 
 
-def _backfill(queue: Iterable[WaitingJob], head: WaitingJob, workspace: Workspace) -> list[Start]:
-    """Start the jobs behind the head job that do not delay it."""
-    candidates = workspace.fitting(queue)
-    if not candidates:
-        return []
-    shadow = workspace.shadow(head)
-    starts = []
-    for job in candidates:
-        allocation = shadow.backfill(job)
-        if allocation is not None:
-            starts.append(Start(job.job_id, allocation))
-    return starts
+def _backfill(
+    head: WaitingJob, workspace: Workspace, candidates: Sequence[WaitingJob]
+) -> Iterator[Start]:
+    """Start those of the jobs behind the head job that do not delay it."""
+    if candidates:
+        shadow = workspace.shadow(head)
+        for job in candidates:
+            allocation = shadow.backfill(job)
+            if allocation is not None:
+                yield Start(job.job_id, allocation)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -33,6 +33,8 @@ class ListScheduler:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         workspace = open_workspace(problem, self._allocator)
+        if not workspace.fitting(problem.queue):
+            return NOTHING
         order = self._order.sort(problem)
         if self._option == "backfill":
             starts = _backfill(order, workspace, self._depth)
