@@ -13,7 +13,7 @@ import sys
 
 
 def read(path):
-    """Return the jobs of a trace as (submit, run time, units), cleaned as in ``scenarios/kth-*``."""
+    """Return a log's jobs as (submit, run time, units), cleaned as in ``scenarios/kth-*``."""
     jobs = []
     with (gzip.open if path.endswith(".gz") else open)(path, "rt") as lines:
         for line in lines:

@@ -69,7 +69,7 @@ def run(
         from hpcsched.report.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         followers.append(ProgressBar(scenario.name, assembly.source))
-    simulation = Simulation(_parts(assembly, followers))
+    simulation = Simulation(parts_of(assembly, followers))
     status: Status = "failed"
     try:
         with _stopped_by_interrupt(simulation), _rare_garbage_collection():
@@ -86,7 +86,8 @@ def run(
     return RunResult(RunDirectory.open(folder))
 
 
-def _parts(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
+def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
+    """Return what a simulation of an assembled scenario is made of."""
     scenario = assembly.scenario
     return Parts(
         assembly.system,

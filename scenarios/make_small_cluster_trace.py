@@ -31,7 +31,7 @@ HEADER = """\
 
 
 class Work(NamedTuple):
-    """A kind of work: what a unit asks for, in which numbers, how long it runs, how common it is."""
+    """What a unit asks for, in which numbers, how long such work runs, how common it is."""
 
     core: int
     mem_gib: int

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-
 from hpcsched.system.allocation import Interval, NodeAllocation
 from hpcsched.system.system import IntArray, System
 
@@ -36,15 +34,19 @@ class SlotAllocator(Protocol):
         """Take the units' slots out of `free` and return them; at least as many are free."""
 
 
-def fill(units: int, fits: IntArray, preference: IntArray) -> NodeAllocation:
+def fill(units: int, fits: IntArray, preference: IntArray | None = None) -> NodeAllocation:
     """Place units on nodes in order of preference, as many on each as fit.
 
-    `preference` is a permutation of the nodes, `[N]`.
+    `preference` is a permutation of the nodes, `[N]`; without it they come by number.
     """
-    room = fits[preference]
-    before = np.cumsum(room) - room
-    placed = np.clip(units - before, 0, room)
-    used = np.flatnonzero(placed)
-    nodes = preference[used]
-    ascending = np.argsort(nodes)
-    return NodeAllocation(tuple(nodes[ascending].tolist()), tuple(placed[used][ascending].tolist()))
+    room = fits if preference is None else fits[preference]
+    upto = room.cumsum()
+    last = int(upto.searchsorted(units))
+    nodes = room[: last + 1].nonzero()[0]
+    placed = room[nodes]
+    placed[-1] -= upto[last] - units
+    if preference is not None:
+        nodes = preference[nodes]
+        ascending = nodes.argsort()
+        nodes, placed = nodes[ascending], placed[ascending]
+    return NodeAllocation(tuple(nodes.tolist()), tuple(placed.tolist()))

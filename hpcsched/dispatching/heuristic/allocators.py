@@ -12,7 +12,7 @@ class FirstFit:
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units on the lowest-numbered nodes with room."""
-        return fill(units, room.fits, np.arange(len(room.fits)))
+        return fill(units, room.fits)
 
     def allocate_slots(self, units: int, free: list[Interval]) -> tuple[Interval, ...]:
         """Take the lowest slots, which lie on the lowest-numbered nodes with room."""

@@ -154,8 +154,7 @@ class NodeProfile:
         """Start the job now if its room stays free until its predicted end."""
         if not self._workspace.fits(job):
             return None
-        enough = next(iter(self._planned.starts(job.job, job.predicted_run_time)), None)
-        allocation = self._find(self._now, job) if enough == self._now else None
+        allocation = self._find(self._now, job)
         if allocation is None:
             return None
         end = self._now + job.predicted_run_time
@@ -173,12 +172,13 @@ class NodeProfile:
     def _find(self, start: int, job: WaitingJob) -> NodeAllocation | None:
         """Return room for the job from a start on, taken from the plan; None if there is none."""
         end = start + job.predicted_run_time
-        lowest = self._planned.lowest(start, end)
-        allocation = self._allocate(job, lowest)
+        allocation = self._allocate(job, self._planned.lowest(start, end))
         if allocation is not None:
             self._planned.take(start, end, allocation, job.job)
             return allocation
-        return self._place_anew(start, job) if self._reservations else None
+        if self._reservations and start in self._planned.starts(job.job, job.predicted_run_time):
+            return self._place_anew(start, job)
+        return None
 
     def _place_anew(self, start: int, job: WaitingJob) -> NodeAllocation | None:
         """Place all reservations and the job in order of their starts; None if one fails."""

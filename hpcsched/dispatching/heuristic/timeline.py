@@ -14,6 +14,10 @@ End = tuple[int, Allocation, Request]
 """When an allocation's room comes free, and whose it is."""
 
 
+NEVER = 1 << 62
+"""Later than any time."""
+
+
 class Timeline:
     """Free amounts as steps: `available[k]`, `[R, N]`, from `times[k]` to before `times[k + 1]`."""
 
@@ -70,23 +74,21 @@ class Timeline:
         step: IntArray = self._steps[bisect_right(self.times, time) - 1]
         return step
 
-    def starts(self, request: Request, run_time: int) -> Iterable[int]:
-        """Yield, ascending, the steps' beginnings from which on enough units fit at each instant.
+    def starts(self, request: Request, run_time: int) -> list[int]:
+        """Return the beginnings of steps from which on enough units fit at each instant.
 
         Whether they fit on the same nodes throughout the run time is for the caller to see.
         """
-        fits = units_that_fit(self.system, self.available.swapaxes(0, 1), request)
-        short = np.flatnonzero(fits.sum(axis=1) < request.units).tolist()
-        times = self.times.copy()
-        blocked = iter([*short, len(times)])
-        next_short = next(blocked)
-        for step, time in enumerate(times):
-            if step > next_short:
-                next_short = next(blocked)
-            if step != next_short and (
-                next_short == len(times) or times[next_short] >= time + run_time
-            ):
-                yield time
+        fits = units_that_fit(self.system, self.available.swapaxes(0, 1), request).sum(axis=1)
+        blocked_from = NEVER
+        starts = []
+        for time, count in zip(reversed(self.times), reversed(fits.tolist()), strict=True):
+            if count < request.units:
+                blocked_from = time
+            elif time + run_time <= blocked_from:
+                starts.append(time)
+        starts.reverse()
+        return starts
 
     def _begin_step(self, time: int) -> int:
         """Return the step that begins at a time, split off its predecessor if need be."""

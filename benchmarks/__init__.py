@@ -1,0 +1,1 @@
+"""Speed and memory, measured as ratios; see README.md in this folder."""
