@@ -41,9 +41,7 @@ def _review_swf(params: "SwfParams", system: "System") -> Iterable[Caution]:
     unit = params.unit
     if unit is None or any(name not in system.resource_types for name in unit):
         return
-    if not any(unit.values()):
-        yield Caution("empty-unit", "a unit asks for nothing", "unit")
-    elif not room_for(system, system.request(unit)):
+    if not room_for(system, system.request(unit)):
         yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
 
 

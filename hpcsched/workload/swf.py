@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Amount, Duration, InputPath, Params
@@ -74,6 +74,13 @@ class SwfParams(Params):
         description="What to do with a line that is no record: wrong number of fields, not numbers,"
         " no submit time, a job number seen before.",
     )
+
+    @field_validator("unit")
+    @classmethod
+    def _unit_asks_for_something(cls, unit: dict[str, int] | None) -> dict[str, int] | None:
+        if unit is not None and not any(unit.values()):
+            raise ValueError("expected an amount of at least one resource type, found none")
+        return unit
 
 
 class SwfSource:
