@@ -14,6 +14,8 @@ from hpcsched.workload.job import TracedJob
 from tests.builders import traced
 
 TYPES = ("core", "mem", "gpu")
+GAPS = st.sampled_from([0, 0, 0, 1, 1, 2, 4])
+"""Seconds between submissions: short, so that queues are long and reservations matter."""
 
 
 def tries(count: int) -> settings:
@@ -40,6 +42,11 @@ class Uniform(NamedTuple):
     slots: int
 
 
+def _numbers(draw, count: int) -> list[int]:
+    """Return job numbers that do not ascend with the submit times in every workload."""
+    return list(range(count)) if draw(st.booleans()) else list(reversed(range(count)))
+
+
 @st.composite
 def _predicted(draw, run_time: int, predictions: str) -> int:
     """Draw a prediction that is `exact`, `over` (never too low) or `wrong` in both directions."""
@@ -55,7 +62,7 @@ def uniform_systems(draw, one_slot_nodes: bool | None = None):
     if one_slot_nodes is None:
         one_slot_nodes = draw(st.booleans())
     if one_slot_nodes:
-        slots = [1] * draw(st.integers(1, 6))
+        slots = [1] * draw(st.integers(1, 8))
     else:
         slots = draw(st.lists(st.integers(0, 3), min_size=1, max_size=4).filter(any))
     request = draw(st.lists(st.integers(0, 3), min_size=1, max_size=3).filter(any))
@@ -73,16 +80,16 @@ def uniform_systems(draw, one_slot_nodes: bool | None = None):
 def uniform_workloads(
     draw,
     predictions: str = "wrong",
-    max_jobs: int = 8,
+    max_jobs: int = 12,
     shortest: int = 0,
     one_slot_nodes: bool | None = None,
 ) -> Uniform:
     """Draw a workload of equal unit requests; run times are at least `shortest` seconds."""
     system, request, slots = draw(uniform_systems(one_slot_nodes))
-    ids = draw(st.permutations(range(draw(st.integers(1, max_jobs)))))
+    ids = _numbers(draw, draw(st.integers(1, max_jobs)))
     jobs, predicted, submit_time = [], {}, 0
     for job_id in ids:
-        submit_time += draw(st.integers(0, 3))
+        submit_time += draw(GAPS)
         run_time = draw(st.integers(shortest, 8))
         predicted[job_id] = draw(_predicted(run_time, predictions))
         units = draw(st.integers(1, slots))
@@ -147,10 +154,10 @@ def mixed_workloads(
 ) -> Workload:
     """Draw unlike jobs on unlike nodes; tiny: at most 3 nodes, 2 resource types and 4 jobs."""
     system = draw(mixed_systems(3, 1, 2) if tiny else mixed_systems())
-    ids = draw(st.permutations(range(draw(st.integers(1, 4 if tiny else max_jobs)))))
+    ids = _numbers(draw, draw(st.integers(1, 4 if tiny else max_jobs)))
     jobs, predicted, submit_time = [], {}, 0
     for job_id in ids:
-        submit_time += draw(st.integers(0, 3))
+        submit_time += draw(GAPS)
         run_time = draw(st.integers(shortest, 8))
         predicted[job_id] = draw(_predicted(run_time, predictions))
         jobs.append(draw(_mixed_job(system, job_id, submit_time, run_time)))

@@ -2,27 +2,35 @@
 
 from itertools import pairwise
 
-from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 
 
-def check_allocation(system: System, allocation: Allocation, job: Job) -> None:
-    """Raise ValueError unless the allocation is well-formed and places exactly the job's units.
+def check_allocation(
+    system: System, allocation: object, job: Job, slot_map: SlotMap | None
+) -> Allocation:
+    """Return the allocation; raise ValueError unless it places exactly the job's units.
 
-    Whether the room is free is another question, which claiming it answers.
+    `slot_map` numbers the slots where the system is kept as slots. Whether the room is free is
+    another question, which claiming it answers.
     """
-    if isinstance(allocation, SlotAllocation):
+    if slot_map is not None and isinstance(allocation, SlotAllocation):
+        if allocation.slot_map is not slot_map and not allocation.slot_map.numbers_like(slot_map):
+            raise ValueError("its slots are numbered otherwise than the problem's")
         placed, last = 0, 0
         for low, high in allocation.intervals:
-            if not last <= low < high <= allocation.slot_map.total:
+            if not last <= low < high <= slot_map.total:
                 raise ValueError(f"slots {low} to {high} are empty, unknown or out of order")
             placed, last = placed + high - low, high
-    else:
+    elif isinstance(allocation, NodeAllocation | SlotAllocation):
         _check_nodes(system, allocation, job)
         placed = sum(allocation.units)
+    else:
+        raise ValueError(f"expected an allocation, found {type(allocation).__name__}")
     if placed != job.units:
         raise ValueError(f"expected {job.units} units to be placed, found {placed}")
+    return allocation
 
 
 def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:

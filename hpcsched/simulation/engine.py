@@ -164,6 +164,8 @@ class Simulation:
         except Exception as error:
             raise self._fault(f"raised {type(error).__name__}: {error}") from error
         decision_time = perf_counter() - began
+        if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
+            raise self._fault(f"expected a decision with a tuple of starts, found {decision!r}")
         self._apply(now, decision)
         if self._rounds:
             record = RoundRecord(
@@ -210,11 +212,15 @@ class Simulation:
                 tell(record)
 
     def _start(self, now: int, start: Start) -> None:
+        if not isinstance(start, Start):
+            raise self._fault(f"expected starts in the decision, found {start!r}")
         job_id, allocation = start
         waiting = self._leave_queue(job_id)
         try:
-            check_allocation(self._system, allocation, waiting.job)
-            allocation = self._occupancy.claim(allocation, waiting.job)
+            checked = check_allocation(
+                self._system, allocation, waiting.job, self._occupancy.slot_map
+            )
+            allocation = self._occupancy.claim(checked, waiting.job)
         except OvercommitError as error:
             node = self._system.node_name(error.node)
             raise self._fault(f"job {job_id}, node {node}: {error}") from None

@@ -14,6 +14,10 @@ Snapshot = tuple[tuple[Interval, ...] | None, SlotMap | None, IntArray | None]
 class Occupancy(Protocol):
     """The truth about what is free."""
 
+    @property
+    def slot_map(self) -> SlotMap | None:
+        """How slots are numbered, where they are what is counted."""
+
     def claim(self, allocation: Allocation, request: Request) -> Allocation:
         """Take room and return what to release; raises OvercommitError where it is not free."""
 
@@ -29,6 +33,8 @@ class Occupancy(Protocol):
 
 class NodeOccupancy(NodeSpace):
     """Kept per node and resource type."""
+
+    slot_map = None
 
     def snapshot(self) -> Snapshot:
         """Return a copy of the free amounts."""

@@ -38,10 +38,15 @@ class SlotMap:
     """
 
     def __init__(self, slots_per_node: IntArray) -> None:
-        self.per_node = slots_per_node
+        self.per_node = slots_per_node.copy()
         self.first = np.concatenate(([0], np.cumsum(slots_per_node)))
+        self.per_node.flags.writeable = self.first.flags.writeable = False
         self.total = int(self.first[-1])
         self._one_each = bool((slots_per_node == 1).all())
+
+    def numbers_like(self, other: "SlotMap") -> bool:
+        """Say whether the other map numbers its slots in the same way."""
+        return np.array_equal(self.per_node, other.per_node)
 
     def spread(self, intervals: tuple[Interval, ...]) -> NodeAllocation:
         """Return the nodes on which these slots are, with the number of slots on each."""

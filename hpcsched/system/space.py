@@ -27,8 +27,8 @@ class OvercommitError(Exception):
 def units_that_fit(system: System, available: IntArray, request: Request) -> IntArray:
     """Return how many units of the request each node can hold, `[N]`.
 
-    `available` is what is free, by resource type and node, `[R, N]`. An exclusive request fits only
-    on idle nodes.
+    `available` is what is free, by resource type and node, `[R, N]`; over `T` steps in time it is
+    `[R, T, N]`, and the answer `[T, N]`. An exclusive request fits only on idle nodes.
     """
     fits: IntArray | None = None
     for row, amount in zip(available, request.unit_request, strict=True):
@@ -38,7 +38,8 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     if fits is None:
         raise ValueError("a unit must ask for at least one resource type")
     if request.exclusive:
-        fits = np.where((available == system.capacity.T).all(axis=0), fits, 0)
+        capacity = system.capacity.T if available.ndim == 2 else system.capacity.T[:, np.newaxis]
+        fits = np.where((available == capacity).all(axis=0), fits, 0)
     if request.node_groups is not None:
         allowed = [g.name in request.node_groups for g in system.groups]
         fits = np.where(np.array(allowed)[system.group_of], fits, 0)
@@ -93,16 +94,23 @@ class NodeSpace:
         Raises OvercommitError, changing nothing, where the room is not free.
         """
         nodes, amounts = held_amounts(self.system, allocation, request)
-        left = self.available[:, nodes] - amounts
-        if (left < 0).any():
-            resource, k = np.argwhere(left < 0)[0].tolist()
+        free = self.available[:, nodes]
+        self._check(nodes, amounts, free)
+        if request.exclusive:  # what it holds is whole nodes; what it asks for must fit on them
+            asked = np.multiply.outer(np.array(request.unit_request), np.array(allocation.units))
+            self._check(nodes, asked, amounts)
+        self.available[:, nodes] = free - amounts
+        return allocation
+
+    def _check(self, nodes: list[int], amounts: IntArray, free: IntArray) -> None:
+        """Raise OvercommitError where more is asked for than is free, both `[R, K]`."""
+        if (amounts > free).any():
+            resource, k = np.argwhere(amounts > free)[0].tolist()
             raise OvercommitError(
                 nodes[k],
                 f"{amounts[resource, k]} {self.system.resource_types[resource]} asked for,"
-                f" {self.available[resource, nodes[k]]} free",
+                f" {free[resource, k]} free",
             )
-        self.available[:, nodes] = left
-        return allocation
 
     def release(self, allocation: Allocation, request: Request) -> None:
         """Give the allocation's room back."""
@@ -131,7 +139,8 @@ class SlotSpace:
             k = bisect_right(free, (low, self.slot_map.total)) - 1
             start, end = free[k] if k >= 0 else (0, 0)
             if end < high:
-                node = self.slot_map.spread(((low, high),)).nodes[0]
+                taken = max(low, end)
+                node = self.slot_map.spread(((taken, taken + 1),)).nodes[0]
                 raise OvercommitError(node, "more units asked for than are free")
             if start == low:
                 if end == high:

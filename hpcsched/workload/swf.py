@@ -88,7 +88,8 @@ class SwfSource:
 
     Every record that is read counts once in the account: submitted, or skipped for the first of
     these reasons that applies: `malformed`, `unsorted`, `missing_run_time`, `zero_run_time`,
-    `missing_processors`, `missing_requested_time`, `larger_than_system`.
+    `missing_processors`, `missing_requested_time`, `larger_than_system`; or `after_first_jobs`,
+    where a log had to be sorted before its first jobs were known.
     """
 
     def __init__(self, params: SwfParams, system: System) -> None:
@@ -97,11 +98,12 @@ class SwfSource:
         self._system = system
         self._lines = SwfLines(Path(params.path))
         next(self._lines.records(), None)  # reads the header
-        self._types = self._types_in_records()
+        declared = self._types_in_records()
+        self._field_count = FIELDS + len(declared)
+        self._types = [] if params.unit else declared
         amounts = dict.fromkeys(self._types, 0) if self._types else params.unit or {"core": 1}
         self._check_types(amounts)
         self.uniform_request = None if self._types else system.request(amounts)
-        self._field_count = FIELDS + len(self._types)
         self._requests: dict[tuple[bytes, ...], tuple[tuple[int, ...], int]] = {}
 
     @property
@@ -122,10 +124,13 @@ class SwfSource:
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
         self.account = TraceAccount()
-        jobs = self._read()
+        jobs, limit = self._read(), self._params.jobs
         if self._params.unsorted == "sort":
-            jobs = iter(sorted(jobs, key=lambda traced: traced.job.submit_time))
-        for traced in islice(jobs, self._params.jobs):
+            in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
+            if limit is not None and limit < len(in_order):
+                self.account.skipped["after_first_jobs"] = len(in_order) - limit
+            jobs = iter(in_order)
+        for traced in islice(jobs, limit):
             self.account.submitted += 1
             yield traced
 
@@ -133,41 +138,50 @@ class SwfSource:
         """Yield what can be used, in the order of the log."""
         account, sort = self.account, self._params.unsorted == "sort"
         seen = NumbersSeen()
-        last_submit_time = 0
+        earliest = 0
         for number, line in self._lines.records():
             account.read += 1
             try:
-                traced = self._parse(line.split(), seen)
-                submit_time = traced.job.submit_time
-                if submit_time < last_submit_time and not sort:
-                    raise _UnusableError(
-                        "unsorted",
-                        f"expected a submit time of at least {last_submit_time},"
-                        f" as the record before has, found {submit_time}",
-                    )
+                traced = self._parse(line, seen, earliest)
             except _UnusableError as problem:
                 self._skip(problem, number)
             else:
-                last_submit_time = submit_time
+                if not sort:
+                    earliest = traced.job.submit_time
                 yield traced
 
-    def _parse(self, fields: list[bytes], seen: NumbersSeen) -> TracedJob:
-        """Return the job of a record; raises _UnusableError if there is none."""
+    def _numbers(self, line: bytes) -> tuple[list[int], list[bytes]]:
+        """Return the numbers of a record that are used, and the fields beyond the standard's.
+
+        Raises _UnusableError if the line is no record.
+        """
+        fields = line.split()
         if len(fields) != self._field_count:
             raise _UnusableError(
                 "malformed", f"expected {self._field_count} fields, found {len(fields)}"
             )
+        if b"_" in line:  # int() would take it for a separator of digits
+            raise _UnusableError("malformed", "expected whole numbers, found '_'")
         try:
-            (
-                job_id, submit_time, run_time, allocated, units, requested_time,
-                user, group, application, queue, partition,
-            ) = map(int, _USED(fields))  # fmt: skip
+            return list(map(int, _USED(fields))), fields[FIELDS:]
         except ValueError as error:
             raise _UnusableError("malformed", f"expected whole numbers: {error}") from None
+
+    def _parse(self, line: bytes, seen: NumbersSeen, earliest: int) -> TracedJob:
+        """Return the job of a record; raises _UnusableError if there is none."""
+        numbers, amounts = self._numbers(line)
+        job_id, submit_time, run_time, allocated, units, requested_time = numbers[:6]
+        user, group, application, queue, partition = numbers[6:]
         if job_id < 0 or submit_time < 0:
             raise _UnusableError("malformed", "expected a job number and a submit time, found -1")
         if not seen.add(job_id):
             raise _UnusableError("malformed", f"job number {job_id} was seen before")
+        if submit_time < earliest:
+            raise _UnusableError(
+                "unsorted",
+                f"expected a submit time of at least {earliest}, as the job before has,"
+                f" found {submit_time}",
+            )
         if run_time <= 0:
             if run_time < 0:
                 raise _UnusableError("missing_run_time", "no run time is given")
@@ -179,14 +193,14 @@ class SwfSource:
                 raise _UnusableError("missing_processors", "no requested processors are given")
         if requested_time <= 0:
             requested_time = self._missing_requested_time(run_time)
-        elif run_time > requested_time and self._params.over_requested_time == "clip":
-            run_time = requested_time
-            self.account.clipped["over_requested_time"] += 1
-        request, room = self._request(tuple(fields[FIELDS:]))
+        request, room = self._request(tuple(amounts))
         if units > room:
             raise _UnusableError(
                 "larger_than_system", f"{units} units are requested, and at most {room} fit"
             )
+        if run_time > requested_time and self._params.over_requested_time == "clip":
+            run_time = requested_time
+            self.account.clipped["over_requested_time"] += 1
         job = Job(
             job_id,
             submit_time,
@@ -243,11 +257,10 @@ class SwfSource:
         self.account.skipped[reason] += 1
 
     def _types_in_records(self) -> list[str]:
-        """Return the resource types that each record states amounts of, if they are wanted."""
-        if self._params.unit is None:
-            for comment in self.comments:
-                if comment.startswith(UNIT_RESOURCES):
-                    return comment.removeprefix(UNIT_RESOURCES).split()
+        """Return the resource types that each record states amounts of."""
+        for comment in self.comments:
+            if comment.startswith(UNIT_RESOURCES):
+                return comment.removeprefix(UNIT_RESOURCES).split()
         return []
 
     def _check_types(self, amounts: Mapping[str, int]) -> None:

@@ -120,3 +120,27 @@ def test_exclusive_jobs(dispatcher):
         node-2 .DDD...
         """,
     )
+
+
+@dispatchers()
+def test_an_exclusive_job_that_waits(dispatcher):
+    """C has node-0 reserved for it from 4, when it is idle: D and F end by then, E would not."""
+    system = alike(2, core=2, mem=8)
+    jobs = (
+        job("A", submit_time=0, units=1, run_time=4, unit_request=(1, 2)),
+        job("B", submit_time=0, units=1, run_time=6, unit_request=(2, 1)),
+        job("C", submit_time=1, units=1, run_time=3, unit_request=(1, 2), exclusive=True),
+        job("D", submit_time=1, units=1, run_time=2, unit_request=(1, 2)),
+        job("E", submit_time=2, units=1, run_time=5, unit_request=(1, 2)),
+        job("F", submit_time=3, units=1, run_time=1, unit_request=(1, 2)),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAAACCC....
+        node-0 .DDF.......
+        node-1 BBBBBBEEEEE
+        node-1 BBBBBB.....
+        """,
+    )

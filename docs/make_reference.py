@@ -1,0 +1,155 @@
+"""Writes the tables of `scenario.md` that follow from the code: keys, plugins and rules.
+
+A table stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of the page is
+written by hand. Plugins of other distributions are left out.
+
+Usage: `python docs/make_reference.py`
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
+from hpcsched.plugin.manager import build_registry
+from hpcsched.plugin.registry import Registry
+from hpcsched.scenario.choices import tag_of
+from hpcsched.scenario.models import scenario_model
+from hpcsched.scenario.rules import RULES
+from hpcsched.scenario.walk import mark_of
+
+PAGE = Path(__file__).parent / "scenario.md"
+REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
+PLUGIN_KINDS = (
+    "trace_source",
+    "predictor",
+    "dispatcher",
+    "queue_order",
+    "allocator",
+    "objective",
+    "observer",
+)
+
+
+def make_page(page: str) -> str:
+    """Return the page with all of its tables written anew."""
+    tables = make_tables(build_registry(external=False))
+    return REGION.sub(lambda found: f"{found[1]}\n{tables[found[2]]}\n\n{found[3]}", page)
+
+
+def make_tables(registry: Registry) -> dict[str, str]:
+    """Return every table of the page by its name."""
+    scenario = scenario_model(registry)
+    blocks = {
+        name: scenario.model_fields[name].annotation for name in ("system", "simulation", "metrics")
+    }
+    return {
+        "scenario": key_table(scenario, deep=False),
+        **{name: key_table(model, f"{name}.") for name, model in blocks.items()},
+        **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
+        "rules": table(("rule", "about"), ((f"`{r}`", text) for r, text in sorted(RULES.items()))),
+    }
+
+
+def plugin_tables(registry: Registry, kind: str) -> str:
+    """Return what plugins there are of a kind, and a table for each that has parameters."""
+    plugins = [installed.plugin for installed in registry.of_kind(kind)]
+    parts = [table((tag_of(kind), "is"), ((f"`{p.name}`", p.summary) for p in plugins))]
+    for plugin in plugins:
+        if plugin.params.model_fields:
+            parts += [f"Parameters of `{plugin.name}`:", key_table(plugin.params)]
+    return "\n\n".join(parts)
+
+
+def key_table(model: type[Params], prefix: str = "", *, deep: bool = True) -> str:
+    """Return a table of the keys of a model and, if `deep`, of the models within it."""
+    return table(("key", "value", "default", "meaning"), _rows(model, prefix, deep=deep))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in escaped)
+
+
+def _rows(model: type[Params], prefix: str, *, deep: bool) -> Iterator[Sequence[str]]:
+    schema = model.model_json_schema()
+    yield from _rows_of(schema, schema, prefix, deep=deep, files=_files(model))
+
+
+def _rows_of(
+    block: dict[str, Any], root: dict[str, Any], prefix: str, *, deep: bool, files: set[str]
+) -> Iterator[Sequence[str]]:
+    for key, field in block["properties"].items():
+        value = "file" if key in files else _value(field)
+        default = _default(key, field, block)
+        yield f"`{prefix}{key}`", value, default, field.get("description", "")
+        within = field.get("$ref") or field.get("items", {}).get("$ref")
+        if deep and within:
+            below = root["$defs"][within.rpartition("/")[2]]
+            dots = "[]." if "items" in field else "."
+            yield from _rows_of(below, root, f"{prefix}{key}{dots}", deep=True, files=set())
+
+
+def _files(model: type[Params]) -> set[str]:
+    return {k for k, field in model.model_fields.items() if mark_of(field, InputFile) is not None}
+
+
+def _default(key: str, field: dict[str, Any], block: dict[str, Any]) -> str:
+    if key in block.get("required", ()):
+        return "required"
+    if "default" not in field or isinstance(field["default"], dict):
+        return "see its own keys"
+    default = field["default"]
+    if default is None:
+        return "none"
+    return f"`{default}`" if isinstance(default, str) else f"`{json.dumps(default)}`"
+
+
+def _value(schema: dict[str, Any]) -> str:
+    """Say in words what a value may be."""
+    if SELECTS_KEYWORD in schema:
+        kind = schema[SELECTS_KEYWORD]
+        return f"[{kind.replace('_', ' ')}](#{kind.replace('_', '-')}s)"
+    if "anyOf" in schema:
+        return _one_of(schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{name}`" for name in schema["enum"])
+    kind = schema.get("type", "mapping")
+    words = {"string": "name" if "pattern" in schema else "text", "boolean": "`true`, `false`"}
+    if kind == "array":
+        words[kind] = f"list: {_value(schema['items'])}"
+    elif kind == "object":
+        words[kind] = f"mapping: resource type to {_value(schema['additionalProperties'])}"
+    elif kind in ("integer", "number"):
+        words[kind] = _number("whole number" if kind == "integer" else "number", schema)
+    return words.get(kind, kind)
+
+
+def _one_of(members: Sequence[dict[str, Any]]) -> str:
+    """Say what the members are; a number that may also be a text with a unit is one thing."""
+    units = [member["pattern"] for member in members if "pattern" in member]
+    quantity = ["duration" if "min" in units[0] else "amount"] if units else []
+    plain = [member for member in members if "enum" in member or "type" not in member]
+    if not units:
+        plain = [member for member in members if member.get("type") != "null"]
+    return ", ".join([*map(_value, plain), *quantity])
+
+
+def _number(kind: str, schema: dict[str, Any]) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None:
+        return kind
+    return f"{kind}, {least:,} or more" if most is None else f"{kind}, {least:,} to {most:,}"
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(make_page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

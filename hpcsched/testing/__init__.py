@@ -1,0 +1,36 @@
+"""What hpcsched ships for the tests of plugins; needs the extra `testing`.
+
+Functions make small systems, jobs and dispatching problems, replay jobs under a dispatcher, and
+check a dispatcher or a predictor on seeded sample workloads. Two pytest fixtures, `use_plugins` and
+`run_scenario`, let a test use plugins that are not installed; put this into your `conftest.py`:
+
+    pytest_plugins = ["hpcsched.testing"]
+
+Nothing here relies on rewritten `assert` statements, so pytest may leave it as it is:
+PYTEST_DONT_REWRITE.
+"""
+
+from hpcsched.testing.audit import audit_replay
+from hpcsched.testing.building import make_jobs, make_problem, make_system
+from hpcsched.testing.dispatcher import check_dispatcher
+from hpcsched.testing.fixtures import RunScenario, UsePlugins, run_scenario, use_plugins
+from hpcsched.testing.predictor import check_predictor
+from hpcsched.testing.replaying import replay, start_times
+from hpcsched.testing.workloads import SampleWorkload, sample_workloads
+
+__all__ = [
+    "RunScenario",
+    "SampleWorkload",
+    "UsePlugins",
+    "audit_replay",
+    "check_dispatcher",
+    "check_predictor",
+    "make_jobs",
+    "make_problem",
+    "make_system",
+    "replay",
+    "run_scenario",
+    "sample_workloads",
+    "start_times",
+    "use_plugins",
+]

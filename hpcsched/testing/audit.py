@@ -1,0 +1,68 @@
+"""Audits a replay with the checks of `hpcsched verify`, which share nothing with the engine."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hpcsched.results.audit.capacity import check_capacity
+from hpcsched.results.audit.columns import RunColumns, match, read_trace
+from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.results.audit.places import check_places
+from hpcsched.simulation.records import JobRecord
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.system import System
+from hpcsched.workload.job import TracedJob
+
+
+def audit_replay(
+    records: Sequence[JobRecord],
+    jobs: Sequence[TracedJob],
+    system: System,
+    *,
+    kill_at_requested_time: bool = False,
+) -> None:
+    """Raise AssertionError, with what is wrong, unless the records are a valid replay of the jobs.
+
+    Every job is there exactly once; none starts before its submission; each ends when it must; all
+    its units are placed, where they may be; no node is ever overcommitted.
+    """
+    trace, run = read_trace(jobs, system), _columns(records, system)
+    rows = match(trace, run)
+    checks = (
+        check_presence(trace, run, partial=False),
+        check_requests(trace, run, rows, system),
+        check_times(trace, run, rows, kill_at_requested_time=kill_at_requested_time),
+        check_places(trace, run, rows, system),
+        check_capacity(run, system),
+    )
+    violations = [violation for check in checks for violation in check.violations]
+    if violations:
+        raise AssertionError("\n".join(["the replay is not valid:", *violations]))
+
+
+def _columns(records: Sequence[JobRecord], system: System) -> RunColumns:
+    """Return records as the columns that the checks read."""
+    jobs = [record.job for record in records]
+    places = [record.allocation or NodeAllocation((), ()) for record in records]
+    start = np.array([record.start_time or 0 for record in records], dtype=np.int64)
+    end = np.array([record.end_time or 0 for record in records], dtype=np.int64)
+    requests = np.array([job.unit_request for job in jobs], dtype=np.int64)
+    return RunColumns(
+        job_id=np.array([job.job_id for job in jobs], dtype=np.int64),
+        submit_time=np.array([job.submit_time for job in jobs], dtype=np.int64),
+        units=np.array([job.units for job in jobs], dtype=np.int64),
+        unit_request=requests.reshape(len(jobs), len(system.resource_types)),
+        requested_time=np.array([job.requested_time for job in jobs], dtype=np.int64),
+        demand=[record.demand for record in records],
+        exclusive=np.array([job.exclusive for job in jobs], dtype=np.bool_),
+        state=np.array([record.state for record in records], dtype=np.str_),
+        has_start=np.array([record.start_time is not None for record in records], dtype=np.bool_),
+        start_time=start,
+        has_end=np.array([record.end_time is not None for record in records], dtype=np.bool_),
+        end_time=end,
+        run_time=end - start,
+        places=np.array([len(place.nodes) for place in places], dtype=np.int64),
+        unpaired=np.zeros(len(records), dtype=np.bool_),
+        node=np.array([node for place in places for node in place.nodes], dtype=np.int64),
+        node_units=np.array([units for place in places for units in place.units], dtype=np.int64),
+    )

@@ -1,0 +1,156 @@
+"""Small systems, jobs and dispatching problems, from short texts.
+
+Jobs are written as a table: a line of column names, then a line for each job. The columns are the
+glossary's names, in any order, and most have a default; `-` stands for what is not given.
+
+    job_id  submit_time  units  run_time  requested_time
+    1       0            4      60        100
+    2       5            1      30        -
+"""
+
+from collections.abc import Iterator, Mapping
+
+from hpcsched.dispatching.allocator import Room
+from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.objectives import BoundedSlowdown
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
+from hpcsched.system.space import NodeSpace, units_that_fit
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.job import Job, TracedJob
+
+_NUMBERS = ("submit_time", "units", "requested_time")
+_OPTIONAL_NUMBERS = ("user", "group", "application", "queue", "partition")
+_JOB_COLUMNS = ("job_id", "run_time", *_NUMBERS, *_OPTIONAL_NUMBERS, "node_groups", "exclusive")
+_PROBLEM_COLUMNS = ("start_time", "predicted_run_time")
+
+
+def make_system(count: int = 4, **resources: int) -> System:
+    """Return a system of identical nodes in a group called `node`, by default of one core each."""
+    return System((NodeGroup("node", count, resources or {"core": 1}),))
+
+
+def make_jobs(system: System, table: str) -> list[TracedJob]:
+    """Return the jobs of a table, in its order.
+
+    A job needs a `job_id`, and a `run_time` or a `requested_time`, each of which stands in for the
+    other. It is submitted at 0 and has one unit unless the table says otherwise. Columns called as
+    the system's resource types say what a unit asks for; without any, it is one of the first type.
+    `node_groups` are names with commas between them; `exclusive` is `yes` or `no`. Raises
+    ValueError for a table that cannot be read.
+    """
+    return [_job(system, row) for row in _rows(system, table, _JOB_COLUMNS)]
+
+
+def make_problem(
+    system: System, table: str, *, now: int | None = None, pooled: bool = False
+) -> DispatchingProblem:
+    """Return the dispatching problem of a table of jobs, at `now`.
+
+    The table is as for `make_jobs`, with two more columns: a job with a `start_time` is running, on
+    the lowest-numbered nodes with room beside the running jobs above it; the others wait. The
+    `predicted_run_time` is the requested time if it is not given. By default it is the time of the
+    last submission or start. `pooled` gives what is free as slots, for jobs that all ask for the
+    same. Raises ValueError for a table that cannot be read, or where running jobs have no room.
+    """
+    rows = list(_rows(system, table, _JOB_COLUMNS + _PROBLEM_COLUMNS))
+    jobs = [_waiting(system, row) for row in rows]
+    starts = [int(row["start_time"]) if "start_time" in row else None for row in rows]
+    if now is None:
+        now = max([job.submit_time for job in jobs] + [s for s in starts if s is not None])
+    occupancy: Occupancy = NodeOccupancy(system)
+    if pooled:
+        occupancy = SlotOccupancy(system, uniform_request([job.job for job in jobs]))
+    nodes = NodeSpace(system)
+    running = [
+        _start(job, start_time, now, nodes, occupancy)
+        for job, start_time in zip(jobs, starts, strict=True)
+        if start_time is not None
+    ]
+    return DispatchingProblem(
+        now,
+        1,
+        tuple(job for job, start in zip(jobs, starts, strict=True) if start is None),
+        tuple(sorted(running, key=lambda job: (job.predicted_end_time, job.job_id))),
+        system,
+        BoundedSlowdown(),
+        *occupancy.snapshot(),
+    )
+
+
+def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
+    """Return the unit request of all jobs; raises ValueError where there is not one for all."""
+    requests = {job.unit_request for job in jobs}
+    if len(requests) != 1 or any(job.exclusive or job.node_groups is not None for job in jobs):
+        raise ValueError("pooled: expected jobs that all ask for the same, on any node")
+    return requests.pop()
+
+
+def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapping[str, str]]:
+    """Yield what each line gives; raises ValueError for an unknown column or a wrong line."""
+    lines = [line.split() for line in table.splitlines() if line.strip()]
+    header = lines[0] if lines else []
+    known = (*columns, *system.resource_types)
+    for column in header:
+        if column not in known:
+            raise ValueError(f"unknown column {column!r}; there are: {', '.join(known)}")
+    for line in lines[1:]:
+        if len(line) != len(header):
+            raise ValueError(f"expected {len(header)} values, found {' '.join(line)!r}")
+        row = {name: value for name, value in zip(header, line, strict=True) if value != "-"}
+        if "job_id" not in row or not ("run_time" in row or "requested_time" in row):
+            raise ValueError(
+                f"expected a job_id, and a run_time or a requested_time: {' '.join(line)!r}"
+            )
+        yield row
+
+
+def _job(system: System, row: Mapping[str, str]) -> TracedJob:
+    given = {"submit_time": "0", "units": "1", "requested_time": row.get("run_time", ""), **row}
+    numbers = {name: int(given[name]) for name in _NUMBERS}
+    optional = {name: int(row[name]) for name in _OPTIONAL_NUMBERS if name in row}
+    amounts = {name: int(row[name]) for name in system.resource_types if name in row}
+    groups = row.get("node_groups")
+    job = Job(
+        job_id=int(row["job_id"]),
+        unit_request=system.request(amounts or {system.resource_types[0]: 1}),
+        node_groups=None if groups is None else frozenset(groups.split(",")),
+        exclusive=row.get("exclusive") == "yes",
+        **numbers,
+        **optional,
+    )
+    return TracedJob(job, int(row.get("run_time", job.requested_time)))
+
+
+def _waiting(system: System, row: Mapping[str, str]) -> WaitingJob:
+    job = _job(system, row).job
+    return WaitingJob(
+        job.job_id,
+        job.submit_time,
+        job.units,
+        job.unit_request,
+        int(row.get("predicted_run_time", job.requested_time)),
+        system.demand(job.units, job.unit_request),
+        job,
+    )
+
+
+def _start(
+    waiting: WaitingJob, start_time: int, now: int, nodes: NodeSpace, occupancy: Occupancy
+) -> RunningJob:
+    """Start a job on the lowest-numbered nodes with room, which is then taken."""
+    job = waiting.job
+    fits = units_that_fit(nodes.system, nodes.available, job)
+    if fits.sum() < job.units:
+        raise ValueError(f"job {job.job_id} has no room beside the running jobs above it")
+    room = Room(fits, nodes.available, job.unit_request, nodes.system)
+    allocation = FirstFit().allocate(job.units, room)
+    nodes.claim(allocation, job)
+    return RunningJob(
+        max(start_time + waiting.predicted_run_time, now + 1),
+        job.job_id,
+        start_time,
+        job.units,
+        occupancy.claim(allocation, job),
+        waiting,
+    )

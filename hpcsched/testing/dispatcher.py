@@ -1,0 +1,60 @@
+"""Checks that a dispatcher keeps to the protocol, on sample workloads."""
+
+from collections.abc import Callable, Iterable
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.simulation.records import JobRecord
+from hpcsched.testing.audit import audit_replay
+from hpcsched.testing.replaying import replay
+from hpcsched.testing.workloads import SampleWorkload, sample_workloads
+
+
+def check_dispatcher(
+    make: Callable[[], Dispatcher], *, seeds: Iterable[int] = range(3), reproducible: bool = True
+) -> None:
+    """Replay sample workloads under dispatchers that `make` returns, and audit every replay.
+
+    `make` is called for every replay: give the class, or a function. Jobs that all ask for the same
+    are replayed twice, with what is free shown as nodes and as slots. A `reproducible` dispatcher
+    must decide the same when asked again. Raises DecisionError where a decision cannot be carried
+    out or jobs wait for ever, and AssertionError where an audit finds something; a note says on
+    which workload.
+    """
+    for seed in seeds:
+        for workload in sample_workloads(seed):
+            for pooled in (False, True) if workload.uniform else (False,):
+                try:
+                    _check(make, workload, pooled, reproducible)
+                except Exception as error:
+                    form = "slots" if pooled else "nodes"
+                    error.add_note(f"on sample workload {workload.name!r}, seed {seed}, as {form}")
+                    raise
+
+
+def _check(
+    make: Callable[[], Dispatcher], workload: SampleWorkload, pooled: bool, reproducible: bool
+) -> None:
+    def run() -> list[JobRecord]:
+        return replay(make(), workload.jobs, workload.system, pooled=pooled)
+
+    records = run()
+    audit_replay(records, workload.jobs, workload.system)
+    if reproducible:
+        for first, second in zip(records, run(), strict=True):
+            if _outcome(first) != _outcome(second):
+                raise AssertionError(
+                    f"two replays differ, first in job {first.job.job_id}: it {_told(first)}, and"
+                    f" job {second.job.job_id} {_told(second)} the second time"
+                )
+
+
+def _outcome(record: JobRecord) -> tuple[object, ...]:
+    allocation = record.allocation
+    where = allocation and (allocation.nodes, allocation.units)
+    return record.job.job_id, record.start_time, record.end_time, where
+
+
+def _told(record: JobRecord) -> str:
+    if record.allocation is None:
+        return "is rejected"
+    return f"starts at {record.start_time} on nodes {record.allocation.nodes}"

@@ -1,0 +1,83 @@
+"""Pytest fixtures with which a test uses plugins that are not installed."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+import pytest
+
+from hpcsched.plugin.manager import build_registry, stand_in
+from hpcsched.plugin.registry import Registry
+from hpcsched.runner import RunResult, run
+from hpcsched.scenario import load_scenario
+from hpcsched.testing.workloads import sample_workloads
+from hpcsched.workload.job import TracedJob
+
+TRACE = "trace.swf"
+"""The log that lies beside the scenario of `run_scenario`."""
+
+
+class UsePlugins(Protocol):
+    """What the fixture `use_plugins` is."""
+
+    def __call__(self, *modules: ModuleType) -> Registry:
+        """Let the modules' hooks take part until the test ends; return all that is registered."""
+
+
+class RunScenario(Protocol):
+    """What the fixture `run_scenario` is."""
+
+    def __call__(
+        self, text: str, *modules: ModuleType, jobs: Iterable[TracedJob] | None = None
+    ) -> RunResult:
+        """Run a scenario, given as YAML, with the plugins of the modules."""
+
+
+@pytest.fixture
+def use_plugins() -> Iterator[UsePlugins]:
+    """Let a test use the plugins of modules as if they were installed, and no others but built-in.
+
+    `use_plugins(my_package.plugin)` counts for `load_scenario`, for `run`, and for commands that
+    are called in this process, such as `hpcsched.cli.main(["plugins", "list"])`.
+    """
+    with ExitStack() as stack:
+
+        def use(*modules: ModuleType) -> Registry:
+            registry = build_registry(external=False, modules=modules)
+            stack.enter_context(stand_in(registry))
+            return registry
+
+        yield use
+
+
+@pytest.fixture
+def run_scenario(tmp_path: Path, use_plugins: UsePlugins) -> RunScenario:
+    """Run a scenario with plugins that are not installed, in the test's own folder.
+
+    A small log, `trace.swf`, lies beside the scenario: 40 jobs of up to 16 processors, or those
+    given as `jobs`. The run directory is returned as `result.directory.path`.
+    """
+
+    def run_it(
+        text: str, *modules: ModuleType, jobs: Iterable[TracedJob] | None = None
+    ) -> RunResult:
+        use_plugins(*modules)
+        _write_swf(tmp_path / TRACE, sample_workloads()[0].jobs if jobs is None else jobs)
+        scenario = tmp_path / "scenario.yaml"
+        scenario.write_text(text, encoding="utf-8")
+        return run(load_scenario(scenario), tmp_path / "run", force=True)
+
+    return run_it
+
+
+def _write_swf(path: Path, jobs: Iterable[TracedJob]) -> None:
+    """Write a log; what a unit asks for is the scenario's to say."""
+    lines = []
+    for job, run_time in jobs:
+        fields: list[int | None] = [job.job_id, job.submit_time, None, run_time, job.units]
+        fields += [None, None, job.units, job.requested_time, None, 1]
+        fields += [job.user, job.group, job.application, job.queue, job.partition, None, None]
+        lines.append(" ".join("-1" if field is None else str(field) for field in fields))
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")

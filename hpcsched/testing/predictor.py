@@ -1,0 +1,91 @@
+"""Checks that a predictor keeps to the protocol, on sample workloads."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.system.system import System
+from hpcsched.testing.replaying import replay
+from hpcsched.testing.workloads import sample_workloads
+from hpcsched.workload.job import Job, TracedJob
+
+
+class _Listener:
+    """Passes on to a predictor, and keeps what it predicts."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self._predictor = predictor
+        self.predictions: dict[int, int] = {}
+
+    def predict(self, job: Job) -> int:
+        predicted = self._predictor.predict(job)
+        if type(predicted) is not int or predicted < 1:
+            raise AssertionError(
+                f"job {job.job_id}: expected a whole number of seconds, at least 1,"
+                f" found {predicted!r}"
+            )
+        self.predictions[job.job_id] = predicted
+        return predicted
+
+    def observe(self, job: Job, run_time: int) -> None:
+        self._predictor.observe(job, run_time)
+
+
+def check_predictor(make: Callable[[], Predictor], *, seeds: Iterable[int] = range(3)) -> None:
+    """Replay sample workloads with predictors that `make` returns, and check what they predict.
+
+    Predictions must be whole numbers of seconds, at least 1; the same when the workload is replayed
+    again; and the same when the run times of jobs that have not ended yet are others. An oracle is
+    refused: it is shown run times. Raises AssertionError otherwise; a note says on which workload.
+    """
+    if isinstance(make(), Oracle):
+        raise AssertionError("this is an oracle: it has a method 'foresee'")
+    for seed in seeds:
+        for workload in sample_workloads(seed):
+            try:
+                _check(make, workload.jobs, workload.system)
+            except Exception as error:
+                error.add_note(f"on sample workload {workload.name!r}, seed {seed}")
+                raise
+
+
+class _Replayed(NamedTuple):
+    """Predictions and end times by job number."""
+
+    predictions: dict[int, int]
+    end_times: dict[int, int | None]
+
+
+def _replay(make: Callable[[], Predictor], jobs: Sequence[TracedJob], system: System) -> _Replayed:
+    """Replay in order of arrival, whatever is predicted."""
+    listener = _Listener(make())
+    records = replay(ListScheduler(ArrivalOrder(), "strict", FirstFit()), jobs, system, listener)
+    return _Replayed(
+        listener.predictions, {record.job.job_id: record.end_time for record in records}
+    )
+
+
+def _check(make: Callable[[], Predictor], jobs: Sequence[TracedJob], system: System) -> None:
+    first = _replay(make, jobs, system)
+    _expect_equal(first, _replay(make, jobs, system), jobs, "when replayed again")
+
+    middle = jobs[len(jobs) // 2].job.submit_time
+    other_future = [
+        TracedJob(job, run_time + 1000 if (first.end_times[job.job_id] or 0) > middle else run_time)
+        for job, run_time in jobs
+    ]
+    past = [traced for traced in jobs if traced.job.submit_time <= middle]
+    second = _replay(make, other_future, system)
+    _expect_equal(first, second, past, "when jobs that have not ended yet run for longer")
+
+
+def _expect_equal(
+    first: _Replayed, second: _Replayed, jobs: Sequence[TracedJob], when: str
+) -> None:
+    for job, _ in jobs:
+        one, other = first.predictions[job.job_id], second.predictions[job.job_id]
+        if one != other:
+            raise AssertionError(f"job {job.job_id}: {one} s predicted, and {other} s {when}")

@@ -1,0 +1,58 @@
+"""Replays a few jobs under a dispatcher, without a scenario."""
+
+from collections.abc import Iterable, Sequence
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.objectives import BoundedSlowdown
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.simulation.engine import Parts, Simulation
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import JobRecord
+from hpcsched.system.system import System
+from hpcsched.testing.building import uniform_request
+from hpcsched.workload.job import TracedJob
+
+
+class _Records(Observer):
+    def __init__(self) -> None:
+        self.records: list[JobRecord] = []
+
+    def job_ended(self, record: JobRecord) -> None:
+        self.records.append(record)
+
+
+def replay(
+    dispatcher: Dispatcher,
+    jobs: Sequence[TracedJob],
+    system: System,
+    predictor: Predictor | Oracle | None = None,
+    *,
+    kill_at_requested_time: bool = False,
+    pooled: bool = False,
+) -> list[JobRecord]:
+    """Replay jobs to the end and return their records, in the order in which they left the system.
+
+    Jobs come by ascending submit time. Without a predictor, dispatchers plan with requested times.
+    `pooled` shows the dispatcher slots instead of nodes, for jobs that all ask for the same. Raises
+    DecisionError where a decision cannot be carried out or jobs wait for ever.
+    """
+    observer = _Records()
+    parts = Parts(
+        system,
+        dispatcher,
+        type(dispatcher).__name__,
+        RequestedTime() if predictor is None else predictor,
+        BoundedSlowdown(),
+        (observer,),
+        uniform_request([traced.job for traced in jobs]) if pooled else None,
+        kill_at_requested_time,
+    )
+    Simulation(parts).run(iter(jobs))
+    return observer.records
+
+
+def start_times(records: Iterable[JobRecord]) -> dict[int, int | None]:
+    """Return the start time of each job, in seconds, by job number; None if it was rejected."""
+    ordered = sorted(records, key=lambda record: record.job.job_id)
+    return {record.job.job_id: record.start_time for record in ordered}

@@ -1,0 +1,103 @@
+"""Small workloads from a seed, made to bring out what goes wrong: bursts, ties, odd run times."""
+
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.job import Job, TracedJob
+
+ONE_SLOT = System((NodeGroup("node", 16, {"core": 1}),))
+SEVERAL_SLOTS = System(
+    (NodeGroup("small", 3, {"core": 5, "mem": 8}), NodeGroup("large", 2, {"core": 6, "mem": 20}))
+)
+MIXED = System(
+    (
+        NodeGroup("cpu", 4, {"core": 8, "mem": 16}),
+        NodeGroup("gpu", 2, {"core": 8, "mem": 32, "gpu": 2}),
+        NodeGroup("fat", 1, {"core": 16, "mem": 128}),
+    )
+)
+"""Resource types are, in this order, core, mem and gpu."""
+
+
+class SampleWorkload(NamedTuple):
+    """Jobs for a system, on which each fits when it is idle.
+
+    `uniform` says that all jobs ask for the same per unit, on any node.
+    """
+
+    name: str
+    system: System
+    jobs: tuple[TracedJob, ...]
+    uniform: bool
+
+
+class _Wish(NamedTuple):
+    """What the units of a job ask for, and where they may run."""
+
+    unit_request: tuple[int, ...]
+    node_groups: frozenset[str] | None = None
+    exclusive: bool = False
+    units: int = 1
+
+
+def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ...]:
+    """Return three workloads of `count` jobs each, the same for a seed on every machine.
+
+    They are `one-slot` (nodes that hold one unit), `several-slots` (nodes that hold several, with
+    leftovers), and `mixed` (unlike requests of several resource types on unlike nodes, some jobs
+    bound to node groups, some exclusive). Jobs come in bursts; some run for no time at all, some
+    longer than requested.
+    """
+    return (
+        SampleWorkload("one-slot", ONE_SLOT, _jobs(ONE_SLOT, _core, seed, count), True),
+        SampleWorkload(
+            "several-slots", SEVERAL_SLOTS, _jobs(SEVERAL_SLOTS, _cores_and_mem, seed, count), True
+        ),
+        SampleWorkload("mixed", MIXED, _jobs(MIXED, _anything, seed, count), False),
+    )
+
+
+def _core(_random: Random) -> _Wish:
+    return _Wish((1,))
+
+
+def _cores_and_mem(_random: Random) -> _Wish:
+    return _Wish((2, 3))
+
+
+def _anything(random: Random) -> _Wish:
+    request = random.choice([(1, 0, 0), (4, 4, 0), (8, 16, 0), (0, 12, 0), (2, 8, 1), (3, 24, 0)])
+    groups = random.choice([None, None, None, frozenset({"gpu"}), frozenset({"gpu", "fat"})])
+    return _Wish(request, groups, random.random() < 0.15)
+
+
+def _jobs(
+    system: System, wish: Callable[[Random], _Wish], seed: int, count: int
+) -> tuple[TracedJob, ...]:
+    random = Random(seed)
+    jobs, submit_time = [], 0
+    for job_id in random.sample(range(1, count + 1), count):
+        submit_time += random.choice([0, 0, 0, 1, 7, 40])
+        jobs.append(_job(job_id, submit_time, system, wish(random), random))
+    return tuple(jobs)
+
+
+def _job(job_id: int, submit_time: int, system: System, wish: _Wish, random: Random) -> TracedJob:
+    room = int(units_that_fit(system, system.capacity.T, wish).sum())
+    units = random.choice([1, 1, 2, 3, room // 2, room])
+    run_time = random.choice([0, 1, random.randint(2, 60), random.randint(30, 600)])
+    requested_time = max(1, round(run_time * random.choice([0.5, 1, 1, 2, 5])))
+    job = Job(
+        job_id,
+        submit_time,
+        max(1, min(units, room)),
+        wish.unit_request,
+        requested_time,
+        user=random.randint(1, 4),
+        node_groups=wish.node_groups,
+        exclusive=wish.exclusive,
+    )
+    return TracedJob(job, run_time)

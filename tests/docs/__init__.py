@@ -1,0 +1,1 @@
+"""The documentation is run: every command, scenario and program that it shows."""

@@ -1,0 +1,83 @@
+"""What the pages show can be run, and does what they say."""
+
+import os
+from pathlib import Path
+
+import pytest
+import typer
+
+from hpcsched import cli
+from tests.docs.pages import DOCS, PAGES, ROOT, blocks
+from tests.docs.session import Session, expect
+
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+WITH_TRACES = [name for name in NAMES if any(b.needs_traces for b in blocks(ROOT / name))]
+LANGUAGES = {"console", "python", "yaml", "json", "text"}
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A folder in which to follow a page."""
+    return Session(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page(name: str, session: Session) -> None:
+    """Every block of the page can be run in its order, and prints what is shown."""
+    for block in blocks(ROOT / name):
+        if block.is_run and not block.needs_traces:
+            session.run(block)
+
+
+@pytest.mark.parametrize("name", WITH_TRACES)
+def test_page_with_traces(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks that need real traces can be run where these are at hand."""
+    folder = os.environ.get("HPCSCHED_TRACES")
+    if not folder and os.environ.get("HPCSCHED_REQUIRE_TRACES") != "1":
+        pytest.skip("HPCSCHED_TRACES names no folder with traces")
+    assert folder, "HPCSCHED_REQUIRE_TRACES=1, and HPCSCHED_TRACES names no folder"
+    session = Session(tmp_path, monkeypatch)
+    (tmp_path / "traces").symlink_to(Path(folder).absolute())
+    for block in blocks(ROOT / name):
+        if block.needs_traces:
+            session.run(block)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_languages(name: str) -> None:
+    """Every block says what it is, in a language that is run or plain text."""
+    page = ROOT / name
+    found = blocks(page)
+    assert {block.language for block in found} <= LANGUAGES
+    fences = page.read_text(encoding="utf-8").count("```")
+    assert fences == 2 * len(found)
+
+
+def test_every_command_is_described() -> None:
+    """Each command of hpcsched is mentioned in the documentation."""
+    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    for name, command in commands.items():
+        for below in getattr(command, "commands", {"": None}):
+            assert f"hpcsched {name} {below}".rstrip() in text
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a\n", "a\n"),
+        ("a\n...\nd\n", "a\nb\nc\nd\n"),
+        ("a\n...\nd\n", "a\nd\n"),
+        ("a ... c\n", "a b c  \n"),
+    ],
+)
+def test_output_as_shown(shown: str, printed: str) -> None:
+    """Dots stand for any lines, or any text within a line."""
+    expect(shown, printed, "a command")
+
+
+@pytest.mark.parametrize("printed", ["a\n", "a\nb\nc\n", "b\n", ""])
+def test_output_unlike_what_is_shown(printed: str) -> None:
+    """Any other output is a failure."""
+    with pytest.raises(AssertionError, match="shown"):
+        expect("a\nb\n", printed, "a command")

@@ -1,0 +1,1 @@
+"""How plugins come in, and what happens when one is broken."""

@@ -1,0 +1,74 @@
+"""`check_dispatcher` accepts dispatchers that are right, and finds what is wrong with others."""
+
+from itertools import cycle
+
+import pytest
+
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.heuristic.reject import Reject
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.errors import DecisionError
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.testing import check_dispatcher
+from hpcsched.testing import dispatcher as check
+from tests.builders import easy, lists
+
+
+class Overcommits:
+    """Starts every job on the first node."""
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return a start for each job."""
+        return Decision(
+            tuple(Start(job.job_id, NodeAllocation((0,), (job.units,))) for job in problem.queue)
+        )
+
+
+class Idle:
+    """Starts nothing."""
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return nothing."""
+        return Decision()
+
+
+class Whimsical:
+    """Takes one order in one replay and another in the next."""
+
+    orders = cycle(["sjf", "ljf"])
+
+    def __init__(self) -> None:
+        self._lists = lists(next(self.orders), "greedy")
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return what a list scheduler says."""
+        return self._lists.dispatch(problem)
+
+
+@pytest.mark.parametrize("make", [easy, Reject, lambda: lists("spf", allocator="best_fit")])
+def test_right(make) -> None:
+    """Built-in dispatchers pass, one that refuses every job too."""
+    check_dispatcher(make, seeds=[0])
+
+
+@pytest.mark.parametrize("make", [Overcommits, Idle])
+def test_wrong_decisions(make) -> None:
+    """What the engine refuses fails the check; a note says where."""
+    with pytest.raises(DecisionError, match=f"dispatcher {make.__name__}, round ") as caught:
+        check_dispatcher(make)
+    assert caught.value.__notes__ == ["on sample workload 'one-slot', seed 0, as nodes"]
+
+
+def test_not_reproducible() -> None:
+    """A dispatcher that decides otherwise the next time is found out, unless that is wanted."""
+    with pytest.raises(AssertionError, match="two replays differ, first in job"):
+        check_dispatcher(Whimsical)
+    check_dispatcher(Whimsical, seeds=[0], reproducible=False)
+
+
+def test_what_the_audit_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every replay is audited: a record that is missing does not go unnoticed."""
+    replay = check.replay
+    monkeypatch.setattr(check, "replay", lambda *args, **more: replay(*args, **more)[1:])
+    with pytest.raises(AssertionError, match="expected in the run, found only in the trace"):
+        check_dispatcher(easy)
