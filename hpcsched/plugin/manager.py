@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -41,6 +42,7 @@ def stand_in(other: Registry) -> Iterator[None]:
 
 @cache
 def installed() -> Registry:
+    """Return the registry of what is really installed, which is looked up once."""
     return build_registry(external=os.environ.get(OFF_SWITCH) != "0")
 
 
@@ -96,8 +98,9 @@ def _entry_points() -> Iterator[
     seen = set()
     for distribution in importlib.metadata.distributions():
         entry_points = distribution.entry_points.select(group=ENTRY_POINT_GROUP)
-        if entry_points and distribution.name not in seen:
-            seen.add(distribution.name)
+        name = re.sub(r"[-_.]+", "-", distribution.name).lower() if entry_points else ""
+        if entry_points and name not in seen:
+            seen.add(name)
             for entry_point in entry_points:
                 yield distribution, entry_point
 

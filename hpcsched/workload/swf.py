@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -56,7 +56,9 @@ class SwfParams(Params):
         description="What stands in for requested processors that are not given: those allocated,"
         " if given.",
     )
-    missing_requested_time: Literal["run_time", "skip", "error"] | Duration = Field(
+    missing_requested_time: (
+        Literal["run_time", "skip", "error"] | Annotated[Duration, Field(ge=1)]
+    ) = Field(
         "error",
         description="What stands in for a requested time that is not given: the run time, or a"
         " duration in seconds or with a unit.",
@@ -193,7 +195,7 @@ class SwfSource:
                 raise _UnusableError("missing_processors", "no requested processors are given")
         if requested_time <= 0:
             requested_time = self._missing_requested_time(run_time)
-        request, room = self._request(tuple(amounts))
+        request, room = self._request(tuple(amounts) if self._types else ())
         if units > room:
             raise _UnusableError(
                 "larger_than_system", f"{units} units are requested, and at most {room} fit"

@@ -135,7 +135,7 @@ def test_clash_of_names(distributions: Distributions, capsys: pytest.CaptureFixt
 def test_clash_with_a_built_in_one(distributions: Distributions) -> None:
     """What comes with hpcsched cannot be replaced."""
     distributions.install("faster", "3", hook("yield Plugin('easy', 'a', make)"))
-    with pytest.raises(PluginError, match="faster 3 and hpcsched .* the dispatcher 'easy'"):
+    with pytest.raises(PluginError, match=r"faster 3 and hpcsched .* the dispatcher 'easy'"):
         registry()
 
 
@@ -145,62 +145,68 @@ system: {groups: [{name: node, count: 4, resources: {core: 1}}]}
 trace: {source: swf, path: trace.swf}
 """
 
+
+@dataclass(frozen=True)
+class Failing(Broken):
+    """A module that can be loaded, and the choice in a scenario that brings out its fault."""
+
+    choice: str
+
+
 FAILING = {
-    "factory that raises": (
+    "factory that raises": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: 1 / 0)"),
-        "dispatcher: a",
         "the dispatcher 'a' cannot be built: ZeroDivisionError: division by zero",
+        choice="dispatcher: a",
     ),
-    "factory that is none": (
+    "factory that is none": Failing(
         hook("yield Plugin('a', 'a', None)"),
-        "dispatcher: a",
         "the dispatcher 'a' cannot be built: TypeError: ",
+        choice="dispatcher: a",
     ),
-    "factory of an objective": (
+    "factory of an objective": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: 1 / 0)", "objective"),
-        "dispatcher: easy\nobjective: a",
         "the objective 'a' cannot be built: ZeroDivisionError: division by zero",
+        choice="dispatcher: easy\nobjective: a",
     ),
-    "oracle that does not declare it": (
+    "oracle that does not declare it": Failing(
         hook("yield Plugin('a', 'a', lambda params, context: Foresees())", "predictor"),
-        "dispatcher: easy\npredictor: a",
         "the predictor 'a' does not declare the capability 'sees_run_time' and has a method"
         " 'foresee'",
+        choice="dispatcher: easy\npredictor: a",
     ),
-    "oracle that is none": (
+    "oracle that is none": Failing(
         hook(
             "yield Plugin('a', 'a', lambda params, context: Predicts(),"
             " capabilities=frozenset({SEES_RUN_TIME}))",
             "predictor",
         ),
-        "dispatcher: easy\npredictor: a",
         "the predictor 'a' declares the capability 'sees_run_time' and has no method 'foresee'",
+        choice="dispatcher: easy\npredictor: a",
     ),
-    "parameter whose name is taken": (
+    "parameter whose name is taken": Failing(
         "    class Named(__import__('hpcsched').Params):\n        name: str = 'x'\n"
         + hook("yield Plugin('a', 'a', make, Named)"),
-        "dispatcher: a",
         "the dispatcher 'a' has a parameter 'name', which is taken by what names the plugin",
+        choice="dispatcher: a",
     ),
 }
 
 
-@pytest.mark.parametrize(("source", "choice", "message"), FAILING.values(), ids=FAILING.keys())
+@pytest.mark.parametrize("failing", FAILING.values(), ids=FAILING.keys())
 def test_fails_when_chosen(
-    source: str,
-    choice: str,
-    message: str,
+    failing: Failing,
     distributions: Distributions,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """What fails while a scenario is put together ends the run before it begins."""
-    distributions.install("broken", "0.7", source)
+    distributions.install("broken", "0.7", failing.source)
     (tmp_path / "trace.swf").write_text("1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n")
     scenario = tmp_path / "scenario.yaml"
-    scenario.write_text(f"{SCENARIO}{choice}\n", encoding="utf-8")
+    scenario.write_text(f"{SCENARIO}{failing.choice}\n", encoding="utf-8")
     assert cli.main(["run", str(scenario), "--out", str(tmp_path / "run")]) == 1
     written = capsys.readouterr()
-    assert written.err.startswith(f"error: plugin broken 0.7: {message}")
+    assert written.err.startswith(f"error: plugin broken 0.7: {failing.message}")
     assert written.err.count("\n") == 1
     assert not (tmp_path / "run").exists()

@@ -3,8 +3,8 @@
 import pytest
 
 from hpcsched import cli
-from hpcsched.plugin.manager import OFF_SWITCH, build_registry, registry
-from tests.plugin.distributions import Distributions
+from hpcsched.plugin.manager import OFF_SWITCH, registry
+from tests.plugin.distributions import Distributions, describe
 
 GOOD = """
     from hpcsched import Params, Plugin, hookimpl
@@ -25,20 +25,18 @@ def test_what_is_installed(distributions: Distributions) -> None:
 def test_found_twice_on_the_path(distributions: Distributions) -> None:
     """A distribution that the path leads to twice is one; its plugins are listed once."""
     distributions.install("orders", "1.2", GOOD.format(kind="queue_order", name="luck"))
-    names = [i.plugin.name for i in build_registry(external=True).of_kind("queue_order")]
+    distributions.path *= 2
+    names = [i.plugin.name for i in registry().of_kind("queue_order")]
     assert names.count("luck") == 1
 
 
-def test_of_two_versions_the_first(
-    distributions: Distributions, tmp_path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_two_versions_the_first(distributions: Distributions) -> None:
     """Where two versions of a distribution are on the path, the first is the one, as in imports."""
     distributions.install("orders", "1.2", GOOD.format(kind="queue_order", name="luck"))
-    (tmp_path / "installed" / "orders-1.3.dist-info").mkdir()
-    for file in (tmp_path / "installed" / "orders-1.2.dist-info").iterdir():
-        text = file.read_text().replace("1.2", "1.3")
-        (tmp_path / "installed" / "orders-1.3.dist-info" / file.name).write_text(text)
-    assert registry().get("queue_order", "luck").distribution == "orders"
+    later = distributions.folder / "later"
+    describe(later, "Orders", "1.1", "orders")
+    distributions.path.append(str(later))
+    assert registry().get("queue_order", "luck").version == "1.2"
 
 
 def test_same_name_in_two_kinds(distributions: Distributions) -> None:

@@ -15,7 +15,9 @@ from hpcsched_example.user_mean import UserMean
 class LotteryParams(Params):
     """How tickets are given out, and how jobs are placed."""
 
-    ticket_every: Duration = Field(3600, ge=1, description="Wait time for one more ticket.")
+    ticket_every: Annotated[Duration, Field(ge=1)] = Field(
+        3600, description="Wait time for one more ticket."
+    )
     allocator: Annotated[Any, Selects("allocator")] = Field(
         "first_fit", description="Decides on which nodes a job is placed."
     )
