@@ -8,7 +8,7 @@ import typer
 
 from hpcsched import cli
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks
-from tests.docs.session import Session, expect
+from tests.docs.reader import Reader, expect
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 WITH_TRACES = [name for name in NAMES if any(b.needs_traces for b in blocks(ROOT / name))]
@@ -16,17 +16,17 @@ LANGUAGES = {"console", "python", "yaml", "json", "text"}
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     """A folder in which to follow a page."""
-    return Session(tmp_path, monkeypatch)
+    return Reader(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_page(name: str, session: Session) -> None:
+def test_page(name: str, reader: Reader) -> None:
     """Every block of the page can be run in its order, and prints what is shown."""
     for block in blocks(ROOT / name):
         if block.is_run and not block.needs_traces:
-            session.run(block)
+            reader.run(block)
 
 
 @pytest.mark.parametrize("name", WITH_TRACES)
@@ -36,11 +36,11 @@ def test_page_with_traces(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     if not folder and os.environ.get("HPCSCHED_REQUIRE_TRACES") != "1":
         pytest.skip("HPCSCHED_TRACES names no folder with traces")
     assert folder, "HPCSCHED_REQUIRE_TRACES=1, and HPCSCHED_TRACES names no folder"
-    session = Session(tmp_path, monkeypatch)
+    reader = Reader(tmp_path, monkeypatch)
     (tmp_path / "traces").symlink_to(Path(folder).absolute())
     for block in blocks(ROOT / name):
         if block.needs_traces:
-            session.run(block)
+            reader.run(block)
 
 
 @pytest.mark.parametrize("name", NAMES)

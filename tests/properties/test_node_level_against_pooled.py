@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.builders import ALLOCATORS, ORDERS, Told, easy, lists, replay
 from tests.properties import brute_force
+from tests.properties.contention import contended
 from tests.strategies import tries, uniform_workloads
 
 
@@ -78,3 +79,20 @@ def test_easy_is_a_list_with_one_reservation(pooled, workload):
         for dispatcher in (easy(), lists("fcfs", "backfill", 1))
     ]
     assert start_times[0] == start_times[1]
+
+
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+def test_easy_where_much_waits(allocator):
+    """EASY starts the same jobs at the same times on long queues."""
+    for workload in contended(seed=3, count=15):
+        pooled, node_level = replay_both(easy(allocator), workload)
+        assert pooled == node_level
+
+
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_backfilling_lists_where_much_waits(order, allocator):
+    """Backfilling lists start the same jobs at the same times on long queues."""
+    for workload in contended(seed=4, count=5):
+        pooled, node_level = replay_both(lists(order, allocator=allocator), workload)
+        assert pooled == node_level

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tests.builders import ORDERS, Spy, Told, easy, lists, replay
 from tests.properties import brute_force
+from tests.properties.contention import contended
 from tests.strategies import tries, uniform_workloads
 
 DEPTHS = (None, 0, 1, 2, 5)
@@ -70,3 +71,19 @@ def test_list_with_reservations(order, predictions, data):
     depth = data.draw(st.sampled_from(DEPTHS))
     decide = brute_force.list_scheduling(order, "backfill", depth)
     check(lists(order, "backfill", depth), decide, workload)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_easy_where_much_waits(exact):
+    """EASY agrees with brute force on long queues."""
+    for workload in contended(seed=1, count=100, exact=exact):
+        check(easy(), brute_force.easy, workload)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_list_where_much_waits(order, depth):
+    """Backfilling list scheduling agrees with brute force on long queues."""
+    decide = brute_force.list_scheduling(order, "backfill", depth)
+    for workload in contended(seed=2, count=10):
+        check(lists(order, "backfill", depth), decide, workload)

@@ -43,8 +43,5 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
 @hookimpl
 def hpcsched_predictors() -> Iterable[Plugin]:
     """Return `user-mean`."""
-
-    def make(params: UserMeanParams, _context: Context) -> UserMean:
-        return UserMean(params.history)
-
-    yield Plugin("user-mean", "mean of the user's last run times", make, UserMeanParams)
+    summary = "mean of the user's last run times"
+    yield Plugin("user-mean", summary, lambda params, _: UserMean(params.history), UserMeanParams)

@@ -11,21 +11,21 @@ from hpcsched.dispatching.problem import DispatchingProblem
 class Lottery:
     """Draws the queue's order by lot in every round, and starts each job that fits.
 
-    A job has one ticket, and one more for every `ticket_every` seconds that it has waited; lots are
-    numbers, drawn at the rate of the tickets, of which the lowest comes first.
+    A job has one ticket, and one more for every `ticket_every` seconds that it has waited.
     """
 
     def __init__(self, ticket_every: int, allocator: Allocator, seed: int) -> None:
         self._ticket_every = ticket_every
         self._allocator = allocator
-        self._lot = Random(seed).expovariate
+        self._random = Random(seed)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         workspace = open_workspace(problem, self._allocator)
-        now, every = problem.now, self._ticket_every
-        drawn = sorted(
-            problem.queue, key=lambda job: self._lot(1 + (now - job.submit_time) // every)
-        )
+        drawn = sorted(problem.queue, key=lambda job: self._draw(problem.now - job.submit_time))
         starts = [Start(job.job_id, workspace.place(job)) for job in drawn if workspace.fits(job)]
         return Decision(tuple(starts))
+
+    def _draw(self, wait_time: int) -> float:
+        """Return a number that tends to be the lower, the more tickets there are."""
+        return self._random.expovariate(1 + wait_time // self._ticket_every)

@@ -1,10 +1,8 @@
 """Runs the blocks of one page in one folder, as a reader would."""
 
 import contextlib
-import glob
 import io
 import json
-import os
 import re
 import shlex
 import shutil
@@ -29,8 +27,8 @@ BASE = ROOT / "scenarios" / "small-easy.yaml"
 """The scenario that a page's keys are put into."""
 
 
-class Session:
-    """A folder, its environment and what the page has done so far."""
+class Reader:
+    """Follows a page: has a folder, an environment, and what the page has done so far."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -41,7 +39,7 @@ class Session:
         for name in ("scenarios", "schemas"):
             shutil.copytree(ROOT / name, folder / name)
         monkeypatch.setenv("HOME", str(folder))
-        monkeypatch.setenv("PATH", os.pathsep.join((os.path.dirname(sys.executable), "/usr/bin", "/bin")))
+        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
         monkeypatch.delenv("HPCSCHED_TRACES", raising=False)
         monkeypatch.chdir(folder)
 
@@ -86,11 +84,13 @@ class Session:
         if words[0] in SETUP:
             if words[0] == "make":
                 makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-                assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in words[1:])
+                assert all(
+                    re.search(rf"^{target}:", makefile, re.MULTILINE) for target in words[1:]
+                )
             return ""
         if words[0] == "export":
             name, _, value = words[1].partition("=")
-            self._monkeypatch.setenv(name, os.path.expanduser(value))
+            self._monkeypatch.setenv(name, str(Path(value).expanduser()))
             return ""
         if words[0] == "cd":
             self._monkeypatch.chdir(words[1])
@@ -113,7 +113,7 @@ class Session:
         arguments = [
             name
             for word in words
-            for name in (sorted(glob.glob(word)) if "*" in word else ()) or (word,)
+            for name in (sorted(map(str, Path().glob(word))) if "*" in word else ()) or (word,)
         ]
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):

@@ -1,0 +1,115 @@
+"""The reference of results describes everything that a run writes."""
+
+import json
+import re
+
+import pytest
+
+from hpcsched.assembly import assemble
+from hpcsched.results.files import KNOWN
+from hpcsched.results.manifest import Manifest
+from hpcsched.results.schema import STATES, jobs_schema, rounds_schema
+from hpcsched.results.summary import Left, job_account
+from hpcsched.runner import run
+from hpcsched.scenario import load_scenario
+from hpcsched.workload.account import TraceAccount
+from tests.docs.pages import DOCS, ROOT, tables
+
+PAGE = (DOCS / "results.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
+# Keys of these objects are names that a run has; the page has a placeholder for them.
+NAMED = {
+    "jobs.skipped": "policy",
+    "jobs.clipped": "policy",
+    "objective.parameters": "parameter",
+    "metrics": "metric",
+    "definitions": "metric",
+    "definitions.<metric>.parameters": "parameter",
+    "utilization_by_resource": "type",
+    "loss_of_capacity_by_resource": "type",
+    "percentiles": "quantity",
+}
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    """A small scenario with several resource types."""
+    return load_scenario(ROOT / "scenarios" / "small-easy.yaml", ["trace.jobs=20"])
+
+
+def described(section):
+    """Return what the first column of a section's table names."""
+    (rows,) = tables(SECTIONS[section])
+    return [name for row in rows[1:] for name in re.findall(r"`([^`]+)`", row[0])]
+
+
+def key_paths(value, path=""):
+    """Yield the path of every value of a summary, with placeholders."""
+    if isinstance(value, list):
+        for item in value:
+            yield from key_paths(item, f"{path}[]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            step = f"<{NAMED[path]}>" if path in NAMED else key
+            step = "p<n>" if path == "percentiles.<quantity>" else step
+            yield from key_paths(item, f"{path}.{step}" if path else step)
+    else:
+        yield path
+
+
+def test_files():
+    """Every file of a run directory is listed."""
+    assert sorted(described("Files")) == sorted(KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("section", "schema"), [("jobs.parquet", jobs_schema), ("rounds.parquet", rounds_schema)]
+)
+def test_columns(section, schema, scenario):
+    """Every column is described, in order, and no other."""
+    assert described(section) == schema(scenario.system.build()).names
+
+
+def test_states():
+    """The states of a job are named."""
+    row = next(row for row in tables(SECTIONS["jobs.parquet"])[0] if row[0] == "`state`")
+    assert all(f"`{state}`" in row[2] for state in STATES)
+
+
+def test_summary_keys(scenario, tmp_path):
+    """Every key of a summary is described, those of partial runs as well, and no other."""
+    summary = run(scenario, tmp_path / "run").summary
+    account = TraceAccount(read=3, submitted=2)
+    account.skipped["malformed"] = account.clipped["over_requested_time"] = 1
+    found = dict.fromkeys(key_paths(summary))
+    found |= dict.fromkeys(key_paths({"jobs": job_account(account, {}, Left(1, 1))}))
+    assert sorted(described("summary.json")) == sorted(found)
+    assert list(Manifest.model_fields) == described("manifest.json")
+    json.dumps(summary)
+
+
+def test_metrics(scenario):
+    """Every metric is described with its unit and population, in order, and no other."""
+    (rows,) = tables(SECTIONS["Metrics"])
+    metrics = {name: chosen.metric for name, chosen in assemble(scenario).metrics().items()}
+    assert [row[0] for row in rows[1:]] == [f"`{name}`" for name in metrics]
+    for row, metric in zip(rows[1:], metrics.values(), strict=True):
+        assert row[1] == (metric.unit or "ratio")
+        assert row[2] == metric.population
+        assert row[3]
+
+
+def test_defaults(scenario):
+    """Percentiles, classes and parameters are as the page says."""
+    assert scenario.metrics.percentiles == (50, 90, 99)
+    assert scenario.metrics.class_bounds == (3600, 18000)
+    assert scenario.metrics.parameters("mean_bounded_slowdown").tau == 10
+    assert scenario.metrics.parameters("p2sf").alpha == 2
+    assert "50, 90\nand 99, unless given" in SECTIONS["Percentiles"]
+    assert "1 h and 5 h, unless given" in SECTIONS["Classes"]
+
+
+def test_exit_codes():
+    """Each exit code of the commands is described."""
+    (rows,) = tables(SECTIONS["Exit codes"])
+    assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3", "130"]
