@@ -30,6 +30,7 @@ lint: $(VENV)/installed-dev ## Style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	MYPYPATH=plugins/hpcsched-example/src $(BIN)/mypy -p hpcsched_example
 
 bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.whole_process

@@ -7,7 +7,23 @@ package costs nothing.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hpcsched.dispatching.allocator import Allocator as Allocator
+    from hpcsched.dispatching.decision import Decision as Decision
+    from hpcsched.dispatching.dispatcher import Dispatcher as Dispatcher
+    from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
+    from hpcsched.parameters import Params as Params
+    from hpcsched.plugin.registry import Plugin as Plugin
+    from hpcsched.plugin.spec import hookimpl as hookimpl
+    from hpcsched.prediction.predictor import Predictor as Predictor
+    from hpcsched.runner import RunResult as RunResult
+    from hpcsched.runner import run as run
+    from hpcsched.scenario import load_scenario as load_scenario
+    from hpcsched.scenario.models import Scenario as Scenario
+    from hpcsched.simulation.observer import Observer as Observer
+    from hpcsched.workload.source import TraceSource as TraceSource
 
 __version__ = "0.1.0"
 

@@ -3,20 +3,35 @@
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from types import MappingProxyType
+from typing import Any
 
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.objective import Objective
 from hpcsched.errors import HpcschedError, PluginError
-from hpcsched.metrics.metric import Metric
+from hpcsched.parameters import Params
 from hpcsched.plugin.manager import registry as installed_plugins
-from hpcsched.plugin.registry import SEES_RUN_TIME, Registry
+from hpcsched.plugin.registry import SEES_RUN_TIME, Installed, Registry
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.system import System
 from hpcsched.workload.source import TraceSource
+
+METHODS = MappingProxyType(
+    {
+        "trace_source": "jobs",
+        "predictor": "observe",
+        "dispatcher": "dispatch",
+        "queue_order": "sort",
+        "allocator": "allocate",
+        "objective": "measure",
+        "metric": "measure",
+        "observer": "round_ended",
+    }
+)
+"""The method by which what a factory has built is recognised, by kind of plugin."""
 
 
 @dataclass
@@ -45,19 +60,29 @@ class Assembly:
 
     def make(self, kind: str, choice: Any) -> Any:
         """Return what the chosen plugin builds; raises PluginError where its factory fails."""
-        installed = self.registry.get(kind, choice.plugin_name)
-        outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, choice.plugin_name)
+        return self._build(self.registry.get(kind, choice.plugin_name), choice)
+
+    def _build(self, installed: Installed, parameters: Params) -> Any:
+        kind, name = installed.kind, installed.plugin.name
+        outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
         try:
-            return installed.plugin.factory(choice, self)
+            built = installed.plugin.factory(parameters, self)
         except HpcschedError:
             raise
         except Exception as error:
             raise PluginError(
-                f"plugin {installed.distribution} {installed.version}: the {kind}"
-                f" {choice.plugin_name!r} cannot be built: {type(error).__name__}: {error}"
+                f"plugin {installed.distribution} {installed.version}: the {kind} {name!r} cannot"
+                f" be built: {type(error).__name__}: {error}"
             ) from error
         finally:
             self.seed = outer
+        if not hasattr(built, METHODS[kind]):
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the factory of the {kind}"
+                f" {name!r} must return an object with a method {METHODS[kind]!r},"
+                f" found {type(built).__name__}"
+            )
+        return built
 
     def observers(self) -> list[Observer]:
         """Build the observers that the scenario lists; some write into the run directory."""
@@ -69,7 +94,7 @@ class Assembly:
         for installed in self.registry.entries.values():
             if installed.kind == "metric":
                 parameters = self.scenario.metrics.parameters(installed.plugin.name)
-                metric = cast(Metric, installed.plugin.factory(parameters, self))
+                metric = self._build(installed, parameters)
                 built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())
         return built
 

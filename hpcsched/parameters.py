@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -146,34 +146,34 @@ def unset_variables(path: str) -> list[str]:
     return _VARIABLE.findall(path)
 
 
-_DURATION_SCHEMA = {
-    "anyOf": [
-        {"type": "integer", "minimum": 0},
-        {"type": "string", "pattern": r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"},
-    ]
-}
-_AMOUNT_SCHEMA = {
-    "anyOf": [
-        {"type": "integer", "minimum": 0},
-        {"type": "string", "pattern": r"^\s*(\d+\s*([kMGTP]?B|[KMGTP]iB)\s*)+$"},
-    ]
-}
+_DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"
+_AMOUNT_PATTERN = r"^\s*(\d+\s*([kMGTP]?B|[KMGTP]iB)\s*)+$"
 
-Duration = Annotated[
-    int,
-    Field(ge=0, le=LARGEST),
-    BeforeValidator(_read_duration),
-    WithJsonSchema(_DURATION_SCHEMA),
-]
-"""Whole seconds: a number, or a text with units (`30min`)."""
 
-Amount = Annotated[
-    int,
-    Field(ge=0, le=LARGEST),
-    BeforeValidator(_read_amount),
-    WithJsonSchema(_AMOUNT_SCHEMA),
-]
-"""How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
+def _quantity(read: Callable[[Any], Any], pattern: str, least: int) -> Any:
+    """Return the type of whole numbers from `least` on that can also be written with units."""
+    number = {"type": "integer", "minimum": least}
+    return Annotated[
+        int,
+        Field(ge=least, le=LARGEST),
+        BeforeValidator(read),
+        WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]}),
+    ]
+
+
+if TYPE_CHECKING:
+    Duration = int
+    PositiveDuration = int
+    Amount = int
+else:
+    Duration = _quantity(_read_duration, _DURATION_PATTERN, 0)
+    """Whole seconds: a number, or a text with units (`30min`)."""
+
+    PositiveDuration = _quantity(_read_duration, _DURATION_PATTERN, 1)
+    """A duration of at least one second."""
+
+    Amount = _quantity(_read_amount, _AMOUNT_PATTERN, 0)
+    """How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
 
 InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path), InputFile()]
 """A file to read; `${VAR}` is filled in, relative paths start at the scenario's folder."""

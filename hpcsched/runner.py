@@ -4,7 +4,7 @@ import gc
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
 from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.summary import ChosenObjective, Left, summarize, write_summary
+from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.review import not_reproducible
@@ -53,7 +53,9 @@ def run(
         scenario = load_scenario(scenario)
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder)
+    metrics = assembly.metrics()
     create(folder, force=force)
+    observers = assembly.observers()
     # The manifest comes first: it marks the directory as a run's.
     manifest = start_manifest(
         folder,
@@ -64,7 +66,7 @@ def run(
         not_reproducible_because=[why for _, why in not_reproducible(scenario)],
     )
     (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
-    followers = [RunRecorder(folder, assembly.system), *assembly.observers()]
+    followers = [RunRecorder(folder, assembly.system), *observers]
     if progress and sys.stderr.isatty():
         from hpcsched.report.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
@@ -79,7 +81,7 @@ def run(
         for follower in followers:
             follower.close()
         left = None if status == "complete" else Left(simulation.waiting, simulation.running)
-        write_summary(folder, _summary(assembly, left))
+        write_summary(folder, _summary(assembly, metrics, left))
         finish_manifest(folder, manifest, status, assembly.source.comments)
     if simulation.stopped:
         raise KeyboardInterrupt
@@ -101,7 +103,9 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     )
 
 
-def _summary(assembly: Assembly, left: Left | None) -> dict[str, Any]:
+def _summary(
+    assembly: Assembly, metrics: Mapping[str, ChosenMetric], left: Left | None
+) -> dict[str, Any]:
     scenario, system = assembly.scenario, assembly.system
     choice = scenario.objective
     parameters = choice.model_dump(exclude={choice.plugin_tag})
@@ -109,7 +113,7 @@ def _summary(assembly: Assembly, left: Left | None) -> dict[str, Any]:
         assembly.folder,
         capacity=dict(zip(system.resource_types, system.totals, strict=True)),
         account=assembly.source.account,
-        metrics=assembly.metrics(),
+        metrics=metrics,
         objective=ChosenObjective(choice.plugin_name, assembly.objective, parameters),
         percents=scenario.metrics.percentiles,
         class_bounds=scenario.metrics.class_bounds,

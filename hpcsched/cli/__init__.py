@@ -12,7 +12,7 @@ from hpcsched.cli import compare, diff, plugins, run, schema, validate, verify
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 
 DEBUG = "HPCSCHED_DEBUG"
-"""Set this environment variable to `1` to see the traceback of an internal error."""
+"""Set this environment variable to `1` to see the traceback of an internal or plugin error."""
 
 app = typer.Typer(
     name="hpcsched",
@@ -72,6 +72,8 @@ def _report(error: Exception) -> int:
                 _complain(str(finding))
             return 1
         case HpcschedError():
+            if error.__cause__ and os.environ.get(DEBUG) == "1":
+                traceback.print_exception(error.__cause__)
             _complain(f"error: {error}")
             return 3 if isinstance(error, DecisionError) else 1
     if os.environ.get(DEBUG) == "1":

@@ -11,7 +11,7 @@ from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
 from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
-from hpcsched.parameters import Duration, Params
+from hpcsched.parameters import Params, PositiveDuration
 
 SECONDS = "s"
 RATIO = ""
@@ -19,8 +19,8 @@ ALL = "all jobs that ran"
 WINDOW = f"{ALL}, first submission to last end"
 
 Tau = Annotated[
-    Duration,
-    Field(ge=1, description="The run time that shorter jobs are taken to have, in seconds."),
+    PositiveDuration,
+    Field(description="The run time that shorter jobs are taken to have, in seconds."),
 ]
 Alpha = Annotated[
     float,

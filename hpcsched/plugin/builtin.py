@@ -6,6 +6,7 @@ for.
 
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -37,11 +38,16 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
 def _review_swf(params: "SwfParams", system: "System") -> Iterable[Caution]:
     """Warn where no node could hold even one unit, so that every job would be skipped."""
     from hpcsched.system.space import room_for
+    from hpcsched.workload.swf import types_in_records
 
     unit = params.unit
-    if unit is None or any(name not in system.resource_types for name in unit):
-        return
-    if not room_for(system, system.request(unit)):
+    if unit is None:
+        lacking = set(types_in_records(Path(params.path))) - set(system.resource_types)
+        if lacking:
+            names = ", ".join(sorted(lacking))
+            message = f"its units ask for {names}, which no node group has; the run will be refused"
+            yield Caution("unknown-resource-type", message, "path")
+    elif set(unit) <= set(system.resource_types) and not room_for(system, system.request(unit)):
         yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
 
 

@@ -10,6 +10,7 @@ from hpcsched.results.files import (
     JOBS,
     KNOWN,
     MANIFEST,
+    OPTIONAL,
     ROUNDS,
     SCENARIO,
     SUMMARY,
@@ -42,7 +43,7 @@ def _make_room(folder: Path, force: bool) -> None:
         raise problem("not-empty", folder, "is not empty; --force replaces the run in it")
     if not _holds_a_run(folder):
         raise problem("not-empty", folder, "is not empty and holds no run; it is left as it is")
-    for name in KNOWN:
+    for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
 
 

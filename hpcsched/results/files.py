@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.simulation.event_log import FILE_NAME as EVENTS
 
 SCENARIO = "scenario.yaml"
 MANIFEST = "manifest.json"
@@ -13,6 +14,7 @@ ROUNDS = "rounds.parquet"
 SUMMARY = "summary.json"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY)
+OPTIONAL = (EVENTS,)
 
 
 def problem(rule: str, path: Path, message: str) -> InputError:

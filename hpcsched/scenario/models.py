@@ -29,7 +29,7 @@ class SimulationSettings(Params):
         default=True,
         description=(
             "Whether to use the faster pooled form where all jobs ask for equal units;"
-            " results are the same."
+            " start times are the same."
         ),
     )
 

@@ -138,13 +138,18 @@ class Simulation:
             tell(waiting)
 
     def _predict(self, job: Job, run_time: int) -> int:
-        predicted = self._forecast(job, run_time)
+        try:
+            predicted = self._forecast(job, run_time)
+        except Exception as error:
+            raise self._predictor_fault(job, f"raised {type(error).__name__}: {error}") from error
         if type(predicted) is not int:
-            raise PluginError(
-                f"predictor {type(self._parts.predictor).__name__}: expected a whole number of"
-                f" seconds for job {job.job_id}, found {predicted!r}"
-            )
+            found = f"expected a whole number of seconds, found {predicted!r}"
+            raise self._predictor_fault(job, found)
         return max(predicted, 1)
+
+    def _predictor_fault(self, job: Job, what: str) -> PluginError:
+        predictor = type(self._parts.predictor).__name__
+        return PluginError(f"predictor {predictor}, job {job.job_id}: {what}")
 
     def _dispatch(self, now: int) -> None:
         self._round += 1
@@ -240,7 +245,11 @@ class Simulation:
         waiting = running.waiting
         del self._running[bisect_left(self._running, running)]
         self._occupancy.release(running.allocation, waiting.job)
-        self._observe(waiting.job, end_time - running.start_time)
+        try:
+            self._observe(waiting.job, end_time - running.start_time)
+        except Exception as error:
+            what = f"raised {type(error).__name__}: {error}"
+            raise self._predictor_fault(waiting.job, what) from error
         record = JobRecord(
             waiting.job,
             waiting.demand,

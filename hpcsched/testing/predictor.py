@@ -6,6 +6,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.errors import PluginError
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.system.system import System
 from hpcsched.testing.replaying import replay
@@ -62,7 +63,13 @@ class _Replayed(NamedTuple):
 def _replay(make: Callable[[], Predictor], jobs: Sequence[TracedJob], system: System) -> _Replayed:
     """Replay in order of arrival, whatever is predicted."""
     listener = _Listener(make())
-    records = replay(ListScheduler(ArrivalOrder(), "strict", FirstFit()), jobs, system, listener)
+    in_order = ListScheduler(ArrivalOrder(), "strict", FirstFit())
+    try:
+        records = replay(in_order, jobs, system, listener)
+    except PluginError as error:
+        if isinstance(error.__cause__, AssertionError):  # the listener's own
+            raise error.__cause__ from None
+        raise
     return _Replayed(
         listener.predictions, {record.job.job_id: record.end_time for record in records}
     )

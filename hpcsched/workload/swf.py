@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import Amount, Duration, InputPath, Params
+from hpcsched.parameters import Amount, InputPath, Params, PositiveDuration
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
@@ -56,9 +56,7 @@ class SwfParams(Params):
         description="What stands in for requested processors that are not given: those allocated,"
         " if given.",
     )
-    missing_requested_time: (
-        Literal["run_time", "skip", "error"] | Annotated[Duration, Field(ge=1)]
-    ) = Field(
+    missing_requested_time: Literal["run_time", "skip", "error"] | PositiveDuration = Field(
         "error",
         description="What stands in for a requested time that is not given: the run time, or a"
         " duration in seconds or with a unit.",
@@ -100,7 +98,7 @@ class SwfSource:
         self._system = system
         self._lines = SwfLines(Path(params.path))
         next(self._lines.records(), None)  # reads the header
-        declared = self._types_in_records()
+        declared = _declared_types(self.comments)
         self._field_count = FIELDS + len(declared)
         self._types = [] if params.unit else declared
         amounts = dict.fromkeys(self._types, 0) if self._types else params.unit or {"core": 1}
@@ -258,13 +256,6 @@ class SwfSource:
             )
         self.account.skipped[reason] += 1
 
-    def _types_in_records(self) -> list[str]:
-        """Return the resource types that each record states amounts of."""
-        for comment in self.comments:
-            if comment.startswith(UNIT_RESOURCES):
-                return comment.removeprefix(UNIT_RESOURCES).split()
-        return []
-
     def _check_types(self, amounts: Mapping[str, int]) -> None:
         unknown = [name for name in amounts if name not in self._system.resource_types]
         if unknown:
@@ -277,6 +268,25 @@ class SwfSource:
                     key="trace.unit",
                 )
             )
+
+
+def types_in_records(path: Path) -> list[str]:
+    """Return the resource types that a log's records state amounts of; none if it is not there."""
+    if not path.is_file():
+        return []
+    lines = SwfLines(path)
+    try:
+        next(lines.records(), None)
+    except InputError:  # the run will say so
+        return []
+    return _declared_types(lines.comments)
+
+
+def _declared_types(comments: Sequence[str]) -> list[str]:
+    for comment in comments:
+        if comment.startswith(UNIT_RESOURCES):
+            return comment.removeprefix(UNIT_RESOURCES).split()
+    return []
 
 
 class _UnusableError(Exception):

@@ -108,7 +108,7 @@ class Wrong:
 @pytest.mark.parametrize("predicted", [3.0, 2.5, float("nan"), None, "3", True, np.int64(3)])
 def test_prediction_that_is_no_whole_number(predicted):
     """A prediction must be an int: anything else is an error that names predictor and job."""
-    with pytest.raises(PluginError, match=r"predictor Wrong: .*whole number.* job 7") as caught:
+    with pytest.raises(PluginError, match=r"predictor Wrong, job 7: .*whole number") as caught:
         replay(SYSTEM, easy(), (traced(7, 0, 1, 3),), predictor=Wrong(predicted))
     assert repr(predicted) in str(caught.value)
 
@@ -210,3 +210,28 @@ def test_a_job_that_never_fits_ends_the_run():
     """A job larger than the system is never started, which is told when all else is over."""
     with pytest.raises(DecisionError, match="job 1"):
         replay(SYSTEM, lists("fcfs", "greedy"), (traced(1, 0, 3, 1), traced(2, 0, 1, 1)))
+
+
+class Failing:
+    """A predictor that fails when it is asked, or when a job has ended."""
+
+    def __init__(self, method):
+        self._method = method
+
+    def predict(self, job):
+        """Fail, or predict a second."""
+        if self._method == "predict":
+            raise KeyError("lost")
+        return 1
+
+    def observe(self, job, run_time):
+        """Fail, or do nothing."""
+        if self._method == "observe":
+            raise KeyError("lost")
+
+
+@pytest.mark.parametrize("method", ["predict", "observe"])
+def test_predictor_that_fails(method):
+    """The error names the predictor, the job and what it raised."""
+    with pytest.raises(PluginError, match=r"predictor Failing, job 7: raised KeyError: 'lost'"):
+        replay(SYSTEM, easy(), (traced(7, 0, 1, 3),), predictor=Failing(method))
