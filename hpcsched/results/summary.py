@@ -100,8 +100,8 @@ def job_account(
     """Return what became of every record of the trace, as far as it was read.
 
     `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected`. In
-    a run that was broken off `waiting` and `running` count as well; the rest of what was read is
-    `not_yet_submitted`: jobs read ahead, and one that the interruption caught on its way.
+    a run that was broken off `waiting` and `running` count as well, and jobs that had been read
+    ahead are `not_yet_submitted`.
     """
     by_state = {state: ended.get(state, 0) for state in ("completed", "killed", "rejected")}
     jobs: dict[str, Any] = {

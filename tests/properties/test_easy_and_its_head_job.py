@@ -56,7 +56,7 @@ class Round:
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
 @pytest.mark.parametrize("dispatcher", DISPATCHERS)
-@tries(30)
+@tries(20)
 @given(workload=mixed_workloads(tiny=True))
 def test_the_head_job_is_not_delayed(dispatcher, allocator, workload):
     """After a decision the head job still fits at the shadow time that it had before."""
@@ -76,7 +76,7 @@ def test_the_head_job_is_not_delayed(dispatcher, allocator, workload):
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
-@tries(60)
+@tries(40)
 @given(workload=mixed_workloads(tiny=True))
 def test_what_ends_by_the_shadow_time_is_started(allocator, workload):
     """A job that still fits after a decision would run past the head job's shadow time."""
@@ -98,7 +98,7 @@ def test_what_ends_by_the_shadow_time_is_started(allocator, workload):
 @pytest.mark.parametrize("allocator", ALLOCATORS)
 @pytest.mark.parametrize("predictions", ["exact", "over"])
 @pytest.mark.parametrize("dispatcher", DISPATCHERS)
-@tries(15)
+@tries(10)
 @given(data=st.data())
 def test_the_head_job_starts_by_its_first_shadow_time(dispatcher, predictions, allocator, data):
     """Where no job outlives its prediction, a head job starts no later than first foreseen."""

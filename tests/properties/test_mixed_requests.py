@@ -55,7 +55,7 @@ def check(dispatcher, workload, look=None):
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
-@tries(60)
+@tries(40)
 @given(workload=mixed_workloads())
 def test_easy_passes_the_audit(allocator, workload):
     """A replay with EASY overcommits nothing and places every unit where it may be."""
@@ -64,7 +64,7 @@ def test_easy_passes_the_audit(allocator, workload):
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
 @pytest.mark.parametrize("order", ORDERS)
-@tries(20)
+@tries(12)
 @given(data=st.data())
 def test_lists_pass_the_audit(order, allocator, data):
     """A replay with a list overcommits nothing and places every unit where it may be."""

@@ -31,7 +31,7 @@ def replay_both(dispatcher, workload):
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
-@tries(50)
+@tries(25)
 @given(workload=uniform_workloads())
 def test_easy(allocator, workload):
     """EASY starts the same jobs at the same times."""
@@ -41,7 +41,7 @@ def test_easy(allocator, workload):
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
 @pytest.mark.parametrize("order", ORDERS)
-@tries(20)
+@tries(8)
 @given(data=st.data())
 def test_backfilling_lists(order, allocator, data):
     """Backfilling lists start the same jobs at the same times, to every depth."""
@@ -52,7 +52,7 @@ def test_backfilling_lists(order, allocator, data):
 
 
 @pytest.mark.parametrize("option", ["strict", "greedy"])
-@tries(40)
+@tries(20)
 @given(data=st.data())
 def test_lists_without_reservations(option, data):
     """Strict and greedy lists start the same jobs at the same times."""
@@ -64,7 +64,7 @@ def test_lists_without_reservations(option, data):
 
 
 @pytest.mark.parametrize("pooled", [True, False])
-@tries(60)
+@tries(30)
 @given(workload=uniform_workloads())
 def test_easy_is_a_list_with_one_reservation(pooled, workload):
     """EASY and first-come list scheduling to depth 1 start the same jobs at the same times."""

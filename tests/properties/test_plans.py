@@ -10,15 +10,12 @@ from hypothesis import given
 
 from tests.builders import ALLOCATORS, Spy, lists, replay
 from tests.properties import brute_force
+from tests.properties.contention import contended
 from tests.strategies import tries, uniform_workloads
 
 
-@pytest.mark.parametrize("pooled", [True, False])
-@pytest.mark.parametrize("allocator", ALLOCATORS)
-@tries(50)
-@given(workload=uniform_workloads("exact", shortest=1))
-def test_a_job_starts_when_first_planned(allocator, pooled, workload):
-    """Every job starts when a naive planner said in the round of its submission."""
+def check(workload, allocator, pooled):
+    """Compare the start times of a replay with what a naive planner said at each submission."""
     first_planned = {}
 
     def look(problem, _):
@@ -40,3 +37,20 @@ def test_a_job_starts_when_first_planned(allocator, pooled, workload):
         uniform_request=workload.request if pooled else None,
     )
     assert recorder.start_times == first_planned
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+@tries(25)
+@given(workload=uniform_workloads("exact", shortest=1))
+def test_a_job_starts_when_first_planned(allocator, pooled, workload):
+    """Every job starts when it was to start by the plan of the round of its submission."""
+    check(workload, allocator, pooled)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+def test_a_job_starts_when_first_planned_where_much_waits(allocator, pooled):
+    """The same on long queues."""
+    for workload in contended(seed=2, count=30, jobs=20, exact=True):
+        check(workload, allocator, pooled)

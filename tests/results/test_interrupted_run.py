@@ -1,0 +1,51 @@
+"""Ctrl-C leaves a run directory that is valid, says so, and passes the audit."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from hpcsched.cli import main
+
+SCENARIO = """\
+name: interrupted
+system: {groups: [{name: node, count: 10, resources: {core: 4}}]}
+trace: {source: swf, path: long.swf}
+dispatcher: {name: list, option: backfill}
+simulation: {pooling: false}
+"""
+JOBS = 50_000
+PATIENCE = 60
+
+
+def test_an_interrupted_run_can_be_read_and_verified(tmp_path: Path) -> None:
+    """The exit code is 130, the account balances, and `verify` finds nothing wrong."""
+    lines = (
+        f"{n} {n * 40} -1 {60 + n * 37 % 900} {1 + n % 7} -1 -1 {1 + n % 7} 2000"
+        " -1 1 1 1 1 1 1 -1 -1\n"
+        for n in range(1, JOBS + 1)
+    )
+    (tmp_path / "long.swf").write_text("".join(lines))
+    (tmp_path / "scenario.yaml").write_text(SCENARIO)
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", "from hpcsched.cli import main; raise SystemExit(main())"]
+    command += ["run", str(tmp_path / "scenario.yaml"), "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + PATIENCE
+        while not (out / "jobs.parquet").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert said.splitlines() == [f"interrupted; what was done until then is in {out}"]
+    assert json.loads((out / "manifest.json").read_text())["status"] == "interrupted"
+    jobs = json.loads((out / "summary.json").read_text())["jobs"]
+    assert 0 < jobs["completed"] < JOBS
+    states = ("completed", "killed", "rejected", "waiting", "running")
+    assert jobs["submitted"] == sum(jobs[state] for state in states)
+    skipped = sum(jobs["skipped"].values())
+    assert jobs["read"] == jobs["submitted"] + jobs["not_yet_submitted"] + skipped
+    assert main(["verify", str(out)]) == 0
