@@ -18,10 +18,12 @@ class Samples:
     peak_mib: list[float] = field(default_factory=list)
 
 
-def run_processes(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, Samples]:
-    """Run each command as a process of its own, in turn, after one run that does not count."""
+def run_processes(
+    commands: Mapping[str, Sequence[str]], runs: int, *, warm_up: int = 1
+) -> dict[str, Samples]:
+    """Run each command as a process of its own, in turn, after `warm_up` runs that do not count."""
     samples = {name: Samples() for name in commands}
-    for turn in range(runs + 1):
+    for turn in range(warm_up + runs):
         for name, command in commands.items():
             began = perf_counter()
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -30,7 +32,7 @@ def run_processes(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str,
             wall = perf_counter() - began
             if process.returncode:
                 sys.exit(f"{name} failed: {' '.join(command)}")
-            if turn:
+            if turn >= warm_up:
                 samples[name].wall.append(wall)
                 samples[name].cpu.append(usage.ru_utime + usage.ru_stime)
                 samples[name].peak_mib.append(usage.ru_maxrss / 1024)

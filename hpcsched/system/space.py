@@ -33,7 +33,7 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     fits: IntArray | None = None
     for row, amount in zip(available, request.unit_request, strict=True):
         if amount:
-            room = row if amount == 1 else row // amount
+            room = row // amount
             fits = room if fits is None else np.minimum(fits, room)
     if fits is None:
         raise ValueError("a unit must ask for at least one resource type")

@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.heuristic.reject import Reject
-from hpcsched.errors import DecisionError, PluginError
+from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
@@ -235,3 +235,16 @@ def test_predictor_that_fails(method):
     """The error names the predictor, the job and what it raised."""
     with pytest.raises(PluginError, match=r"predictor Failing, job 7: raised KeyError: 'lost'"):
         replay(SYSTEM, easy(), (traced(7, 0, 1, 3),), predictor=Failing(method))
+
+
+BROKEN_TRACES = {
+    "submitted before its predecessor": (traced(1, 5, 1, 3), traced(2, 3, 1, 3)),
+    "same number as a waiting job": (traced(9, 0, 2, 9), traced(1, 1, 1, 3), traced(1, 2, 1, 4)),
+}
+
+
+@pytest.mark.parametrize("jobs", BROKEN_TRACES.values(), ids=BROKEN_TRACES)
+def test_a_trace_that_breaks_its_word_is_an_error(jobs):
+    """A source that lets time run backwards, or uses a number twice, loses no job in silence."""
+    with pytest.raises(HpcschedError, match=f"job {jobs[-1].job.job_id}"):
+        Simulation(parts(SYSTEM, easy())).run(iter(jobs))

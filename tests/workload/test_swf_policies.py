@@ -164,6 +164,7 @@ MALFORMED = {
     "a float": record(2, run="60.5"),
     "an infinity": record(2, run="inf"),
     "a number with an underscore": record(2, run="6_0"),
+    "a number beyond 64 bits": record(2, run=10**25, requested=10**25),
     "no job number": record(-1),
     "no submit time": record(2, submit=-1),
     "a job number seen before": record(1),

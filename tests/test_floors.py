@@ -1,0 +1,50 @@
+"""The architecture: each package imports only from the floors below its own."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "hpcsched"
+
+# From the ground up; what stands on one floor does not import its neighbours.
+FLOORS = (
+    ("errors",),
+    ("parameters",),
+    ("system", "workload", "metrics"),
+    ("prediction", "dispatching"),
+    ("simulation",),
+    ("plugin",),  # registers what the floors below offer, observers among it
+    ("scenario", "results"),
+    ("assembly", "report"),
+    ("runner",),
+    ("testing", "cli"),
+)
+LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
+
+# A trace source skips jobs that no node can hold, so it asks the system.
+NEIGHBOURS = {("workload", "system")}
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the part of hpcsched that each import names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hpcsched."):
+            yield str(node.module).split(".")[1]
+        elif isinstance(node, ast.ImportFrom) and node.module == "hpcsched":
+            yield from (alias.name for alias in node.names if alias.name in LEVEL)
+
+
+MODULES = [
+    p for p in sorted(PACKAGE.rglob("*.py")) if p.relative_to(PACKAGE).parts[0] != "__init__.py"
+]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_module_imports_only_from_below(path: Path) -> None:
+    """An import of a higher floor, or of a neighbour, turns the house upside down."""
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for other in imports(ast.parse(path.read_text())):
+        allowed = other == own or LEVEL[other] < LEVEL[own] or (own, other) in NEIGHBOURS
+        assert allowed, f"{own} must not import {other}"
