@@ -58,7 +58,7 @@ class Simulation:
             else SlotOccupancy(parts.system, parts.uniform_request)
         )
         self._queue: dict[int, WaitingJob] = {}
-        # What only the simulator knows of a queued job: its run time here, and how it will end.
+        # What only the simulator knows of a job in the system: its run time here, and how it ends.
         self._fates: dict[int, tuple[int, JobState]] = {}
         self._waiting_amounts = [0] * len(parts.system.resource_types)
         # By predicted end, which is the first field of a running job.
@@ -90,7 +90,8 @@ class Simulation:
     def run(self, jobs: Iterator[TracedJob]) -> None:
         """Replay jobs that come by ascending submit time, until all have left or it is stopped.
 
-        Raises DecisionError where a decision cannot be carried out, or where jobs wait for ever.
+        Raises DecisionError where a decision cannot be carried out or jobs wait for ever, and
+        PluginError where a predictor fails or the jobs are out of order.
         """
         ends, queue = self._ends, self._queue
         upcoming = next(jobs, None)
@@ -104,6 +105,12 @@ class Simulation:
             while upcoming is not None and upcoming[0].submit_time == now:
                 self._submit(upcoming)
                 upcoming = next(jobs, None)
+            if upcoming is not None and upcoming[0].submit_time < now:
+                job = upcoming[0]
+                raise PluginError(
+                    f"trace source: job {job.job_id} is submitted at {job.submit_time},"
+                    f" before a job that was submitted at {now}"
+                )
             while queue:
                 self._dispatch(now)
                 if not ends or ends[0][0] != now:
@@ -118,6 +125,8 @@ class Simulation:
 
     def _submit(self, traced: TracedJob) -> None:
         job, run_time = traced
+        if job.job_id in self._fates:
+            raise PluginError(f"trace source: job {job.job_id} is in the system already")
         state: JobState = "completed"
         if self._parts.kill_at_requested_time and run_time > job.requested_time:
             run_time, state = job.requested_time, "killed"
@@ -231,7 +240,7 @@ class Simulation:
             raise self._fault(f"job {job_id}, node {node}: {error}") from None
         except ValueError as error:
             raise self._fault(f"job {job_id}: {error}") from None
-        run_time, state = self._fates.pop(job_id)
+        run_time, state = self._fates[job_id]
         running = RunningJob(
             now + waiting.predicted_run_time, job_id, now, waiting.units, allocation, waiting
         )
@@ -241,8 +250,9 @@ class Simulation:
             tell(running)
 
     def _end(self, end: tuple[int, int, RunningJob, JobState]) -> None:
-        end_time, _, running, state = end
+        end_time, job_id, running, state = end
         waiting = running.waiting
+        del self._fates[job_id]
         del self._running[bisect_left(self._running, running)]
         self._occupancy.release(running.allocation, waiting.job)
         try:

@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import Amount, InputPath, Params, PositiveDuration
+from hpcsched.parameters import LARGEST, Amount, InputPath, Params, PositiveDuration
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
@@ -163,9 +163,12 @@ class SwfSource:
         if b"_" in line:  # int() would take it for a separator of digits
             raise _UnusableError("malformed", "expected whole numbers, found '_'")
         try:
-            return list(map(int, _USED(fields))), fields[FIELDS:]
+            numbers = list(map(int, _USED(fields)))
         except ValueError as error:
             raise _UnusableError("malformed", f"expected whole numbers: {error}") from None
+        if max(numbers) > LARGEST:
+            raise _UnusableError("malformed", f"expected numbers up to {LARGEST}")
+        return numbers, fields[FIELDS:]
 
     def _parse(self, line: bytes, seen: NumbersSeen, earliest: int) -> TracedJob:
         """Return the job of a record; raises _UnusableError if there is none."""
@@ -238,6 +241,8 @@ class SwfSource:
                 numbers = [max(int(amount), 0) for amount in amounts]
             except ValueError as error:
                 raise _UnusableError("malformed", f"expected whole numbers: {error}") from None
+            if max(numbers) > LARGEST:
+                raise _UnusableError("malformed", f"expected numbers up to {LARGEST}")
             request = self._system.request(dict(zip(self._types, numbers, strict=True)))
         if not any(request):
             raise _UnusableError("malformed", "a unit must ask for at least one resource type")

@@ -85,7 +85,8 @@ class NodeShadow:
     """A head job's shadow time, and what is free then, `[R, N]`, the head job not yet placed.
 
     The head job keeps the choice of its nodes: a job that runs past the shadow time is started if
-    enough of the head job's units still fit beside it.
+    enough of the head job's units still fit beside it, where the allocator puts it or where it
+    costs the head job little.
     """
 
     def __init__(self, workspace: NodeWorkspace, head: WaitingJob) -> None:
@@ -127,12 +128,29 @@ class NodeShadow:
         return nodes, left[:, nodes], self._fits[nodes] - fits[nodes]
 
     def _least_loss(self, job: WaitingJob, fits: IntArray) -> NodeAllocation:
-        """Return the placement that fills the nodes cheapest for the head job first."""
-        used = np.flatnonzero(fits)
-        everywhere = NodeAllocation(tuple(used.tolist()), tuple(fits[used].tolist()))
+        """Return a placement that costs the head job little.
+
+        First come the units that cost it nothing, since they fit beside all of its units that a
+        node could hold; then, node by node, those that cost least for each unit.
+        """
+        system = self._workspace.problem.system
+        nodes = np.flatnonzero(self._fits)
+        head_everywhere = NodeAllocation(tuple(nodes.tolist()), tuple(self._fits[nodes].tolist()))
+        beside_head = self._available.copy()
+        beside_head[:, nodes] -= held_amounts(system, head_everywhere, self._head.job)[1]
+        placed = np.minimum(fits, units_that_fit(system, beside_head, job.job))
+        missing = job.units - int(placed.sum())
+        if missing <= 0:
+            return fill(job.units, placed)
+
+        left = np.flatnonzero(fits)
+        everywhere = NodeAllocation(tuple(left.tolist()), tuple(fits[left].tolist()))
         cost = np.zeros(len(fits))
-        cost[used] = self._beside(job, everywhere)[2] / fits[used]
-        return fill(job.units, fits, np.argsort(cost, kind="stable"))
+        cost[left] = self._beside(job, everywhere)[2] / fits[left]
+        rest = fill(missing, fits - placed, np.argsort(cost, kind="stable"))
+        placed[list(rest.nodes)] += rest.units
+        used = np.flatnonzero(placed)
+        return NodeAllocation(tuple(used.tolist()), tuple(placed[used].tolist()))
 
 
 class NodeProfile:
