@@ -6,6 +6,7 @@ which it starts, which opens one more round of that instant if jobs still wait.
 """
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from time import perf_counter
@@ -57,10 +58,11 @@ class Simulation:
             if parts.uniform_request is None
             else SlotOccupancy(parts.system, parts.uniform_request)
         )
+        self._slot_map = self._occupancy.slot_map
         self._queue: dict[int, WaitingJob] = {}
         # What only the simulator knows of a job in the system: its run time here, and how it ends.
         self._fates: dict[int, tuple[int, JobState]] = {}
-        self._waiting_amounts = [0] * len(parts.system.resource_types)
+        self._waiting_units: Counter[tuple[int, ...]] = Counter()
         # By predicted end, which is the first field of a running job.
         self._running: list[RunningJob] = []
         self._ends: list[tuple[int, int, RunningJob, JobState]] = []
@@ -141,8 +143,7 @@ class Simulation:
         )
         self._queue[job.job_id] = waiting
         self._fates[job.job_id] = run_time, state
-        for r, amount in enumerate(job.unit_request):
-            self._waiting_amounts[r] += amount * job.units
+        self._waiting_units[job.unit_request] += job.units
         for tell in self._submitted:
             tell(waiting)
 
@@ -154,7 +155,7 @@ class Simulation:
         if type(predicted) is not int:
             found = f"expected a whole number of seconds, found {predicted!r}"
             raise self._predictor_fault(job, found)
-        return max(predicted, 1)
+        return predicted if predicted > 0 else 1
 
     def _predictor_fault(self, job: Job, what: str) -> PluginError:
         predictor = type(self._parts.predictor).__name__
@@ -190,7 +191,7 @@ class Simulation:
                 len(decision.starts),
                 len(decision.rejected),
                 len(self._queue),
-                tuple(self._waiting_amounts),
+                self._waiting_amounts(),
                 self._occupancy.free_amounts(),
                 decision_time,
                 decision.fallback,
@@ -226,14 +227,13 @@ class Simulation:
                 tell(record)
 
     def _start(self, now: int, start: Start) -> None:
-        if not isinstance(start, Start):
-            raise self._fault(f"expected starts in the decision, found {start!r}")
-        job_id, allocation = start
+        try:
+            job_id, allocation = start
+        except (TypeError, ValueError):
+            raise self._fault(f"expected starts in the decision, found {start!r}") from None
         waiting = self._leave_queue(job_id)
         try:
-            checked = check_allocation(
-                self._system, allocation, waiting.job, self._occupancy.slot_map
-            )
+            checked = check_allocation(self._system, allocation, waiting.job, self._slot_map)
             allocation = self._occupancy.claim(checked, waiting.job)
         except OvercommitError as error:
             node = self._system.node_name(error.node)
@@ -276,9 +276,16 @@ class Simulation:
         waiting = self._queue.pop(job_id, None)
         if waiting is None:
             raise self._fault(f"job {job_id} is not waiting, or was decided on twice")
-        for r, amount in enumerate(waiting.unit_request):
-            self._waiting_amounts[r] -= amount * waiting.units
+        self._waiting_units[waiting.unit_request] -= waiting.units
         return waiting
+
+    def _waiting_amounts(self) -> tuple[int, ...]:
+        """Return what the queued jobs ask for, by resource type."""
+        amounts = [0] * len(self._system.resource_types)
+        for request, units in self._waiting_units.items():
+            for r, amount in enumerate(request):
+                amounts[r] += amount * units
+        return tuple(amounts)
 
     def _fault(self, what: str) -> DecisionError:
         return DecisionError(

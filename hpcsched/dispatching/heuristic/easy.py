@@ -23,7 +23,8 @@ class Easy:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         workspace = open_workspace(problem, self._allocator)
-        if not workspace.fitting(problem.queue):
+        candidates = workspace.fitting(problem.queue)
+        if not candidates:
             return NOTHING
         queue = iter(problem.queue)
         starts: list[Start] = []
@@ -31,7 +32,10 @@ class Easy:
             if workspace.fits(job):
                 starts.append(Start(job.job_id, workspace.place(job)))
             else:
-                starts += _backfill(job, workspace, workspace.fitting(queue))
+                if starts:
+                    candidates = workspace.fitting(queue)
+                starts += _backfill(job, workspace, candidates)
+                break
         return Decision(tuple(starts))
 
 
