@@ -1,6 +1,5 @@
 """Runs a scenario: assembles it, replays its trace, and writes the run directory."""
 
-import gc
 import signal
 import sys
 import threading
@@ -74,7 +73,7 @@ def run(
     simulation = Simulation(parts_of(assembly, followers))
     status: Status = "failed"
     try:
-        with _stopped_by_interrupt(simulation), _rare_garbage_collection():
+        with _stopped_by_interrupt(simulation):
             simulation.run(assembly.source.jobs())
         status = "interrupted" if simulation.stopped else "complete"
     finally:
@@ -147,16 +146,3 @@ def _stopped_by_interrupt(simulation: Simulation) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _rare_garbage_collection() -> Iterator[None]:
-    """Collect cyclic garbage seldom: a replay makes many small objects and hardly a cycle."""
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
