@@ -1,6 +1,6 @@
 """The protocol of an allocator, and how units fill nodes."""
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 from hpcsched.system.allocation import Interval, NodeAllocation
 from hpcsched.system.system import IntArray, System
@@ -26,7 +26,6 @@ class Allocator(Protocol):
         """Place all units; at least as many fit, which the caller has made sure of."""
 
 
-@runtime_checkable
 class SlotAllocator(Protocol):
     """An allocator that can also choose among slots (see `hpcsched.system.space.SlotSpace`)."""
 

@@ -49,15 +49,15 @@ def longest_job(job: WaitingJob) -> tuple[int, int]:
 
 def smallest_area(job: WaitingJob) -> int:
     """SAF: by area."""
-    return job.demand * job.predicted_run_time
+    return job.area
 
 
 def largest_area(job: WaitingJob) -> int:
     """LAF: by area, the largest first."""
-    return -job.demand * job.predicted_run_time
+    return -job.area
 
 
 def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
     """SPF: by area × time, then area, then submit time."""
-    area = job.demand * job.predicted_run_time
+    area = job.area
     return area * job.predicted_run_time, area, job.submit_time

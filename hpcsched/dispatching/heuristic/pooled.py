@@ -26,7 +26,7 @@ class PooledWorkspace:
         self.started: list[WaitingJob] = []
         self._slot_map: SlotMap = problem.slot_map
         self._allocator = allocator
-        # Looked up by name: an isinstance check against a protocol costs more than a whole round.
+        # Set for a SlotAllocator; checking against the protocol would cost more than a whole round.
         self._allocate_slots = getattr(allocator, "allocate_slots", None)
         self._intervals = list(problem.free_slots)
         self.free = 0
