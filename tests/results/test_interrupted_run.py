@@ -14,9 +14,8 @@ name: interrupted
 system: {groups: [{name: node, count: 10, resources: {core: 4}}]}
 trace: {source: swf, path: long.swf}
 dispatcher: {name: list, option: backfill}
-simulation: {pooling: false}
 """
-JOBS = 50_000
+JOBS = 100_000
 PATIENCE = 60
 
 
@@ -36,7 +35,7 @@ def test_an_interrupted_run_can_be_read_and_verified(tmp_path: Path) -> None:
         deadline = time.monotonic() + PATIENCE
         while not (out / "jobs.parquet").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        time.sleep(0.5)
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
