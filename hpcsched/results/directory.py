@@ -32,17 +32,17 @@ def create(folder: Path, *, force: bool = False) -> Path:
         if any(folder.iterdir()):
             _make_room(folder, force)
     except FileExistsError:
-        raise problem("cannot-write", folder, "is a file, not a directory") from None
+        raise problem("cannot-write", folder, "it is a file, not a directory") from None
     except OSError as error:
-        raise problem("cannot-write", folder, f"cannot be written: {error.strerror}") from error
+        raise problem("cannot-write", folder, f"it cannot be written: {error.strerror}") from error
     return folder
 
 
 def _make_room(folder: Path, force: bool) -> None:
     if not force:
-        raise problem("not-empty", folder, "is not empty; --force replaces the run in it")
+        raise problem("not-empty", folder, "it is not empty; --force replaces the run in it")
     if not _holds_a_run(folder):
-        raise problem("not-empty", folder, "is not empty and holds no run; it is left as it is")
+        raise problem("not-empty", folder, "it is not empty and holds no run; it is left as it is")
     for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
 
@@ -73,14 +73,14 @@ class RunDirectory:
         lacks a file.
         """
         if not path.is_dir():
-            raise problem("not-a-run", path, "is not a directory")
+            raise problem("not-a-run", path, "it is not a directory")
         manifest = read_manifest(path)
         if manifest.status == "running":
             message = f"the run of {manifest.started} is still going on, or was killed"
             raise problem("not-finished", path, message)
         for name in KNOWN:
             if not (path / name).is_file():
-                raise problem("missing-file", path / name, "is missing")
+                raise problem("missing-file", path / name, "it is missing")
         return cls(path, manifest)
 
     @property
@@ -100,7 +100,7 @@ class RunDirectory:
         content = read_json(path)
         for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
             if not isinstance(content.get(key), kind):
-                raise problem("damaged-file", path, f"is damaged: {key!r} is missing")
+                raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
         return content
 
     @cached_property

@@ -32,7 +32,7 @@ def write_text(path: Path, text: str) -> None:
         unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(path)
     except OSError as error:
-        raise problem("cannot-write", path, f"cannot be written: {error.strerror}") from error
+        raise problem("cannot-write", path, f"it cannot be written: {error.strerror}") from error
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
@@ -45,10 +45,10 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise problem("missing-file", path, f"cannot be read: {error.strerror}") from error
+        raise problem("missing-file", path, f"it cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise problem("damaged-file", path, f"is damaged: not JSON: {error}") from error
+        raise problem("damaged-file", path, f"it is damaged: not JSON: {error}") from error
     if not isinstance(content, dict):
         found = type(content).__name__
-        raise problem("damaged-file", path, f"is damaged: expected an object, found {found}")
+        raise problem("damaged-file", path, f"it is damaged: expected an object, found {found}")
     return content

@@ -117,18 +117,18 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     if not path.is_file():
-        raise problem("not-a-run", folder, f"is not a run directory: it has no {MANIFEST}")
+        raise problem("not-a-run", folder, f"it is not a run directory: it has no {MANIFEST}")
     content = read_json(path)
     found = content.get("format")
     if found != FORMAT:
-        message = f"has format {found!r}; this version of hpcsched reads format {FORMAT}"
+        message = f"it has format {found!r}; this version of hpcsched reads format {FORMAT}"
         raise problem("unknown-format", path, message)
     try:
         return Manifest.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        raise problem("damaged-file", path, f"is damaged: {key}: {first['msg']}") from error
+        raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error
 
 
 def sha256(path: Path) -> str:
@@ -137,7 +137,7 @@ def sha256(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise problem("missing-file", path, f"cannot be read: {error.strerror}") from error
+        raise problem("missing-file", path, f"it cannot be read: {error.strerror}") from error
 
 
 def _trace_file(path: Path) -> TraceFile:

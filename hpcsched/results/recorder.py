@@ -74,7 +74,7 @@ class _RecordFile(Generic[Record]):
                 column_encoding=dict.fromkeys(_whole_columns(schema), "DELTA_BINARY_PACKED"),
             )
         except OSError as error:
-            raise problem("cannot-write", path, f"cannot be written: {error}") from error
+            raise problem("cannot-write", path, f"it cannot be written: {error}") from error
 
     def add(self, record: Record) -> None:
         self._records.append(record)
@@ -103,7 +103,7 @@ class _RecordFile(Generic[Record]):
         try:
             self._writer.write_table(pa.concat_tables(self._batches))
         except OSError as error:
-            raise problem("cannot-write", self._path, f"cannot be written: {error}") from error
+            raise problem("cannot-write", self._path, f"it cannot be written: {error}") from error
         finally:
             # Also when an interruption arrives while writing: a row must not be written twice.
             self._batches = []

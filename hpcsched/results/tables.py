@@ -42,7 +42,7 @@ class ParquetTable:
             try:
                 return file.read(columns=sorted(columns))
             except (OSError, pa.ArrowException) as error:
-                raise problem("damaged-file", self._path, f"is damaged: {error}") from error
+                raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
 
     def parts(self, *columns: str) -> Iterator[pa.Table]:
         """Yield the named columns as Arrow tables; raises InputError as `batches` does."""
@@ -54,25 +54,25 @@ class ParquetTable:
                 try:
                     part = file.read_row_group(group, columns=sorted(needed), use_threads=False)
                 except (OSError, pa.ArrowException) as error:
-                    raise problem("damaged-file", self._path, f"is damaged: {error}") from error
+                    raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
                 if self._ran_only and part["start_time"].null_count:
                     part = part.filter(part["start_time"].is_valid())
                 yield part
 
     def _open(self) -> pq.ParquetFile:
         if not self._path.is_file():
-            raise problem("missing-file", self._path, "is missing")
+            raise problem("missing-file", self._path, "it is missing")
         try:
             return pq.ParquetFile(self._path, metadata=getattr(self, "_metadata", None))
         except (OSError, pa.ArrowException) as error:
-            raise problem("damaged-file", self._path, f"is damaged: {error}") from error
+            raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
 
     def _check(self, column: str) -> None:
         name, _, field = column.partition(".")
         kind = self._columns.get(name)
         inside = [f.name for f in kind] if isinstance(kind, pa.StructType) else []
         if kind is None or (field and field not in inside):
-            raise problem("unknown-column", self._path, f"has no column {column!r}")
+            raise problem("unknown-column", self._path, f"it has no column {column!r}")
 
 
 def run_tables(folder: Path, capacity: dict[str, int]) -> RunTables:

@@ -172,9 +172,10 @@ class SwfSource:
 
     def _parse(self, line: bytes, seen: NumbersSeen, earliest: int) -> TracedJob:
         """Return the job of a record; raises _UnusableError if there is none."""
-        numbers, amounts = self._numbers(line)
-        job_id, submit_time, run_time, allocated, units, requested_time = numbers[:6]
-        user, group, application, queue, partition = numbers[6:]
+        (
+            job_id, submit_time, run_time, allocated, units, requested_time,
+            user, group, application, queue, partition,
+        ), amounts = self._numbers(line)  # fmt: skip
         if job_id < 0 or submit_time < 0:
             raise _UnusableError("malformed", "expected a job number and a submit time, found -1")
         if not seen.add(job_id):

@@ -141,16 +141,16 @@ def _drop_jobs(folder: Path) -> None:
     ("damage", "expected"),
     [
         (_remove("manifest.json"), "is not a run directory"),
-        (_remove("jobs.parquet"), "jobs.parquet: error: is missing"),
-        (_remove("summary.json"), "summary.json: error: is missing"),
-        (_garble("manifest.json"), "manifest.json: error: is damaged"),
-        (_truncate("manifest.json"), "manifest.json: error: is damaged"),
-        (_garble("summary.json"), "summary.json: error: is damaged"),
-        (_drop_jobs, "summary.json: error: is damaged: 'jobs' is missing"),
-        (_garble("jobs.parquet"), "jobs.parquet: error: is damaged"),
-        (_truncate("rounds.parquet"), "rounds.parquet: error: is damaged"),
+        (_remove("jobs.parquet"), "jobs.parquet: error: it is missing"),
+        (_remove("summary.json"), "summary.json: error: it is missing"),
+        (_garble("manifest.json"), "manifest.json: error: it is damaged"),
+        (_truncate("manifest.json"), "manifest.json: error: it is damaged"),
+        (_garble("summary.json"), "summary.json: error: it is damaged"),
+        (_drop_jobs, "summary.json: error: it is damaged: 'jobs' is missing"),
+        (_garble("jobs.parquet"), "jobs.parquet: error: it is damaged"),
+        (_truncate("rounds.parquet"), "rounds.parquet: error: it is damaged"),
         (_set(format=2), "has format 2; this version of hpcsched reads format 1"),
-        (_set(seed="x"), "manifest.json: error: is damaged: seed"),
+        (_set(seed="x"), "manifest.json: error: it is damaged: seed"),
         (_set(status="running"), "is still going on, or was killed"),
     ],
 )
@@ -173,7 +173,7 @@ def test_damage_within_a_parquet_file(tmp_path: Path) -> None:
     content = bytearray((folder / "jobs.parquet").read_bytes())
     content[4:200] = bytes(196)
     (folder / "jobs.parquet").write_bytes(content)
-    with pytest.raises(InputError, match=r"jobs\.parquet: error: is damaged"):
+    with pytest.raises(InputError, match=r"jobs\.parquet: error: it is damaged"):
         whole_column(RunDirectory.open(folder).jobs, "job_id")
 
 

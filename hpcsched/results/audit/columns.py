@@ -114,7 +114,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
             node_units=node_units,
         )
     except (pa.ArrowException, AttributeError) as error:
-        raise problem("damaged-file", run.path / JOBS, f"is damaged: {error}") from error
+        raise problem("damaged-file", run.path / JOBS, f"it is damaged: {error}") from error
 
 
 def match(trace: TraceColumns, run: RunColumns) -> tuple[IntArray, IntArray]:
