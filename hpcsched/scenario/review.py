@@ -34,6 +34,7 @@ def review(loaded: LoadedScenario) -> list[Finding]:
             for key, why in not_reproducible(loaded.scenario)
         ),
         *_similar_resource_types(loaded),
+        *_nothing_to_kill(loaded),
         *missing_inputs(loaded),
     ]
     return by_position(findings, str(loaded.path))
@@ -112,6 +113,16 @@ def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:
             message = f"{first} and {second} are two resource types; is one of them misspelt?"
             key: KeyPath = ("system", "groups", where, "resources", second)
             yield _finding(loaded, "similar-names", message, key)
+
+
+def _nothing_to_kill(loaded: LoadedScenario) -> Iterator[Finding]:
+    """Warn of killing at the requested time where the trace cuts run times to it beforehand."""
+    scenario = loaded.scenario
+    cut = getattr(scenario.trace, "over_requested_time", None) == "clip"
+    if scenario.simulation.kill_at_requested_time and cut:
+        message = "no job is left to kill: the trace clips run times over the requested time"
+        key: KeyPath = ("simulation", "kill_at_requested_time")
+        yield _finding(loaded, "nothing-to-kill", message, key)
 
 
 def _finding(

@@ -13,6 +13,7 @@ RULES = MappingProxyType(
         "not-reproducible": "A choice makes results depend on the machine.",
         "path-not-found": "An input file is not there, or a variable in its path is not set.",
         "sees-run-time": "A plugin is shown what no real system knows in advance.",
+        "nothing-to-kill": "Jobs are to be killed, and the trace has cut their run times already.",
         "similar-names": "Two names are so alike that one may be misspelt.",
         "syntax": "The file is not valid YAML, or not a single document.",
         "unknown-key": "A mapping has a key that it cannot have.",
