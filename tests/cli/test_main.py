@@ -76,7 +76,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_command_has_help() -> None:
     """Each command and each of its parameters says what it is for."""
     group = typer.main.get_command(cli.app)
-    for command in group.commands.values():  # type: ignore[attr-defined]
+    for command in group.commands.values():
         assert command.help
         assert all(parameter.help for parameter in command.params if parameter.name != "help")
 

@@ -1,6 +1,5 @@
 """What the pages show can be run, and does what they say."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import typer
 from hpcsched import cli
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks
 from tests.docs.reader import Reader, expect
+from tests.real_traces import KTH_SP2, trace
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 WITH_TRACES = [name for name in NAMES if any(b.needs_traces for b in blocks(ROOT / name))]
@@ -32,12 +32,9 @@ def test_page(name: str, reader: Reader) -> None:
 @pytest.mark.parametrize("name", WITH_TRACES)
 def test_page_with_traces(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks that need real traces can be run where these are at hand."""
-    folder = os.environ.get("HPCSCHED_TRACES")
-    if not folder and os.environ.get("HPCSCHED_REQUIRE_TRACES") != "1":
-        pytest.skip("HPCSCHED_TRACES names no folder with traces")
-    assert folder, "HPCSCHED_REQUIRE_TRACES=1, and HPCSCHED_TRACES names no folder"
+    folder = trace(KTH_SP2).parent
     reader = Reader(tmp_path, monkeypatch)
-    (tmp_path / "traces").symlink_to(Path(folder).absolute())
+    (tmp_path / "traces").symlink_to(folder)
     for block in blocks(ROOT / name):
         if block.needs_traces:
             reader.run(block)
@@ -56,7 +53,7 @@ def test_languages(name: str) -> None:
 def test_every_command_is_described() -> None:
     """Each command of hpcsched is mentioned in the documentation."""
     text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
-    commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    commands = typer.main.get_command(cli.app).commands
     for name, command in commands.items():
         for below in getattr(command, "commands", {"": None}):
             assert f"hpcsched {name} {below}".rstrip() in text
@@ -81,3 +78,15 @@ def test_output_unlike_what_is_shown(printed: str) -> None:
     """Any other output is a failure."""
     with pytest.raises(AssertionError, match="shown"):
         expect("a\nb\n", printed, "a command")
+
+
+def test_the_scenario_in_the_readme_is_the_one_in_the_repository() -> None:
+    """It means the same, and differs from the file in nothing but a comment."""
+    shown = next(block.text for block in blocks(ROOT / "README.md") if block.language == "yaml")
+    kept = (ROOT / "scenarios" / "small-sjf.yaml").read_text(encoding="utf-8")
+    assert yaml_lines(shown) == yaml_lines(kept)
+
+
+def yaml_lines(text: str) -> list[str]:
+    """Return the lines of a YAML text without its comments."""
+    return [line for line in text.strip().splitlines() if not line.startswith("#")]

@@ -63,7 +63,7 @@ def test_many_row_groups(tmp_path: Path) -> None:
         recorder.job_ended(JobRecord(wanted, 1, 9, "completed", k, k + 3, place))
     recorder.close()
     assert pq.ParquetFile(tmp_path / "jobs.parquet").num_row_groups == 2
-    run = RunDirectory(tmp_path, None)  # type: ignore[arg-type]
+    run = RunDirectory(tmp_path, None)
     assert whole_column(run.jobs, "job_id").tolist() == list(range(count))
     assert set(whole_column(run.jobs, "unit_request.gpu.a100").tolist()) == {1}
     assert set(whole_column(run.jobs, "unit_request.core").tolist()) == {2}
@@ -80,7 +80,7 @@ def test_demands_beyond_64_bits(tmp_path: Path) -> None:
     place = NodeAllocation((0,), (1,))
     recorder.job_ended(JobRecord(wanted, demand, 9, "completed", 2, 5, place))
     recorder.close()
-    run = RunDirectory(tmp_path, None)  # type: ignore[arg-type]
+    run = RunDirectory(tmp_path, None)
     assert whole_column(run.jobs, "demand").tolist() == [float(demand)]
 
 
@@ -89,7 +89,7 @@ def test_amounts_beyond_64_bits(tmp_path: Path) -> None:
     recorder = RunRecorder(tmp_path, System((NodeGroup("n", 1, {"mem": 2**53}),)))
     recorder.round_ended(RoundRecord(1, 0, 9, 0, 0, 0, 9, (2**70,), (2**53,), 0.5, False))
     recorder.close()
-    run = RunDirectory(tmp_path, None)  # type: ignore[arg-type]
+    run = RunDirectory(tmp_path, None)
     assert whole_column(run.rounds, "waiting_amounts.mem").tolist() == [2**63 - 1]
 
 
@@ -241,8 +241,8 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
             folder,
             capacity={"core": 16},
             account=TraceAccount(),
-            metrics={"odd": ChosenMetric(Broken(answer), {})},  # type: ignore[arg-type]
-            objective=ChosenObjective("none", Broken(None), {}),  # type: ignore[arg-type]
+            metrics={"odd": ChosenMetric(Broken(answer), {})},
+            objective=ChosenObjective("none", Broken(None), {}),
             percents=(),
             class_bounds=(),
         )

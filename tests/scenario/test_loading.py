@@ -46,7 +46,7 @@ def test_scenarios_are_frozen(tmp_path: Path) -> None:
     """A scenario cannot be changed once it is there."""
     scenario = read_scenario(write(tmp_path), (), fake_registry()).scenario
     with pytest.raises(ValidationError):
-        scenario.seed = 3  # type: ignore[misc]
+        scenario.seed = 3
 
 
 def test_places(tmp_path: Path) -> None:

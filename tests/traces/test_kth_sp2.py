@@ -5,8 +5,6 @@ metrics are worked out here from the records alone, by the formulas of that pape
 """
 
 import math
-import os
-from pathlib import Path
 
 import pytest
 
@@ -15,15 +13,9 @@ from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.workload.swf import SwfParams, SwfSource
 from tests.builders import alike, easy, lists, parts, replay
+from tests.real_traces import KTH_SP2, trace
 
 SYSTEM = alike(100, core=1)
-FOLDER = os.environ.get("HPCSCHED_TRACES")
-LOG = Path(FOLDER or ".") / "KTH-SP2-1996-2.swf.gz"
-
-if not FOLDER:
-    pytest.skip("HPCSCHED_TRACES names no folder with traces", allow_module_level=True)
-if not LOG.is_file():
-    pytest.skip(f"{LOG.name} is not in the folder HPCSCHED_TRACES", allow_module_level=True)
 
 
 class Figures(Observer):
@@ -66,7 +58,7 @@ class Figures(Observer):
 
 def replay_log(dispatcher):
     """Replay the log and return the figures."""
-    source = SwfSource(SwfParams(path=str(LOG)), SYSTEM)
+    source = SwfSource(SwfParams(path=str(trace(KTH_SP2))), SYSTEM)
     figures = Figures()
     Simulation(
         parts(SYSTEM, dispatcher, observers=[figures], uniform_request=source.uniform_request)
@@ -76,7 +68,7 @@ def replay_log(dispatcher):
 
 def test_account():
     """Of 28,489 records 8 ran for 0 seconds, and 475 of the rest are cut to the requested time."""
-    source = SwfSource(SwfParams(path=str(LOG)), SYSTEM)
+    source = SwfSource(SwfParams(path=str(trace(KTH_SP2))), SYSTEM)
     assert sum(1 for _ in source.jobs()) == 28481
     account = source.account
     assert (account.read, account.submitted) == (28489, 28481)
@@ -111,7 +103,7 @@ def test_node_by_node(dispatcher):
     """A thousand jobs start at the same times by counting slots and by looking at nodes."""
     found = []
     for uniform_request in ((1,), None):
-        source = SwfSource(SwfParams(path=str(LOG), jobs=1000), SYSTEM)
+        source = SwfSource(SwfParams(path=str(trace(KTH_SP2)), jobs=1000), SYSTEM)
         recorder = replay(
             SYSTEM, dispatcher, source.jobs(), predictor=RequestedTime(),
             uniform_request=uniform_request,

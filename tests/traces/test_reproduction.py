@@ -1,16 +1,14 @@
 """Reruns the figures of docs/reproduction.md: scenario files, the command line, and an audit."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 
 from hpcsched import cli
 from tests.docs.pages import ROOT
 from tests.docs.reproduction import METRICS, figures
+from tests.real_traces import KTH_SP2, trace
 
-LOG = "KTH-SP2-1996-2.swf.gz"
 QUICK = [("kth-easy", "actual"), ("kth-list-fcfs", "actual")]
 RUNS = [
     pytest.param(name, predictor, marks=() if (name, predictor) in QUICK else pytest.mark.slow)
@@ -21,14 +19,8 @@ RUNS = [
 
 @pytest.fixture(scope="module", autouse=True)
 def _log():
-    """Skip where the log is not at hand; fail where HPCSCHED_REQUIRE_TRACES=1 says it must be."""
-    folder = os.environ.get("HPCSCHED_TRACES")
-    if folder and (Path(folder) / LOG).is_file():
-        return
-    why = f"HPCSCHED_TRACES={folder or ''} names no folder with {LOG}"
-    if os.environ.get("HPCSCHED_REQUIRE_TRACES") == "1":
-        pytest.fail(why)
-    pytest.skip(why)
+    """Skip all of this where the log is not at hand."""
+    trace(KTH_SP2)
 
 
 @pytest.mark.parametrize(("name", "predictor"), RUNS)
