@@ -121,19 +121,27 @@ def _mixed_job(draw, system: System, job_id: int, submit_time: int, run_time: in
     request = [draw(st.integers(0, min(amount, 3))) for amount in capacity]
     if not any(request):
         request[capacity.index(max(capacity))] = 1
-    allowed = None
-    if draw(st.booleans()):
-        others = draw(st.sets(st.sampled_from([group.name for group in system.groups])))
-        allowed = frozenset({home.name} | others)
-    room = sum(
-        group.count
-        * min(
+    fits = [
+        min(
             group.resources[name] // amount
             for name, amount in zip(system.resource_types, request, strict=True)
             if amount
         )
         for group in system.groups
-        if allowed is None or group.name in allowed
+        for _ in range(group.count)
+    ]
+    names = [group.name for group in system.groups for _ in range(group.count)]
+    groups = nodes = None
+    match draw(st.sampled_from(["anywhere", "groups", "nodes"])):
+        case "groups":
+            groups = frozenset({home.name} | draw(st.sets(st.sampled_from(names))))
+        case "nodes":
+            one = names.index(home.name) + draw(st.integers(0, home.count - 1))
+            nodes = frozenset({one} | draw(st.sets(st.integers(0, len(names) - 1))))
+    room = sum(
+        fit
+        for node, (fit, name) in enumerate(zip(fits, names, strict=True))
+        if (groups is None or name in groups) and (nodes is None or node in nodes)
     )
     units = draw(st.integers(1, min(room, 6)))
     exclusive = draw(st.sampled_from([False, False, True]))
@@ -143,7 +151,8 @@ def _mixed_job(draw, system: System, job_id: int, submit_time: int, run_time: in
         units,
         run_time,
         tuple(request),
-        node_groups=allowed,
+        node_groups=groups,
+        allowed_nodes=nodes,
         exclusive=exclusive,
     )
 

@@ -128,6 +128,7 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
         None if start is None else end - start for start, end in zip(starts, ends, strict=True)
     ]
     groups = [None if names is None else sorted(names) for names in job["node_groups"]]
+    allowed = [None if nodes is None else sorted(nodes) for nodes in job["allowed_nodes"]]
     whole = pa.int64()
     nodes, node_units = placement_columns(allocations)
     return [
@@ -148,7 +149,9 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
             pa.array(job[name], whole)
             for name in ("user", "group", "application", "queue", "partition")
         ),
+        pa.array(job["name"], pa.string()),
         pa.array(groups, pa.list_(pa.string())),
+        pa.array(allowed, pa.list_(pa.int32())),
         pa.array(job["exclusive"], pa.bool_()),
         nodes,
         node_units,

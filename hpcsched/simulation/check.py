@@ -50,3 +50,7 @@ def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:
             group = system.groups[int(system.group_of[node])].name
             if group not in job.node_groups:
                 raise ValueError(f"node {system.node_name(node)} is not in a group that it may use")
+    if job.allowed_nodes is not None:
+        for node in nodes:
+            if node not in job.allowed_nodes:
+                raise ValueError(f"node {system.node_name(node)} is not one that it may use")

@@ -19,5 +19,9 @@ class Request(Protocol):
         """The names of the groups that may be used; None: any."""
 
     @property
+    def allowed_nodes(self) -> frozenset[int] | None:
+        """The numbers of the nodes that may be used; None: any."""
+
+    @property
     def exclusive(self) -> bool:
         """Whether no other job may use a node while this one does."""

@@ -43,6 +43,10 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     if request.node_groups is not None:
         allowed = [g.name in request.node_groups for g in system.groups]
         fits = np.where(np.array(allowed)[system.group_of], fits, 0)
+    if request.allowed_nodes is not None:
+        named = np.zeros(system.node_count, dtype=np.bool_)
+        named[list(request.allowed_nodes)] = True
+        fits = np.where(named, fits, 0)
     return fits
 
 
@@ -52,6 +56,7 @@ class _Unit(NamedTuple):
     unit_request: tuple[int, ...]
     units: int = 1
     node_groups: frozenset[str] | None = None
+    allowed_nodes: frozenset[int] | None = None
     exclusive: bool = False
 
 

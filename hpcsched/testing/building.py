@@ -21,7 +21,8 @@ from hpcsched.workload.job import Job, TracedJob
 
 _NUMBERS = ("submit_time", "units", "requested_time")
 _OPTIONAL_NUMBERS = ("user", "group", "application", "queue", "partition")
-_JOB_COLUMNS = ("job_id", "run_time", *_NUMBERS, *_OPTIONAL_NUMBERS, "node_groups", "exclusive")
+_BOUNDS = ("node_groups", "allowed_nodes", "exclusive")
+_JOB_COLUMNS = ("job_id", "run_time", *_NUMBERS, *_OPTIONAL_NUMBERS, *_BOUNDS)
 _PROBLEM_COLUMNS = ("start_time", "predicted_run_time")
 
 
@@ -36,8 +37,8 @@ def make_jobs(system: System, table: str) -> list[TracedJob]:
     A job needs a `job_id`, and a `run_time` or a `requested_time`, each of which stands in for the
     other. It is submitted at 0 and has one unit unless the table says otherwise. Columns called as
     the system's resource types say what a unit asks for; without any, it is one of the first type.
-    `node_groups` are names with commas between them; `exclusive` is `yes` or `no`. Raises
-    ValueError for a table that cannot be read.
+    `node_groups` are names and `allowed_nodes` node numbers with commas between them; `exclusive`
+    is `yes` or `no`. Raises ValueError for a table that cannot be read.
     """
     return [_job(system, row) for row in _rows(system, table, _JOB_COLUMNS)]
 
@@ -81,7 +82,7 @@ def make_problem(
 def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
     """Return the unit request of all jobs; raises ValueError where there is not one for all."""
     requests = {job.unit_request for job in jobs}
-    if len(requests) != 1 or any(job.exclusive or job.node_groups is not None for job in jobs):
+    if len(requests) != 1 or any(map(_bound, jobs)):
         raise ValueError("pooled: expected jobs that all ask for the same, on any node")
     return requests.pop()
 
@@ -105,16 +106,21 @@ def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapp
         yield row
 
 
+def _bound(job: Job) -> bool:
+    return job.exclusive or job.node_groups is not None or job.allowed_nodes is not None
+
+
 def _job(system: System, row: Mapping[str, str]) -> TracedJob:
     given = {"submit_time": "0", "units": "1", "requested_time": row.get("run_time", ""), **row}
     numbers = {name: int(given[name]) for name in _NUMBERS}
     optional = {name: int(row[name]) for name in _OPTIONAL_NUMBERS if name in row}
     amounts = {name: int(row[name]) for name in system.resource_types if name in row}
-    groups = row.get("node_groups")
+    groups, nodes = row.get("node_groups"), row.get("allowed_nodes")
     job = Job(
         job_id=int(row["job_id"]),
         unit_request=system.request(amounts or {system.resource_types[0]: 1}),
         node_groups=None if groups is None else frozenset(groups.split(",")),
+        allowed_nodes=None if nodes is None else frozenset(map(int, nodes.split(","))),
         exclusive=row.get("exclusive") == "yes",
         **numbers,
         **optional,

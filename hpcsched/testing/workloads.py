@@ -40,6 +40,7 @@ class _Wish(NamedTuple):
     unit_request: tuple[int, ...]
     node_groups: frozenset[str] | None = None
     exclusive: bool = False
+    allowed_nodes: frozenset[int] | None = None
     units: int = 1
 
 
@@ -48,8 +49,8 @@ def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ..
 
     They are `one-slot` (nodes that hold one unit), `several-slots` (nodes that hold several, with
     leftovers), and `mixed` (unlike requests of several resource types on unlike nodes, some jobs
-    bound to node groups, some exclusive). Jobs come in bursts; some run for no time at all, some
-    longer than requested.
+    bound to node groups or single nodes, some exclusive). Jobs come in bursts; some run for no time
+    at all, some longer than requested.
     """
     return (
         SampleWorkload("one-slot", ONE_SLOT, _jobs(ONE_SLOT, _core, seed, count), True),
@@ -71,7 +72,11 @@ def _cores_and_mem(_random: Random) -> _Wish:
 def _anything(random: Random) -> _Wish:
     request = random.choice([(1, 0, 0), (4, 4, 0), (8, 16, 0), (0, 12, 0), (2, 8, 1), (3, 24, 0)])
     groups = random.choice([None, None, None, frozenset({"gpu"}), frozenset({"gpu", "fat"})])
-    return _Wish(request, groups, random.random() < 0.15)
+    exclusive = random.random() < 0.15
+    if groups is None and random.random() < 0.2:
+        able = [n for n, has in enumerate(MIXED.capacity) if (has >= request).all()]
+        return _Wish(request, None, exclusive, frozenset(random.sample(able, (len(able) + 1) // 2)))
+    return _Wish(request, groups, exclusive)
 
 
 def _jobs(
@@ -98,6 +103,7 @@ def _job(job_id: int, submit_time: int, system: System, wish: _Wish, random: Ran
         requested_time,
         user=random.randint(1, 4),
         node_groups=wish.node_groups,
+        allowed_nodes=wish.allowed_nodes,
         exclusive=wish.exclusive,
     )
     return TracedJob(job, run_time)

@@ -8,8 +8,9 @@ class Job(NamedTuple):
 
     The job asks for `units` identical units of `unit_request` each (amounts in the order of the
     system's resource types); a unit runs on one node, and several units may share a node.
-    `node_groups` names the groups that it may run on (None: any), and `exclusive` keeps other jobs
-    off its nodes. Times are seconds. What a trace does not tell is None.
+    `node_groups` names the groups and `allowed_nodes` the numbers of the nodes that it may run on
+    (None: any), and `exclusive` keeps other jobs off its nodes. Times are seconds. What a trace
+    does not tell is None.
     """
 
     job_id: int
@@ -24,6 +25,8 @@ class Job(NamedTuple):
     partition: int | None = None
     node_groups: frozenset[str] | None = None
     exclusive: bool = False
+    allowed_nodes: frozenset[int] | None = None
+    name: str | None = None
 
 
 class TracedJob(NamedTuple):

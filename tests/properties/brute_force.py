@@ -235,6 +235,11 @@ def conflicts(system: System, placed: Sequence[tuple[Job, Placement]]) -> list[s
             for job, _ in here
             if job.node_groups is not None and name not in job.node_groups
         ]
+        wrong += [
+            f"node {node}: job {job.job_id} may not use it"
+            for job, _ in here
+            if job.allowed_nodes is not None and node not in job.allowed_nodes
+        ]
     return wrong
 
 

@@ -15,7 +15,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import NodeSpace, held_amounts, units_that_fit
 from hpcsched.system.system import IntArray
 
-_Shape = tuple[tuple[int, ...], frozenset[str] | None, bool]
+_Shape = tuple[tuple[int, ...], frozenset[str] | None, frozenset[int] | None, bool]
 """All of a job that decides how many of its units fit on a node."""
 
 
@@ -31,7 +31,8 @@ class NodeWorkspace:
 
     def units_that_fit(self, job: WaitingJob) -> tuple[IntArray, int]:
         """Return how many of the job's units fit on each node now, `[N]`, and their sum."""
-        shape = job.unit_request, job.job.node_groups, job.job.exclusive
+        asked = job.job
+        shape = asked.unit_request, asked.node_groups, asked.allowed_nodes, asked.exclusive
         known = self._fits.get(shape)
         if known is None:
             fits = units_that_fit(self.problem.system, self.space.available, job.job)

@@ -30,6 +30,7 @@ class TraceColumns:
     run_time: IntArray
     exclusive: BoolArray
     node_groups: list[frozenset[str] | None]
+    allowed_nodes: list[frozenset[int] | None]
     demand: list[int]
 
 
@@ -86,6 +87,7 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
         run_time=np.array([run_time for _, run_time in rows], dtype=np.int64),
         exclusive=np.array([job.exclusive for job, _ in rows], dtype=np.bool_),
         node_groups=[job.node_groups for job, _ in rows],
+        allowed_nodes=[job.allowed_nodes for job, _ in rows],
         demand=[job.units * share(job.unit_request) for job, _ in rows],
     )
 

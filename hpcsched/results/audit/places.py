@@ -46,6 +46,12 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
         where = system.node_name(int(node[p]))
         job_id = run.job_id[place_row[p]]
         check.found(f"job {job_id}: node: expected one of {names or 'no group'}, found {where}")
+    named = np.array([nodes is not None for nodes in trace.allowed_nodes], dtype=np.bool_)
+    for p in np.flatnonzero(named[traced]).tolist():
+        if int(node[p]) not in (trace.allowed_nodes[traced[p]] or ()):
+            where = system.node_name(int(node[p]))
+            job_id = run.job_id[place_row[p]]
+            check.found(f"job {job_id}: node: expected one that it may use, found {where}")
     asked = units[:, np.newaxis] * trace.unit_request[traced]
     for p, r in np.argwhere(asked > system.capacity[node]).tolist():
         check.found(

@@ -1,0 +1,85 @@
+"""Random numbers of several distributions, the same for a seed on every machine.
+
+Only `random.Random.random` is asked of the standard library: its sequence is promised to stay as it
+is, while those of the other methods are not. Logarithms and exponentials are `portable`.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from random import Random
+from typing import Generic, TypeVar
+
+from hpcsched.workload.synthetic.portable import exp, log, power
+
+T = TypeVar("T")
+
+
+class Draws:
+    """A seeded stream of random numbers; draws must be made in a fixed order to be repeatable."""
+
+    def __init__(self, seed: int) -> None:
+        self.uniform = Random(seed).random
+        """Draws a number from [0, 1)."""
+        self._spare_normal: float | None = None
+
+    def below(self, count: int) -> int:
+        """Draw a whole number from 0 to `count` − 1."""
+        return int(self.uniform() * count)
+
+    def between(self, low: float, high: float) -> float:
+        """Draw a number from [low, high)."""
+        return low + (high - low) * self.uniform()
+
+    def chance(self, probability: float) -> bool:
+        """Draw whether something of this probability happens."""
+        return self.uniform() < probability
+
+    def exponential(self, mean: float) -> float:
+        """Draw an exponential number."""
+        return -mean * log(1 - self.uniform())
+
+    def normal(self) -> float:
+        """Draw a standard normal number (Marsaglia's polar method)."""
+        if self._spare_normal is not None:
+            spare, self._spare_normal = self._spare_normal, None
+            return spare
+        while True:
+            x, y = 2 * self.uniform() - 1, 2 * self.uniform() - 1
+            square = x * x + y * y
+            if 0 < square < 1:
+                scale = math.sqrt(-2 * log(square) / square)
+                self._spare_normal = y * scale
+                return x * scale
+
+    def log_normal(self, median: float, spread: float) -> float:
+        """Draw a log-normal number; `spread` is the standard deviation of its logarithm."""
+        return median * exp(spread * self.normal())
+
+    def gamma(self, shape: float, scale: float) -> float:
+        """Draw a gamma number of mean shape × scale (Marsaglia and Tsang, 2000)."""
+        if shape < 1:
+            return self.gamma(shape + 1, scale) * power(1 - self.uniform(), 1 / shape)
+        d = shape - 1 / 3
+        c = 1 / math.sqrt(9 * d)
+        while True:
+            x = self.normal()
+            edge = 1 + c * x
+            v = edge * edge * edge if edge > 0 else 0.0
+            if v > 0 and log(1 - self.uniform()) < 0.5 * x * x + d - d * v + d * log(v):
+                return d * v * scale
+
+
+class Weighted(Generic[T]):
+    """Draws items with probabilities in proportion to their weights."""
+
+    def __init__(self, items: Sequence[T], weights: Sequence[float]) -> None:
+        if not items or len(items) != len(weights) or min(weights) < 0 or not any(weights):
+            raise ValueError("expected a weight for each item, none negative, not all zero")
+        self.items = items
+        self._upto = list(accumulate(weights))
+
+    def draw(self, draws: Draws) -> T:
+        """Draw an item."""
+        return self.items[bisect_right(self._upto, draws.uniform() * self._upto[-1])]
