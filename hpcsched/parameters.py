@@ -165,6 +165,7 @@ if TYPE_CHECKING:
     Duration = int
     PositiveDuration = int
     Amount = int
+    PositiveAmount = int
 else:
     Duration = _quantity(_read_duration, _DURATION_PATTERN, 0)
     """Whole seconds: a number, or a text with units (`30min`)."""
@@ -174,6 +175,9 @@ else:
 
     Amount = _quantity(_read_amount, _AMOUNT_PATTERN, 0)
     """How much of a resource type: a number, or bytes with a unit (`16GiB`)."""
+
+    PositiveAmount = _quantity(_read_amount, _AMOUNT_PATTERN, 1)
+    """An amount of at least 1."""
 
 InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path), InputFile()]
 """A file to read; `${VAR}` is filled in, relative paths start at the scenario's folder."""

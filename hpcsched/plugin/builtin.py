@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 @hookimpl
 def hpcsched_trace_sources() -> Iterable[Plugin]:
-    """Return `swf`."""
+    """Return `swf` and `alea`, and `eurora-like` and `kit-like`, which make jobs up."""
+    from hpcsched.workload.alea import AleaParams, AleaSource
     from hpcsched.workload.swf import SwfParams, SwfSource
+    from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
+    from hpcsched.workload.synthetic.kit_like import KitLikeParams, make_kit_like
 
     yield Plugin(
         "swf",
@@ -32,6 +35,24 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
         lambda params, context: SwfSource(params, context.system),
         SwfParams,
         review=_review_swf,
+    )
+    yield Plugin(
+        "alea",
+        "logs of the Alea simulator: cores and memory, node properties, exclusive use",
+        lambda params, context: AleaSource(params, context.system),
+        AleaParams,
+    )
+    yield Plugin(
+        "eurora-like",
+        "made up: stands in for the log of Eurora, with cores, memory, GPUs and MICs",
+        make_eurora_like,
+        EuroraLikeParams,
+    )
+    yield Plugin(
+        "kit-like",
+        "made up: stands in for the log of KIT's ForHLR II, most jobs on whole nodes",
+        make_kit_like,
+        KitLikeParams,
     )
 
 

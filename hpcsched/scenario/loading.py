@@ -14,6 +14,7 @@ from hpcsched.plugin.registry import Registry
 from hpcsched.scenario.choices import Chooser
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import Fault, faults_of
+from hpcsched.scenario.including import SYSTEM, include_system, names_system
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
 from hpcsched.scenario.overrides import apply_overrides
@@ -69,7 +70,16 @@ def read_scenario(
     ]
     if () in document.refused:
         raise InputError(findings)
-    findings.extend(apply_overrides(document.value, overrides, positions))
+    # What names a system comes first: other overrides may reach into the system that it names.
+    naming = [text for text in overrides if names_system(text)]
+    within = [text for text in overrides if not names_system(text)]
+    findings.extend(apply_overrides(document.value, naming, positions))
+    unknown = list(include_system(document.value, positions, file.parent, os.environ))
+    findings.extend(unknown)
+    if unknown:
+        document.refused.add(SYSTEM)
+        within = [text for text in within if not text.strip().startswith("system.")]
+    findings.extend(apply_overrides(document.value, within, positions))
     scenario, faults = _validate(document.value, registry, file.parent)
     findings.extend(_finding(f, positions) for f in faults if not _known(f, document))
     if scenario is None or findings:

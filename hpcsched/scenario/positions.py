@@ -19,6 +19,7 @@ class Positions:
     keys: dict[KeyPath, Mark] = field(default_factory=dict)
     values: dict[KeyPath, Mark] = field(default_factory=dict)
     overrides: dict[KeyPath, str] = field(default_factory=dict)
+    included: dict[KeyPath, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, file: str, document: Document) -> "Positions":
@@ -30,7 +31,18 @@ class Positions:
         self.keys = _outside(self.keys, path)
         self.values = _outside(self.values, path)
         self.overrides = _outside(self.overrides, path)
+        self.included = _outside(self.included, path)
         self.overrides[path] = text
+
+    def include(self, path: KeyPath, file: str, document: Document) -> None:
+        """Note that the keys of the mapping at `path` now also come from another file."""
+        for key, mark in document.keys.items():
+            self.keys[(*path, *key)] = mark
+        for key, mark in document.values.items():
+            if key:
+                self.values[(*path, *key)] = mark
+        for key in document.value:
+            self.included[(*path, key)] = file
 
     def place(self, path: KeyPath, *, on_key: bool = False) -> Place:
         """Return the place of a value, or of its key; of the nearest one above if it is absent."""
@@ -42,8 +54,14 @@ class Positions:
             if on_key and length == len(path):
                 mark = self.keys.get(above, mark)
             if mark is not None:
-                return Place(self.file, mark.line, mark.column)
+                return Place(self._file_of(above), mark.line, mark.column)
         return Place(self.file)
+
+    def _file_of(self, path: KeyPath) -> str:
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.included:
+                return self.included[path[:length]]
+        return self.file
 
 
 def override_place(text: str) -> Place:

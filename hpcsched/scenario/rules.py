@@ -17,6 +17,8 @@ RULES = MappingProxyType(
         "similar-names": "Two names are so alike that one may be misspelt.",
         "syntax": "The file is not valid YAML, or not a single document.",
         "unknown-key": "A mapping has a key that it cannot have.",
+        "unknown-resource-type": "A resource type is named that no node group has.",
+        "unknown-system": "A system is named that is not there.",
         "unknown-plugin": "No installed plugin has the name.",
         "unwritable-file": "The file cannot be written.",
         "unreadable-file": "The file cannot be opened, or is not UTF-8 text.",

@@ -1,10 +1,10 @@
 """The `system:` block: what a user declares, and the system that it makes."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from hpcsched.parameters import Amount, Listed, Params
+from hpcsched.parameters import Amount, Listed, Params, PositiveAmount
 from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, Name, ResourceType
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.system.system import NodeGroup, System
@@ -37,6 +37,12 @@ class GroupDeclaration(Params):
 class SystemDeclaration(Params):
     """The system on which jobs run: groups of identical nodes."""
 
+    units: dict[ResourceType, PositiveAmount] = Field(
+        default_factory=dict,
+        description="In which unit amounts of a resource type are counted, as a number or in bytes"
+        " (1GiB): capacities are rounded down to it, requests up.",
+        json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}},
+    )
     groups: Annotated[tuple[GroupDeclaration, ...], Listed] = Field(
         min_length=1, description="The groups of nodes; nodes are numbered in this order."
     )
@@ -64,8 +70,34 @@ class SystemDeclaration(Params):
                 raise ValueError(f"all nodes together have more than 2^63 - 1 of {resource_type}")
         return groups
 
+    @model_validator(mode="after")
+    def _check_units(self) -> Self:
+        names = dict.fromkeys(name for group in self.groups for name in group.resources)
+        for name, unit in self.units.items():
+            if name not in names:
+                raise refuse(
+                    refusal(
+                        "unknown-resource-type",
+                        f"no node group has {name}; there are: {', '.join(names)}",
+                        unit,
+                        at=("units", name),
+                    )
+                )
+            for group in self.groups:
+                if 0 < group.resources.get(name, 0) < unit:
+                    raise refuse(
+                        refusal(
+                            "bad-value",
+                            f"a node of {group.name} has less than one unit of {name}",
+                            unit,
+                            at=("units", name),
+                        )
+                    )
+        return self
+
     def build(self) -> System:
         """Return the system that is declared."""
         return System(
-            tuple(NodeGroup(group.name, group.count, group.resources) for group in self.groups)
+            tuple(NodeGroup(group.name, group.count, group.resources) for group in self.groups),
+            self.units,
         )

@@ -1,7 +1,7 @@
 """A system: groups of identical nodes, each node offering amounts of several resource types."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,7 +13,7 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """`count` identical nodes, each with a capacity per resource type."""
+    """`count` identical nodes, each offering declared amounts of resource types."""
 
     name: str
     count: int
@@ -24,17 +24,21 @@ class NodeGroup:
 class System:
     """The nodes of all groups, numbered from 0 in the order in which the groups are declared.
 
-    A request for resources is a tuple of amounts in the order of `resource_types`.
+    Inside a system, amounts are counted in `units`: how much of a resource type, as declared, one
+    stands for (1 where nothing is said). Capacities are rounded down to whole units and requests up
+    to them, so that nothing fits that would not have fitted before. A request for resources is a
+    tuple of such amounts in the order of `resource_types`.
     """
 
     groups: tuple[NodeGroup, ...]
+    units: Mapping[str, int] = field(default_factory=dict)
     resource_types: tuple[str, ...] = field(init=False)
     totals: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         types = dict.fromkeys(name for group in self.groups for name in group.resources)
         object.__setattr__(self, "resource_types", tuple(types))
-        totals = (sum(g.count * g.resources.get(name, 0) for g in self.groups) for name in types)
+        totals = (sum(g.count * self._offered(g, name) for g in self.groups) for name in types)
         object.__setattr__(self, "totals", tuple(totals))
 
     @property
@@ -45,7 +49,7 @@ class System:
     @cached_property
     def capacity(self) -> IntArray:
         """Capacity per node and resource type, `[N, R]`, read-only."""
-        rows = [[g.resources.get(name, 0) for name in self.resource_types] for g in self.groups]
+        rows = [[self._offered(g, name) for name in self.resource_types] for g in self.groups]
         counts = [group.count for group in self.groups]
         capacity = np.repeat(np.array(rows, dtype=np.int64), counts, axis=0)
         capacity.flags.writeable = False
@@ -59,11 +63,33 @@ class System:
         return group_of
 
     def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
-        """Return amounts in the order of `resource_types`; raises KeyError for an unknown one."""
+        """Return declared amounts as a request; raises KeyError for an unknown resource type."""
         unknown = [name for name in amounts if name not in self.resource_types]
         if unknown:
             raise KeyError(unknown[0])
-        return tuple(amounts.get(name, 0) for name in self.resource_types)
+        return tuple(-(-amounts.get(name, 0) // self._unit(name)) for name in self.resource_types)
+
+    def declared(self, request: Sequence[int]) -> dict[str, int]:
+        """Return what a request amounts to in the terms in which the system is declared."""
+        named = zip(self.resource_types, request, strict=True)
+        return {name: amount * self._unit(name) for name, amount in named}
+
+    def loses(self, amounts: Mapping[str, int]) -> bool:
+        """Say whether counting in units keeps a request off every node that could hold it.
+
+        `amounts` are declared ones of known resource types.
+        """
+        request = self.request(amounts)
+        return any(
+            all(amount <= group.resources.get(name, 0) for name, amount in amounts.items())
+            for group in self.groups
+        ) and not bool((self.capacity >= np.array(request)).all(axis=1).any())
+
+    def _unit(self, name: str) -> int:
+        return self.units.get(name, 1)
+
+    def _offered(self, group: NodeGroup, name: str) -> int:
+        return group.resources.get(name, 0) // self._unit(name)
 
     def node_name(self, node: int) -> str:
         """Return a node's name: its group's, and its number within the group."""

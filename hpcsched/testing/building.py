@@ -9,6 +9,7 @@ glossary's names, in any order, and most have a default; `-` stands for what is 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.heuristic.allocators import FirstFit
@@ -112,8 +113,8 @@ def _bound(job: Job) -> bool:
 
 def _job(system: System, row: Mapping[str, str]) -> TracedJob:
     given = {"submit_time": "0", "units": "1", "requested_time": row.get("run_time", ""), **row}
-    numbers = {name: int(given[name]) for name in _NUMBERS}
-    optional = {name: int(row[name]) for name in _OPTIONAL_NUMBERS if name in row}
+    numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
+    optional: dict[str, Any] = {name: int(row[name]) for name in _OPTIONAL_NUMBERS if name in row}
     amounts = {name: int(row[name]) for name in system.resource_types if name in row}
     groups, nodes = row.get("node_groups"), row.get("allowed_nodes")
     job = Job(

@@ -1,0 +1,136 @@
+"""Systems that a scenario names instead of declaring: `system: eurora`.
+
+A name stands for a file of that name, with `.yaml` behind it, in a folder `systems` beside the
+scenario, or else among those that come with hpcsched. A text that ends in `.yaml` or `.machines` is
+a path. Keys beside `include` replace those of the file.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import hpcsched
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import expand_variables, unset_variables
+from hpcsched.scenario.document import Document, Mark, parse_document, read_text
+from hpcsched.scenario.key_path import KeyPath, show_key_path
+from hpcsched.scenario.positions import Positions
+from hpcsched.system.machines import read_machines
+
+_PACKAGE = Path(hpcsched.__file__).parent
+SHIPPED = (_PACKAGE / "systems", _PACKAGE.parent / "scenarios" / "systems")
+"""Where the systems are that come with hpcsched: in an installed package, in a checkout."""
+
+SYSTEM: KeyPath = ("system",)
+_INCLUDE = "include"
+
+
+def names_system(override: str) -> bool:
+    """Say whether an override is about which system is meant, and not about a part of it."""
+    return override.partition("=")[0].strip() in ("system", f"system.{_INCLUDE}")
+
+
+def include_system(
+    root: Any, positions: Positions, folder: Path, environment: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Put the keys of the system that `root` names in the place of its name.
+
+    Yields what is wrong with the name or with the file.
+    """
+    if not isinstance(root, dict):
+        return
+    declared = root.get("system")
+    if isinstance(declared, str):
+        declared = {_INCLUDE: declared}
+        key = SYSTEM
+    elif isinstance(declared, dict) and isinstance(declared.get(_INCLUDE), str):
+        key = (*SYSTEM, _INCLUDE)
+    else:
+        return
+    place = positions.place(key)
+    name = expand_variables(declared[_INCLUDE], environment)
+    own = {k: value for k, value in declared.items() if k != _INCLUDE}
+    try:
+        path = _path_of(name, folder)
+        document = _document(path)
+    except ValueError as error:
+        root["system"] = None
+        yield Finding("unknown-system", str(error), place, show_key_path(key))
+        return
+    except InputError as error:
+        root["system"] = None
+        yield from error.findings
+        return
+    root["system"] = {**document.value, **own}
+    document.value = {k: value for k, value in document.value.items() if k not in own}
+    for marks in (document.keys, document.values):
+        for path_within in [p for p in marks if p and p[0] in own]:
+            del marks[path_within]
+    positions.include(SYSTEM, str(path), document)
+
+
+def _path_of(name: str, folder: Path) -> Path:
+    """Return the file of a name or path; raises ValueError where there is none."""
+    if unset_variables(name):
+        raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
+    if name.endswith((".yaml", ".yml", ".machines")):
+        path = folder / Path(name).expanduser()
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
+        return path
+    places = (folder / "systems", *SHIPPED)
+    for place in places:
+        path = place / f"{name}.yaml"
+        if "/" not in name and path.is_file():
+            return path
+    known = sorted({path.stem for place in places for path in place.glob("*.yaml")})
+    close = get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
+    raise ValueError(f"there is no system {name!r}; {hint}")
+
+
+def _document(path: Path) -> Document:
+    """Return what a system file says; raises InputError with everything wrong with it."""
+    if path.suffix == ".machines":
+        return _machines_document(path)
+    document = parse_document(read_text(path))
+    findings = [
+        Finding(p.rule, p.message, Place(str(path), *p.mark), show_key_path(p.key))
+        for p in document.problems
+    ]
+    if not findings and not isinstance(document.value, dict):
+        message = "expected a mapping with the key 'groups'"
+        findings.append(Finding("bad-value", message, Place(str(path), 1, 1)))
+    if not findings and "groups" not in document.value:
+        message = "the key 'groups' is missing"
+        findings.append(Finding("missing-key", message, Place(str(path), 1, 1)))
+    if findings:
+        raise InputError(findings)
+    return document
+
+
+def _machines_document(path: Path) -> Document:
+    """Return a `.machines` file as a system that counts memory in its greatest common divisor.
+
+    In that unit the capacities are as small as they can be without losing any of them, and a
+    request that a node can hold is never rounded up beyond the node.
+    """
+    clusters = read_machines(path)
+    document = Document()
+    document.value = {
+        "units": {"mem": math.gcd(*(cluster.memory for cluster in clusters))},
+        "groups": [
+            {
+                "name": cluster.name,
+                "count": cluster.nodes,
+                "resources": {"core": cluster.cores, "mem": cluster.memory},
+            }
+            for cluster in clusters
+        ],
+    }
+    document.values[()] = Mark(1, 1)
+    for n, cluster in enumerate(clusters):
+        document.values[("groups", n)] = Mark(cluster.line, 1)
+    return document

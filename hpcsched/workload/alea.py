@@ -1,0 +1,254 @@
+"""Trace source `alea`: the extended Standard Workload Format of the Alea simulator.
+
+A record has the 18 fields of the standard, with two of another meaning (submit times are Unix
+times, and field 10 is the memory requested on each node, in bytes), and three more: the nodes that
+were used (`{7,7,9}`, one number a core), the name of the queue, and the request as PBS wrote it
+(`2:ppn=8:cl_zewura#excl`).
+
+Source: D. Klusáček, Š. Tóth, G. Podolníková, *Complex Job Scheduling Simulations with Alea 4*,
+2016; the memory is per node as in that simulator's own reader.
+"""
+
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import LARGEST, InputPath, Listed
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.mapping import processors_per_node, whole_nodes
+from hpcsched.workload.node_properties import NodeProperties
+from hpcsched.workload.pbs_nodes import NodeRequest, UnlikeChunksError, parse_node_request
+from hpcsched.workload.policies import RecordPolicies, UnusableError
+from hpcsched.workload.record_source import RecordSource
+
+FIELDS = 21
+_USED = itemgetter(0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
+"""Job, submit, run time, processors, requested time, memory, user to application, partition."""
+_NODES, _QUEUE, _REQUEST = 18, 19, 20
+
+
+class AleaParams(RecordPolicies):
+    """Which log to read, and what to do with records that cannot be used as they are."""
+
+    path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
+    mapping: Literal["as_requested", "one_each", "whole_nodes"] = Field(
+        "as_requested",
+        description="What a job's units are: the nodes that it requested, with the processors on"
+        " each; its processors, one each; or its processors in units as large as a node of the"
+        " largest group allows. Memory is shared out with the processors.",
+    )
+    properties: dict[str, Annotated[tuple[str, ...], Listed]] = Field(
+        default_factory=dict,
+        description="Which node groups have a property that requests name. Known without it:"
+        " cl_GROUP, nodecpusN, and host names such as GROUP7.",
+    )
+    unknown_property: Literal["ignore", "skip", "error"] = Field(
+        "ignore",
+        description="What to do with a request for a property that is not known; ignoring it is"
+        " counted as a clipping.",
+    )
+    fractional_processors: Literal["down", "skip", "error"] = Field(
+        "down", description="What to do with a request such as ppn=1.5; rounding down is counted."
+    )
+    unlike_chunks: Literal["skip", "error"] = Field(
+        "skip", description="What to do with a request for unlike nodes, such as 1:ppn=1+3:ppn=2."
+    )
+    unlike_processors: Literal["request", "skip", "error"] = Field(
+        "error",
+        description="What to do with a record whose number of processors is not that of its"
+        " request: go by the request, or not.",
+    )
+    missing_memory: Literal["zero", "skip", "error"] = Field(
+        "error", description="What stands in for requested memory that is not given: none, or not."
+    )
+
+
+class _Shape(NamedTuple):
+    """All of a job that decides how many of its units fit on the idle system."""
+
+    unit_request: tuple[int, ...]
+    allowed_nodes: frozenset[int] | None
+    units: int = 1
+    node_groups: frozenset[str] | None = None
+    exclusive: bool = False  # which makes no difference where nothing runs
+
+
+class AleaSource(RecordSource):
+    """Streams the jobs of a log.
+
+    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
+    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_requested_time`, `unlike_chunks`,
+    `fractional_processors`, `unlike_processors`, `missing_memory`, `unknown_property`,
+    `larger_than_system`. Queues are numbered from 1 as they appear; `comments` name them.
+    """
+
+    def __init__(self, params: AleaParams, system: System) -> None:
+        super().__init__(params, Path(params.path), system)
+        self._params = params
+        self._check_system()
+        self._properties = NodeProperties(system, params.properties)
+        self._everywhere = frozenset(range(system.node_count))
+        self._queues: dict[str, int] = {}
+        self._rooms: dict[_Shape, int] = {}
+        next(self.lines.records(), None)  # so that a file that cannot be read is known at once
+
+    @property
+    def comments(self) -> list[str]:
+        """The queues that have been seen, as headers of the Standard Workload Format name them."""
+        named = [f"Queue: {number} {name}" for name, number in self._queues.items()]
+        return [*self.lines.comments, *named]
+
+    def parse(self, line: bytes) -> TracedJob:
+        """Return the job of a record; raises UnusableError if there is none."""
+        numbers, queue, text = _fields(line)
+        (
+            job_id, submit_time, run_time, processors, requested_time, memory,
+            user, group, application, partition,
+        ) = numbers  # fmt: skip
+        self.check_submission(job_id, submit_time)
+        self.check_run_time(run_time)
+        requested_time = self.requested_time(requested_time, run_time)
+        asked = self._node_request(text, processors)
+        declared, units = self._units(asked, self._memory(asked, memory))
+        allowed = self._allowed_nodes(asked)
+        request = self.system.request(declared)
+        room = self._room(_Shape(request, allowed))
+        if units > room:
+            self.check_room(units, room, declared)
+        job = Job(
+            job_id,
+            submit_time,
+            units,
+            request,
+            requested_time,
+            user if user >= 0 else None,
+            group if group >= 0 else None,
+            application if application >= 0 else None,
+            self._queues.setdefault(queue, len(self._queues) + 1),
+            partition if partition >= 0 else None,
+            exclusive=asked.exclusive,
+            allowed_nodes=allowed,
+        )
+        return TracedJob(job, self.clipped(run_time, requested_time))
+
+    def _node_request(self, text: str, processors: int) -> NodeRequest:
+        try:
+            asked = parse_node_request(text)
+        except UnlikeChunksError as error:
+            raise UnusableError("unlike_chunks", str(error)) from None
+        except ValueError as error:
+            raise UnusableError("malformed", f"field {_REQUEST + 1}: {error}") from None
+        if asked.rounded:
+            if self._params.fractional_processors != "down":
+                raise UnusableError("fractional_processors", f"{text!r} asks for a part of one")
+            self.account.clipped["fractional_processors"] += 1
+        requested = asked.nodes * asked.processors
+        if processors not in (-1, requested) and self._params.unlike_processors != "request":
+            raise UnusableError(
+                "unlike_processors",
+                f"field 8 says {processors} processors, and the request {text!r} {requested}",
+            )
+        return asked
+
+    def _memory(self, asked: NodeRequest, recorded: int) -> int:
+        """Return the bytes that a job asks for on each node."""
+        if asked.memory is not None:
+            return asked.memory
+        if recorded > 0:
+            return recorded
+        if self._params.missing_memory == "zero":
+            return 0
+        raise UnusableError("missing_memory", "no requested memory is given")
+
+    def _units(self, asked: NodeRequest, memory: int) -> tuple[dict[str, int], int]:
+        """Return what a unit asks for, as declared, and how many units there are."""
+        if self._params.mapping == "as_requested":
+            return {"core": asked.processors, "mem": memory}, asked.nodes
+        processors = asked.nodes * asked.processors
+        each = {"core": 1, "mem": -(-memory // asked.processors)}
+        if self._params.mapping == "one_each":
+            return each, processors
+        per_node = processors_per_node(self.system, self.system.request(each))
+        units, size = whole_nodes(processors, per_node) if per_node else (processors, 1)
+        return {name: amount * size for name, amount in each.items()}, units
+
+    def _allowed_nodes(self, asked: NodeRequest) -> frozenset[int] | None:
+        """Return the nodes that have what is wanted and not what is unwanted; None for all."""
+        allowed = self._everywhere
+        for name in (*asked.wanted, *asked.unwanted):
+            nodes = self._properties.nodes_with(name)
+            if nodes is None:
+                if self._params.unknown_property != "ignore":
+                    raise UnusableError("unknown_property", f"no node group is said to have {name}")
+                self.account.clipped["unknown_property"] += 1
+                continue
+            allowed = allowed & nodes if name in asked.wanted else allowed - nodes
+        return None if allowed == self._everywhere else allowed
+
+    def _room(self, shape: _Shape) -> int:
+        room = self._rooms.get(shape)
+        if room is None:
+            if not any(shape.unit_request):
+                raise UnusableError("malformed", "a unit must ask for at least one resource type")
+            fits = units_that_fit(self.system, self.system.capacity.T, shape)
+            room = self._rooms[shape] = int(fits.sum())
+        return room
+
+    def _check_system(self) -> None:
+        """Raise InputError where the system lacks what the requests are about."""
+        lacking = [name for name in ("core", "mem") if name not in self.system.resource_types]
+        groups = {group.name for group in self.system.groups}
+        findings = [
+            Finding(
+                "unknown-resource-type",
+                f"the records ask for core and mem, and no node group has {name}; there are:"
+                f" {', '.join(self.system.resource_types)}",
+                Place(str(self.lines.path)),
+                key="system",
+            )
+            for name in lacking
+        ]
+        findings += [
+            Finding(
+                "unknown-node-group",
+                f"there is no node group {group!r} that could have the property {name!r}; there"
+                f" are: {', '.join(sorted(groups))}",
+                Place(str(self.lines.path)),
+                key=f"trace.properties.{name}",
+            )
+            for name, listed in self._params.properties.items()
+            for group in listed
+            if group not in groups
+        ]
+        if findings:
+            raise InputError(findings)
+
+
+def _fields(line: bytes) -> tuple[list[int], str, str]:
+    """Return the numbers of a record that are used, its queue and its request.
+
+    Raises UnusableError if the line is no record.
+    """
+    fields = line.split()
+    if len(fields) != FIELDS:
+        raise UnusableError("malformed", f"expected {FIELDS} fields, found {len(fields)}")
+    texts = _USED(fields)
+    try:
+        numbers = list(map(int, texts))
+    except ValueError as error:
+        raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+    if any(b"_" in text for text in texts):  # int() takes it for a separator of digits
+        raise UnusableError("malformed", "expected whole numbers, found '_'")
+    if max(numbers) > LARGEST:
+        raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
+    if not (fields[_NODES][:1] == b"{" and fields[_NODES][-1:] == b"}"):
+        raise UnusableError("malformed", f"field {_NODES + 1}: expected nodes between braces")
+    try:
+        return numbers, fields[_QUEUE].decode(), fields[_REQUEST].decode()
+    except UnicodeDecodeError:
+        raise UnusableError("malformed", "expected UTF-8 text") from None

@@ -1,0 +1,50 @@
+"""Which nodes of a system have a property that users ask for by name."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from hpcsched.system.system import System
+
+
+class NodeProperties:
+    """Finds the nodes that a name stands for.
+
+    A name is a property that the scenario lists, with the node groups that have it; or `cl_GROUP`,
+    the nodes of a group; or `nodecpusN`, the nodes with N cores; or a node's host name: the group's
+    name with the node's number in the group, counted from 1, and perhaps a domain.
+    """
+
+    def __init__(self, system: System, listed: Mapping[str, Sequence[str]]) -> None:
+        self._system = system
+        self._known: dict[str, frozenset[int] | None] = {}
+        nodes: dict[str, range] = {}
+        first = 0
+        for group in system.groups:
+            nodes[group.name] = range(first, first + group.count)
+            first += group.count
+        self._nodes = nodes
+        for name, groups in listed.items():
+            self._known[name] = frozenset(node for group in groups for node in nodes[group])
+
+    def nodes_with(self, name: str) -> frozenset[int] | None:
+        """Return the numbers of the nodes that a name stands for; None for an unknown name."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def _find(self, name: str) -> frozenset[int] | None:
+        if name.startswith("cl_") and name[3:] in self._nodes:
+            return frozenset(self._nodes[name[3:]])
+        if cores := re.fullmatch(r"nodecpus([0-9]{1,9})", name):
+            alike = [
+                frozenset(self._nodes[group.name])
+                for group in self._system.groups
+                if group.resources.get("core") == int(cores[1])
+            ]
+            return frozenset().union(*alike) if alike else None
+        host = name.partition(".")[0]
+        for group, nodes in self._nodes.items():
+            number = host.removeprefix(group)
+            if host.startswith(group) and re.fullmatch(r"[1-9][0-9]{0,8}", number):
+                return frozenset({nodes[int(number) - 1]}) if int(number) <= len(nodes) else None
+        return None

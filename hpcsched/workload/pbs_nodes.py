@@ -1,0 +1,97 @@
+"""Node requests as users of PBS and TORQUE write them: `2:ppn=8:cl_zewura#excl`.
+
+A request is a list of chunks with `+` between them; a chunk is a number of nodes, the processors
+wanted on each (`ppn`), and what the nodes must have (`cl_zewura`) or must not have (`^cl_zewura`).
+"""
+
+import re
+from math import floor
+from typing import NamedTuple
+
+_MEMORY = re.compile(r"([0-9]{1,15})(b|kb|mb|gb|tb)?", re.IGNORECASE)
+_BYTES = {"": 1, "b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
+_LARGEST = 10**9
+
+
+class NodeRequest(NamedTuple):
+    """So many like nodes, with processors and, if given, bytes of memory on each.
+
+    `rounded` says that a fraction of a processor was cut off; `wanted` and `unwanted` are names of
+    properties or nodes.
+    """
+
+    nodes: int
+    processors: int
+    memory: int | None = None
+    exclusive: bool = False
+    wanted: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+    rounded: bool = False
+
+
+class UnlikeChunksError(ValueError):
+    """The chunks of a request ask for unlike nodes, which are no units of one job."""
+
+
+def parse_node_request(text: str) -> NodeRequest:
+    """Return what a request asks for.
+
+    Raises UnlikeChunksError where its chunks differ in more than their number of nodes, and
+    ValueError for a text that is no request.
+    """
+    body, _, flags = text.partition("#")
+    if flags not in ("", "excl"):
+        raise ValueError(f"expected '#excl', found {'#' + flags!r}")
+    chunks = [_chunk(part, exclusive=bool(flags)) for part in body.split("+")]
+    if len({chunk._replace(nodes=0) for chunk in chunks}) > 1:
+        raise UnlikeChunksError(f"the chunks of {text!r} ask for unlike nodes")
+    return chunks[0]._replace(nodes=sum(chunk.nodes for chunk in chunks))
+
+
+def _chunk(text: str, *, exclusive: bool) -> NodeRequest:
+    first, *others = text.split(":")
+    if first.isdecimal():
+        request = NodeRequest(_whole(first), 1, exclusive=exclusive)
+    else:  # one node, of which the first word is a name or a property
+        request, others = NodeRequest(1, 1, exclusive=exclusive), [first, *others]
+    wanted: dict[str, None] = {}
+    unwanted: dict[str, None] = {}
+    for word in others:
+        key, equals, value = word.partition("=")
+        if key == "ppn" and equals:
+            processors = _processors(value)
+            request = request._replace(
+                processors=floor(processors), rounded=processors != floor(processors)
+            )
+        elif key == "mem" and equals:
+            request = request._replace(memory=_memory(value))
+        elif key == "host" and value:
+            wanted[value] = None
+        elif word == "excl":
+            request = request._replace(exclusive=True)
+        elif word.startswith("^") and len(word) > 1:
+            unwanted[word[1:]] = None
+        elif word and not equals:
+            wanted[word] = None
+        else:
+            raise ValueError(f"expected a property, ppn=, mem= or host=, found {word!r}")
+    return request._replace(wanted=tuple(wanted), unwanted=tuple(unwanted))
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,10}", text) or not 1 <= int(text) <= _LARGEST:
+        raise ValueError(f"expected a number of nodes from 1 on, found {text!r}")
+    return int(text)
+
+
+def _processors(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,10}(\.[0-9]{1,6})?", text) or not 1 <= float(text) <= _LARGEST:
+        raise ValueError(f"expected ppn=1 or more, found 'ppn={text}'")
+    return float(text)
+
+
+def _memory(text: str) -> int:
+    match = _MEMORY.fullmatch(text)
+    if match is None or int(match[1]) == 0:
+        raise ValueError(f"expected an amount such as mem=3gb, found 'mem={text}'")
+    return int(match[1]) * _BYTES[(match[2] or "").lower()]

@@ -1,0 +1,52 @@
+"""What to do with records of a trace that cannot be used as they are."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from hpcsched.parameters import Params, PositiveDuration
+
+
+class RecordPolicies(Params):
+    """The policies that all sources share which read a log record by record."""
+
+    jobs: int | None = Field(None, ge=1, description="Stop after so many jobs; all if not given.")
+    zero_run_time: Literal["skip", "keep"] = Field(
+        "skip", description="What to do with a job that ran for 0 seconds."
+    )
+    over_requested_time: Literal["clip", "keep"] = Field(
+        "clip",
+        description="What to do with a run time over the requested time: cut it, or keep it.",
+    )
+    missing_run_time: Literal["skip", "error"] = Field(
+        "skip", description="What to do with a job whose run time is not given."
+    )
+    missing_requested_time: Literal["run_time", "skip", "error"] | PositiveDuration = Field(
+        "error",
+        description="What stands in for a requested time that is not given: the run time, or a"
+        " duration in seconds or with a unit.",
+    )
+    larger_than_system: Literal["skip", "error"] = Field(
+        "skip", description="What to do with a job that does not fit on the idle system."
+    )
+    unsorted: Literal["error", "skip", "sort"] = Field(
+        "error",
+        description="What to do with a record submitted before its predecessor; to sort, the whole"
+        " trace is read into memory first.",
+    )
+    malformed: Literal["error", "skip"] = Field(
+        "error",
+        description="What to do with a line that is no record: wrong number of fields, not numbers,"
+        " no submit time, a job number seen before.",
+    )
+
+
+class UnusableError(Exception):
+    """A record that gives no job; the reason is the name of the policy that decides on it.
+
+    A reason that no policy is named after is an error always.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason

@@ -1,0 +1,148 @@
+"""Streams the jobs of a log whose lines are records, keeping account of each."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.system.system import System
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.numbers_seen import NumbersSeen
+from hpcsched.workload.policies import RecordPolicies, UnusableError
+from hpcsched.workload.swf_lines import SwfLines
+
+
+class RecordSource(ABC):
+    """The part of a trace source that does not depend on what a record looks like.
+
+    Every record that is read counts once in the account: submitted, or skipped for the first reason
+    that applies, which is the name of a policy; or `after_first_jobs`, where a log had to be sorted
+    before its first jobs were known.
+    """
+
+    uniform_request: tuple[int, ...] | None = None
+    """The unit request of every job, where it is one and unconstrained."""
+
+    def __init__(self, policies: RecordPolicies, path: Path, system: System) -> None:
+        self.account = TraceAccount()
+        self.system = system
+        self.lines = SwfLines(path)
+        self._policies = policies
+        self._seen = NumbersSeen()
+        self._earliest = 0
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """The header comments of the log."""
+        return self.lines.comments
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The log."""
+        return [self.lines.path]
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the log has been read, from 0 to 1."""
+        return self.lines.fraction_read
+
+    @abstractmethod
+    def parse(self, line: bytes) -> TracedJob:
+        """Return the job of a record; raises UnusableError if there is none."""
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+        self.account = TraceAccount()
+        self._seen, self._earliest = NumbersSeen(), 0
+        jobs, limit = self._read(), self._policies.jobs
+        if self._policies.unsorted == "sort":
+            in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
+            if limit is not None and limit < len(in_order):
+                self.account.skipped["after_first_jobs"] = len(in_order) - limit
+            jobs = iter(in_order)
+        for traced in islice(jobs, limit):
+            self.account.submitted += 1
+            yield traced
+
+    def _read(self) -> Iterator[TracedJob]:
+        """Yield what can be used, in the order of the log."""
+        account, sort = self.account, self._policies.unsorted == "sort"
+        for number, line in self.lines.records():
+            account.read += 1
+            try:
+                traced = self.parse(line)
+            except UnusableError as problem:
+                self._skip(problem, number)
+            else:
+                if not sort:
+                    self._earliest = traced.job.submit_time
+                yield traced
+
+    def check_submission(self, job_id: int, submit_time: int) -> None:
+        """Raise UnusableError for a number that is missing or seen before, or a step back."""
+        if job_id < 0 or submit_time < 0:
+            raise UnusableError("malformed", "expected a job number and a submit time, found -1")
+        if not self._seen.add(job_id):
+            raise UnusableError("malformed", f"job number {job_id} was seen before")
+        if submit_time < self._earliest:
+            raise UnusableError(
+                "unsorted",
+                f"expected a submit time of at least {self._earliest}, as the job before has,"
+                f" found {submit_time}",
+            )
+
+    def check_run_time(self, run_time: int) -> None:
+        """Raise UnusableError for a run time that is not given, or 0 where that is not kept."""
+        if run_time < 0:
+            raise UnusableError("missing_run_time", "no run time is given")
+        if run_time == 0 and self._policies.zero_run_time == "skip":
+            raise UnusableError("zero_run_time", "the run time is 0")
+
+    def requested_time(self, requested_time: int, run_time: int) -> int:
+        """Return the requested time, or what stands in for one that is not given."""
+        if requested_time > 0:
+            return requested_time
+        policy = self._policies.missing_requested_time
+        if isinstance(policy, int):
+            return policy
+        if policy == "run_time":
+            return run_time
+        raise UnusableError("missing_requested_time", "no requested time is given")
+
+    def check_room(self, units: int, room: int, amounts: Mapping[str, int]) -> None:
+        """Raise UnusableError where only `room` units fit, each of the declared amounts."""
+        if units <= room:
+            return
+        if room == 0 and self.system.loses(amounts):
+            raise UnusableError(
+                "lost_to_units",
+                "a node could hold what a unit asks for, but not once it is counted in the units"
+                " that the system declares; expected smaller units",
+            )
+        raise UnusableError(
+            "larger_than_system", f"{units} units are requested, and at most {room} fit"
+        )
+
+    def clipped(self, run_time: int, requested_time: int) -> int:
+        """Return the run time, cut to the requested time if it is over it and not to be kept."""
+        if run_time > requested_time and self._policies.over_requested_time == "clip":
+            self.account.clipped["over_requested_time"] += 1
+            return requested_time
+        return run_time
+
+    def _skip(self, problem: UnusableError, number: int) -> None:
+        """Count a record that cannot be used, or raise InputError if the policy says so."""
+        reason = problem.reason
+        policy = getattr(self._policies, reason, None)
+        if policy in (None, "error"):
+            hint = f"; the policy {reason!r} of the trace source says what else to do"
+            raise InputError(
+                Finding(
+                    reason.replace("_", "-"),
+                    f"{problem}{hint if policy else ''}",
+                    Place(str(self.lines.path), number),
+                )
+            )
+        self.account.skipped[reason] += 1
