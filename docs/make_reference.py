@@ -122,8 +122,11 @@ def _value(schema: dict[str, Any]) -> str:
     words = {"string": "name" if "pattern" in schema else "text", "boolean": "`true`, `false`"}
     if kind == "array":
         words[kind] = f"list: {_value(schema['items'])}"
+    elif kind == "object" and isinstance(schema.get("additionalProperties"), dict):
+        of = _value(schema["additionalProperties"])
+        words[kind] = f"mapping: {'resource type' if 'amount' in of else 'name'} to {of}"
     elif kind == "object":
-        words[kind] = f"mapping: resource type to {_value(schema['additionalProperties'])}"
+        words[kind] = "mapping"
     elif kind in ("integer", "number"):
         words[kind] = _number("whole number" if kind == "integer" else "number", schema)
     return words.get(kind, kind)
@@ -136,7 +139,7 @@ def _one_of(members: Sequence[dict[str, Any]]) -> str:
     plain = [member for member in members if "enum" in member or "type" not in member]
     if not units:
         plain = [member for member in members if member.get("type") != "null"]
-    return ", ".join([*map(_value, plain), *quantity])
+    return ", ".join(dict.fromkeys([*map(_value, plain), *quantity]))
 
 
 def _number(kind: str, schema: dict[str, Any]) -> str:

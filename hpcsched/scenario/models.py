@@ -10,7 +10,7 @@ from hpcsched.parameters import Duration, Listed, Params, Selects
 from hpcsched.plugin.registry import Installed, Registry
 from hpcsched.scenario.choices import NamedChoice, SourceChoice
 from hpcsched.scenario.names import Name
-from hpcsched.scenario.system import SystemDeclaration
+from hpcsched.scenario.system import Includable, SystemDeclaration
 
 # Names that validation turns into choices, hence no instances of the fields' types.
 _REQUESTED_TIME: Any = "requested-time"
@@ -82,7 +82,9 @@ class Scenario(Params):
     seed: int = Field(
         default=0, ge=0, description="The number from which all random choices follow."
     )
-    system: SystemDeclaration = Field(description="The system on which jobs run.")
+    system: Annotated[SystemDeclaration, Includable()] = Field(
+        description="The system on which jobs run: declared here, or the name of one."
+    )
     trace: Annotated[SourceChoice, Selects("trace_source")] = Field(
         description="Where jobs come from: a source and its parameters."
     )

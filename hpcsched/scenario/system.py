@@ -2,7 +2,9 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from hpcsched.parameters import Amount, Listed, Params, PositiveAmount
 from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, Name, ResourceType
@@ -101,3 +103,23 @@ class SystemDeclaration(Params):
             tuple(NodeGroup(group.name, group.count, group.resources) for group in self.groups),
             self.units,
         )
+
+
+_INCLUDE = (
+    "The name of a system in a folder `systems` beside the scenario, or of one that comes with"
+    " hpcsched; or a path that ends in `.yaml` or `.machines`."
+)
+
+
+class Includable:
+    """Marks the field of a system in a JSON Schema as one that may also name a system."""
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        declared = handler.resolve_ref_schema(schema)
+        name = {"type": "string", "minLength": 1, "description": _INCLUDE}
+        properties = {"include": name, **declared["properties"]}
+        including = {**declared, "properties": properties, "required": ["include"]}
+        return {"anyOf": [name, schema, including]}

@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST, InputPath, Listed
+from hpcsched.parameters import LARGEST, Listed
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
@@ -35,7 +35,6 @@ _NODES, _QUEUE, _REQUEST = 18, 19, 20
 class AleaParams(RecordPolicies):
     """Which log to read, and what to do with records that cannot be used as they are."""
 
-    path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
     mapping: Literal["as_requested", "one_each", "whole_nodes"] = Field(
         "as_requested",
         description="What a job's units are: the nodes that it requested, with the processors on"

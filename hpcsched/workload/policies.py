@@ -1,15 +1,16 @@
-"""What to do with records of a trace that cannot be used as they are."""
+"""Which log to read, and what to do with records that cannot be used as they are."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from hpcsched.parameters import Params, PositiveDuration
+from hpcsched.parameters import InputPath, Params, PositiveDuration
 
 
 class RecordPolicies(Params):
-    """The policies that all sources share which read a log record by record."""
+    """The parameters that all sources share which read a log record by record."""
 
+    path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
     jobs: int | None = Field(None, ge=1, description="Stop after so many jobs; all if not given.")
     zero_run_time: Literal["skip", "keep"] = Field(
         "skip", description="What to do with a job that ran for 0 seconds."

@@ -17,7 +17,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST, Amount, InputPath
+from hpcsched.parameters import LARGEST, Amount
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
@@ -31,14 +31,14 @@ UNIT_RESOURCES = "UnitResources:"
 JOB_NAMES = "JobNames:"
 NO_NAME = b"-1"
 
-_USED = itemgetter(0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
+_USED = (0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
 """Job, submit, run time, processors allocated and requested, requested time, user to partition."""
+_MEMORY = 9
 
 
 class SwfParams(RecordPolicies):
     """Which log to read, and what to do with records that cannot be used as they are."""
 
-    path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
     unit: dict[str, Amount] | None = Field(
         None,
         description="What each requested processor asks for, per resource type."
@@ -48,6 +48,11 @@ class SwfParams(RecordPolicies):
         "one_each",
         description="What a requested processor means: a job unit each, or a part of units that are"
         " as large as a node of the largest group allows.",
+    )
+    requested_memory: Literal["ignore", "use"] = Field(
+        "ignore",
+        description="Whether field 10, the memory requested for each processor in KiB, is what a"
+        " requested processor asks for of `mem`; where it is not given, `unit` holds.",
     )
     missing_processors: Literal["allocated", "skip", "error"] = Field(
         "allocated",
@@ -62,6 +67,9 @@ class SwfParams(RecordPolicies):
             raise ValueError("expected an amount of at least one resource type, found none")
         return unit
 
+
+_Asked = tuple[tuple[bytes, ...], int]
+"""What a record itself says that a processor asks for: amounts of the declared types, and KiB."""
 
 _Request = tuple[tuple[int, ...], int, dict[str, int]]
 """A unit request, how many such units fit on the idle system, and the declared amounts."""
@@ -86,16 +94,20 @@ class SwfSource(RecordSource):
         self._types = [] if params.unit else declared
         self._unit = dict.fromkeys(self._types, 0) if self._types else params.unit or {"core": 1}
         self._check_types(self._unit)
+        self._uses_memory = params.requested_memory == "use"
+        if self._uses_memory:
+            self._check_types({"mem": 0})
+        self._used = itemgetter(*_USED, *[_MEMORY] * self._uses_memory)
         self._whole_nodes = params.mapping == "whole_nodes"
-        if not self._types and not self._whole_nodes:
+        if not (self._types or self._whole_nodes or self._uses_memory):
             self.uniform_request = system.request(self._unit)
-        self._requests: dict[tuple[tuple[bytes, ...], int], _Request] = {}
+        self._requests: dict[tuple[_Asked, int], _Request] = {}
 
     def parse(self, line: bytes) -> TracedJob:
         """Return the job of a record; raises UnusableError if there is none."""
         (
             job_id, submit_time, run_time, allocated, units, requested_time,
-            user, group, application, queue, partition,
+            user, group, application, queue, partition, *memory,
         ), amounts = self._numbers(line)  # fmt: skip
         name = amounts.pop() if self._named else NO_NAME
         self.check_submission(job_id, submit_time)
@@ -105,7 +117,8 @@ class SwfSource(RecordSource):
             if units <= 0 or self._params.missing_processors != "allocated":
                 raise UnusableError("missing_processors", "no requested processors are given")
         requested_time = self.requested_time(requested_time, run_time)
-        key, size = tuple(amounts) if self._types else (), 1
+        key = tuple(amounts) if self._types else (), memory[0] if memory else 0
+        size = 1
         if self._whole_nodes:
             units, size = self._packed(units, key)
         request, room, declared = self._requests.get((key, size)) or self._request(key, size)
@@ -143,26 +156,26 @@ class SwfSource(RecordSource):
         if b"_" in line and any(b"_" in field for field in fields[: self._number_count]):
             raise UnusableError("malformed", "expected whole numbers, found '_'")
         try:
-            numbers = list(map(int, _USED(fields)))
+            numbers = list(map(int, self._used(fields)))
         except ValueError as error:
             raise UnusableError("malformed", f"expected whole numbers: {error}") from None
         if max(numbers) > LARGEST:
             raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
         return numbers, fields[FIELDS:]
 
-    def _packed(self, processors: int, amounts: tuple[bytes, ...]) -> tuple[int, int]:
+    def _packed(self, processors: int, asked: _Asked) -> tuple[int, int]:
         """Return how many units processors are packed into, and how many each of them has."""
-        per_node = processors_per_node(self.system, self._request(amounts, 1)[0])
+        per_node = processors_per_node(self.system, self._request(asked, 1)[0])
         return whole_nodes(processors, per_node) if per_node else (processors, 1)
 
-    def _request(self, amounts: tuple[bytes, ...], size: int) -> _Request:
+    def _request(self, asked: _Asked, size: int) -> _Request:
         """Return what a unit of so many processors asks for, given what the record says of one."""
-        known = self._requests.get((amounts, size))
+        known = self._requests.get((asked, size))
         if known is None:
-            known = self._requests[amounts, size] = self._new_request(amounts, size)
+            known = self._requests[asked, size] = self._new_request(*asked, size)
         return known
 
-    def _new_request(self, amounts: tuple[bytes, ...], size: int) -> _Request:
+    def _new_request(self, amounts: tuple[bytes, ...], memory: int, size: int) -> _Request:
         declared = self._unit
         if self._types:
             try:
@@ -172,6 +185,8 @@ class SwfSource(RecordSource):
             if max(numbers) > LARGEST:
                 raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
             declared = dict(zip(self._types, numbers, strict=True))
+        if memory > 0:
+            declared = {**declared, "mem": memory * 1024}
         declared = {name: amount * size for name, amount in declared.items()}
         request = self.system.request(declared)
         if not any(request):
