@@ -1,0 +1,283 @@
+"""Trace source `eurora-like`: a stand-in for the log of Eurora, which is not public.
+
+Users take up projects and submit them in campaigns: bursts of similar jobs whose run times stay
+near one level for long, and then are at another. How many jobs of which class run how long is
+handed out without replacement from tables fitted to what is published, see `eurora_figures`. What
+is not published is assumed; `docs/workloads.md` has the list.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pydantic import Field
+
+from hpcsched.system.system import System
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.synthetic.campaigns import Asked, Campaign, Interleaving
+from hpcsched.workload.synthetic.context import Context
+from hpcsched.workload.synthetic.cycles import hours
+from hpcsched.workload.synthetic.draws import Draws, Weighted
+from hpcsched.workload.synthetic.eurora_figures import (
+    BEGAN,
+    GIB,
+    HOUR,
+    JOBS,
+    KINDS,
+    MINUTE,
+    MONTHS,
+    USERS,
+    USERS_WITH_ONE_JOB,
+    WEEKDAY,
+    Shape,
+)
+from hpcsched.workload.synthetic.quantiles import Stratum
+from hpcsched.workload.synthetic.quota import Quota
+from hpcsched.workload.synthetic.regimes import take_regime
+from hpcsched.workload.synthetic.source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.users import Roster, User, draw_users
+from hpcsched.workload.synthetic.window import WindowParams, jobs_within
+
+DEBUG, PARALLEL, LONGPAR = 1, 2, 3
+LIMITS = {DEBUG: 30 * MINUTE, PARALLEL: 4 * HOUR, LONGPAR: 24 * HOUR}
+"""The queues by number, and the requested time of a job that sets none (assumed)."""
+OWN_LIMITS = (10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 8 * HOUR, 12 * HOUR, 24 * HOUR)
+"""What users ask for who set the requested time themselves (assumed)."""
+
+# Assumed, and varied until the accuracy of requested times and of the prediction from a user's last
+# jobs came out as published (thesis, sections 4.1.2 and 5.3): see docs/workloads.md.
+AT_ONCE = 12
+"""How many campaigns go on at once."""
+BURST = 0.25
+"""The mean size of bursts, as a share of the campaign."""
+GAPS = Weighted((0.2, 1.0, 5.0, 30.0), (1.0, 1.0, 1.0, 1.0))
+"""Seconds between the jobs of a burst: submitted by a script or by hand."""
+SPREADS = Weighted((0.0, 0.02, 0.1, 0.4), (0.02, 0.13, 0.6, 0.25))
+"""How far run times stray from the level of a campaign, as a share of it."""
+MIXED = 0.3
+"""How often a campaign has several levels at the same time: failures, short trials."""
+NUMBERED = 0.6
+"""How many projects name their jobs with a number at the end; others use one name."""
+NEW_SERIES = 0.12
+"""How often a campaign gets a name of its own."""
+SCREENING = 0.24
+"""How often no two jobs of a campaign have the same name, as when many inputs are screened."""
+
+
+class Habits(NamedTuple):
+    """How often campaigns choose a queue, and a requested time, that they need not.
+
+    `in_debug` is how often short work goes to the debug queue, `in_longpar` how often other work
+    goes to that of long jobs, `own_limit` how often the requested time is the user's own.
+    """
+
+    in_debug: float
+    in_longpar: float
+    own_limit: float
+
+
+SERIES_HABITS = Habits(0.1, 0.052, 0.08)
+SCREENING_HABITS = Habits(0.5, 0.02, 0.4)
+
+EARLY_USERS, LAST_ENTRY, GROUPS = 40, 0.9, 45
+"""How many users are there from the beginning, after which share of the jobs the last user enters,
+and in how many groups they are (assumed)."""
+ANOTHER_PROJECT, SAME_KIND, MOST_PROJECTS = 0.65, 0.8, 8
+"""How likely a user has one more project, and that it is of the user's main kind (assumed)."""
+
+SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "ao")
+WORDS = ("run", "job", "sim", "test", "case", "md", "mesh", "scan", "fit", "opt")
+"""What names are made of."""
+
+
+class EuroraLikeParams(WindowParams):
+    """Which part of the workload to use, and how dense it is."""
+
+    jobs: int = Field(
+        JOBS, ge=1, le=JOBS, description="Stop after so many jobs of the window; all by default."
+    )
+
+
+def make_eurora_like(params: EuroraLikeParams, context: Context) -> SyntheticSource:
+    """Return the source; raises InputError if the system lacks a resource type that jobs need."""
+    system, seed = context.system, context.seed
+    requests = [[_request(system, kind.accelerator, s) for s in kind.shapes] for kind in KINDS]
+    return SyntheticSource(
+        lambda: _Eurora(seed, requests).jobs(params),
+        system,
+        comments=params.comments(
+            "like Eurora: 64 nodes of 16 cores, half with 2 GPUs, half with 2 MICs",
+            "eurora-like",
+            BEGAN,
+            "Europe/Rome",
+        ),
+        count=params.expected_jobs,
+    )
+
+
+def _request(system: System, accelerator: str | None, shape: Shape) -> tuple[int, ...]:
+    amounts = {"core": shape.core, "mem": shape.mem_gib * GIB}
+    if accelerator is not None:
+        amounts[accelerator] = shape.accelerators
+    return checked_request(system, amounts, "the trace source 'eurora-like'")
+
+
+class _Project:
+    """What a user runs again and again: jobs of one kind that ask for the same."""
+
+    def __init__(
+        self, user: User, number: int, kind: int, shape: Shape, request: tuple[int, ...], *,
+        draws: Draws,
+    ) -> None:  # fmt: skip
+        self.user = user
+        self.number = number
+        self.kind = kind
+        self.units = shape.units[draws.below(len(shape.units))]
+        self.request = request
+        self.numbers_jobs = draws.chance(NUMBERED)
+        syllables = "".join(SYLLABLES[draws.below(len(SYLLABLES))] for _ in range(2))
+        self._stem = self._series = syllables + WORDS[draws.below(len(WORDS))]
+        self._words = self._runs = 0
+
+    def begin_series(self) -> None:
+        """Give jobs another name from now on."""
+        self._series = self.new_word()
+
+    def next_of_series(self) -> str:
+        """Return the name of the next job, which is that of the last one or has the next number."""
+        if not self.numbers_jobs:
+            return self._series
+        self._runs += 1
+        return f"{self._series}{self._runs}"
+
+    def new_word(self) -> str:
+        """Return a name that no job had before; it ends in no number."""
+        rest, letters = self._words, ""
+        self._words += 1
+        for _ in range(4):
+            rest, letter = divmod(rest, 26)
+            letters = chr(ord("a") + letter) + letters
+        return self._stem + letters
+
+
+class _Eurora:
+    """One making of the workload; its state is that of its users and of the campaigns going on."""
+
+    def __init__(self, seed: int, requests: Sequence[Sequence[tuple[int, ...]]]) -> None:
+        self._draws = Draws(seed)
+        self._quotas = [Quota(kind.run_times) for kind in KINDS]
+        self._handed_out = 0
+        self._roster = self._make_roster(requests)
+
+    def jobs(self, params: EuroraLikeParams) -> Iterator[TracedJob]:
+        """Yield the jobs of a window."""
+        draws = self._draws
+        campaigns = Interleaving(draws, self._begin, AT_ONCE)
+        return jobs_within(params, draws, campaigns.submissions(hours(draws, MONTHS, WEEKDAY)))
+
+    def _make_roster(self, requests: Sequence[Sequence[tuple[int, ...]]]) -> Roster[_Project]:
+        draws = self._draws
+        shapes = [
+            Weighted(list(zip(kind.shapes, of_kind, strict=True)), [s.weight for s in kind.shapes])
+            for kind, of_kind in zip(KINDS, requests, strict=True)
+        ]
+        kinds = Weighted(range(len(KINDS)), [kind.projects for kind in KINDS])
+        count = 0
+
+        def make(user: User, kind: int) -> _Project:
+            nonlocal count
+            count += 1
+            shape, request = shapes[kind].draw(draws)
+            return _Project(user, count, kind, shape, request, draws=draws)
+
+        roster = []
+        users = draw_users(
+            draws,
+            USERS,
+            early=EARLY_USERS,
+            with_one_job=USERS_WITH_ONE_JOB,
+            groups=GROUPS,
+            last_entry=int(LAST_ENTRY * JOBS),
+        )
+        for k, user in enumerate(users):
+            # the first users see to it that there is work of each kind from the beginning on
+            main = k if k < len(KINDS) else kinds.draw(draws)
+            projects = [make(user, main)]
+            most = 1 if user.has_one_job else MOST_PROJECTS
+            while len(projects) < most and draws.chance(ANOTHER_PROJECT):
+                projects.append(make(user, main if draws.chance(SAME_KIND) else kinds.draw(draws)))
+            roster.append((user, projects))
+        return Roster(len(KINDS), roster)
+
+    def _begin(self) -> Campaign | None:
+        """Return another campaign, or None if all jobs have been handed out."""
+        project = self._roster.enter(self._handed_out)
+        if project is not None:
+            return self._first_campaign(project)
+        weights = [quota.campaigns_left for quota in self._quotas]
+        if not any(weights):
+            return None
+        kind = Weighted(range(len(KINDS)), weights).draw(self._draws)
+        return self._campaign(self._roster.draw(self._draws, kind), shortest=1)
+
+    def _first_campaign(self, project: _Project) -> Campaign:
+        if project.user.has_one_job:
+            return self._campaign(project, shortest=1, longest=1)
+        return self._campaign(project, shortest=2)
+
+    def _campaign(self, project: _Project, shortest: int, longest: int | None = None) -> Campaign:
+        """Return a campaign of a project."""
+        draws, quota = self._draws, self._quotas[project.kind]
+        number = quota.draw(draws, shortest)
+        stratum = quota.levels[number].stratum
+        length = shortest + int(draws.exponential(stratum.length - shortest + 0.5))
+        length = min(length, longest or length)
+        screens = draws.chance(SCREENING)
+        habits = SCREENING_HABITS if screens else SERIES_HABITS
+        queue, requested_time = self._queue(stratum, habits)
+        regimes = [take_regime(draws, quota, number, length, SPREADS.draw(draws))]
+        if longest is None and draws.chance(MIXED):
+            for _ in range(1 + draws.below(2)):
+                number = quota.draw(draws)
+                other = quota.levels[number].stratum
+                if other.limit is None and other.high <= min(HOUR, requested_time - 1):
+                    jobs = 1 + int(length * draws.between(0.2, 1.0))
+                    regimes.append(take_regime(draws, quota, number, jobs, SPREADS.draw(draws)))
+        if not screens and draws.chance(NEW_SERIES):
+            project.begin_series()
+        jobs = sum(regime.left for regime in regimes)
+        self._handed_out += jobs
+        user = project.user
+        return Campaign(
+            Asked(
+                project.units,
+                project.request,
+                requested_time,
+                user.number,
+                user.group,
+                project.number,
+                queue,
+            ),
+            [regime for regime in regimes if regime.left],
+            BURST * jobs,
+            GAPS.draw(draws),
+            project.new_word if screens else project.next_of_series,
+        )
+
+    def _queue(self, stratum: Stratum, habits: Habits) -> tuple[int, int]:
+        """Return the queue and the requested time of a campaign that runs for so long."""
+        draws, own = self._draws, _own_limit(stratum)
+        if stratum.limit is not None:
+            return DEBUG if stratum.limit == LIMITS[DEBUG] else PARALLEL, stratum.limit
+        sets_limit = draws.chance(habits.own_limit)
+        if stratum.high > LIMITS[PARALLEL]:
+            return LONGPAR, own if sets_limit else LIMITS[LONGPAR]
+        if stratum.high <= LIMITS[DEBUG] and draws.chance(habits.in_debug):
+            return DEBUG, LIMITS[DEBUG]
+        if draws.chance(habits.in_longpar):
+            return LONGPAR, LIMITS[LONGPAR]
+        return PARALLEL, own if sets_limit and own < LIMITS[PARALLEL] else LIMITS[PARALLEL]
+
+
+def _own_limit(stratum: Stratum) -> int:
+    """Return what a careful user asks for: a round time that is long enough."""
+    return next((limit for limit in OWN_LIMITS if limit > stratum.high), OWN_LIMITS[-1])

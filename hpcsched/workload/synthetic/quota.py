@@ -1,0 +1,53 @@
+"""What is left to hand out: drawing without replacement, so that counts come out exact."""
+
+from collections.abc import Sequence
+
+from hpcsched.workload.synthetic.draws import Draws
+from hpcsched.workload.synthetic.quantiles import Levels, Stratum
+from hpcsched.workload.synthetic.sums import plain_sum
+
+
+class Quota:
+    """The jobs of a table that have not been handed out yet, stratum by stratum."""
+
+    def __init__(self, strata: Sequence[Stratum]) -> None:
+        self.levels = [Levels(stratum) for stratum in strata]
+        self._left = [stratum.jobs for stratum in strata]
+        self.left = sum(self._left)
+        """How many jobs are left in all."""
+
+    @property
+    def campaigns_left(self) -> float:
+        """How many campaigns of usual length would use up what is left."""
+        return plain_sum(
+            left / levels.stratum.length
+            for left, levels in zip(self._left, self.levels, strict=True)
+        )
+
+    def draw(self, draws: Draws, shortest: int = 1) -> int:
+        """Draw the number of a stratum, in proportion to the campaigns left in it.
+
+        It has at least `shortest` jobs left, if any stratum has.
+        """
+        weights = [
+            left / levels.stratum.length if left >= shortest else 0.0
+            for left, levels in zip(self._left, self.levels, strict=True)
+        ]
+        point = draws.uniform() * plain_sum(weights)
+        chosen = 0
+        for number, weight in enumerate(weights):
+            if weight:
+                chosen = number
+                point -= weight
+                if point < 0:
+                    break
+        if not weights[chosen]:
+            return max(range(len(weights)), key=lambda number: self._left[number])
+        return chosen
+
+    def take(self, number: int, jobs: int) -> int:
+        """Hand out up to so many jobs of a stratum; return how many."""
+        taken = min(jobs, self._left[number])
+        self._left[number] -= taken
+        self.left -= taken
+        return taken

@@ -1,0 +1,84 @@
+"""What holds of every made-up workload that has a window: each test file calls these."""
+
+import hashlib
+import tracemalloc
+from collections.abc import Callable
+from itertools import islice
+
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.synthetic.source import SyntheticSource
+
+Make = Callable[..., SyntheticSource]
+DAY = 86400
+FLAT = 100_000
+"""By how many bytes the peak of memory may grow from 20,000 jobs to 100,000."""
+
+
+def digest(source: SyntheticSource, count: int) -> str:
+    """Return a SHA-256 over all fields of the first jobs."""
+    found = hashlib.sha256()
+    for job, run_time in islice(source.jobs(), count):
+        found.update(repr((tuple(job), run_time)).encode())
+    return found.hexdigest()
+
+
+def moved(traced: TracedJob, by: int) -> TracedJob:
+    """Return a job that is submitted so many seconds later."""
+    job = traced.job
+    return traced._replace(job=job._replace(submit_time=job.submit_time + by))
+
+
+def check_windows(make: Make, begin: int, days: int) -> None:
+    """A window is a slice of the whole, moved to time 0, and says when it begins."""
+    end = begin + days * DAY
+    whole = []
+    for traced in make().jobs():
+        if traced.job.submit_time >= end:
+            break
+        whole.append(traced)
+    expected = [moved(traced, -begin) for traced in whole if traced.job.submit_time >= begin]
+    source = make(start=begin, duration=days * DAY)
+    assert list(source.jobs()) == expected
+    assert source.account.read == source.account.submitted == len(expected) > 100
+    assert source.fraction_read is None
+    assert list(make(start=begin, jobs=50).jobs()) == expected[:50]
+    (starts_at,) = [int(c.split()[1]) for c in make().comments if c.startswith("UnixStart")]
+    assert f"UnixStartTime: {starts_at + begin}" in source.comments
+
+
+def check_load(make: Make) -> None:
+    """Submit times are divided by the load; nothing else changes."""
+    plain = list(make(jobs=3000).jobs())
+    for load in (0.5, 1.0, 3.0):
+        loaded = list(make(jobs=3000, load=load).jobs())
+        assert [traced.job.submit_time for traced in loaded] == [
+            int(traced.job.submit_time / load) for traced in plain
+        ]
+        assert [moved(traced, -traced.job.submit_time) for traced in loaded] == [
+            moved(traced, -traced.job.submit_time) for traced in plain
+        ]
+
+
+def check_stream(make: Make) -> None:
+    """Jobs come by submit time, numbered from 1, the same ones at each call; other seeds differ."""
+    source = make(jobs=5000)
+    jobs = list(source.jobs())
+    times = [traced.job.submit_time for traced in jobs]
+    assert times == sorted(times)
+    assert [traced.job.job_id for traced in jobs] == list(range(1, 5001))
+    assert source.fraction_read == 1.0
+    assert list(source.jobs()) == jobs
+    assert list(make(seed=1, jobs=5000).jobs()) != jobs
+
+
+def check_memory(make: Make) -> None:
+    """The peak of memory does not grow with the number of jobs."""
+    peaks = []
+    for count in (20_000, 100_000):
+        source = make(jobs=count)
+        tracemalloc.start()
+        for _ in source.jobs():
+            pass
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] - peaks[0] < FLAT
