@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
+from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.allocation import Interval, NodeAllocation
 from hpcsched.system.system import IntArray, System
 
@@ -10,13 +11,15 @@ class Room(NamedTuple):
     """What an allocator may choose from, for one job.
 
     `fits` is how many of the job's units each node can hold, `[N]`; `available` what is free by
-    resource type and node, `[R, N]`; `unit_request` what a unit asks for, `[R]`.
+    resource type and node, `[R, N]`; `unit_request` what a unit asks for, `[R]`; `problem` the
+    dispatching problem of the round, where there is one.
     """
 
     fits: IntArray
     available: IntArray
     unit_request: tuple[int, ...]
     system: System
+    problem: DispatchingProblem | None = None
 
 
 class Allocator(Protocol):

@@ -1,9 +1,13 @@
 """Allocators: each ranks the nodes and fills them in that order."""
 
+from collections.abc import Sequence
+from itertools import chain
+
 import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.allocator import Room, fill
+from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.allocation import Interval, NodeAllocation
 
 
@@ -44,19 +48,45 @@ class KeepScarce:
 
     A node's price for a job is what taking it would keep from others: over the resource types that
     the job does not ask for, the sum of the node's free amount as a share of the whole system's
-    capacity. So a job that needs no accelerator goes to nodes without one while there is room, and
-    the rarer a resource type the dearer its nodes.
+    capacity, times the pressure on that type: what waiting jobs ask for and running jobs hold, as a
+    share of the same. Among equal prices the nodes that offer least of those types come first. So a
+    job that needs no accelerator goes to nodes without one while there is room, and else to those
+    whose accelerators nobody wants at present.
     """
+
+    def __init__(self) -> None:
+        self._problem: DispatchingProblem | None = None
+        self._pressure: Sequence[float] = ()
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units on the cheapest nodes, the fullest first among equals."""
-        price = np.zeros(len(room.fits))
-        for row, asked, total in zip(
-            room.available, room.unit_request, room.system.totals, strict=True
+        price, offer = np.zeros(len(room.fits)), np.zeros(len(room.fits))
+        for row, asked, total, pressure in zip(
+            room.available, room.unit_request, room.system.totals, self._press(room), strict=True
         ):
             if not asked and total:
-                price += row / total
-        return fill(units, room.fits, np.lexsort((_free_share(room), price)))
+                share = row / total
+                price += pressure * share
+                offer += share
+        return fill(units, room.fits, np.lexsort((_free_share(room), offer, price)))
+
+    def _press(self, room: Room) -> Sequence[float]:
+        """Return the pressure on each resource type, worked out once for each round."""
+        if room.problem is None:
+            return [1.0] * len(room.system.totals)
+        if room.problem is not self._problem:
+            self._problem, self._pressure = room.problem, _pressure(room.problem)
+        return self._pressure
+
+
+def _pressure(problem: DispatchingProblem) -> Sequence[float]:
+    """Return what waiting jobs ask for and running jobs hold, as shares of capacity, `[R]`."""
+    wanted = [0] * len(problem.system.totals)
+    for job in chain(problem.queue, (running.waiting for running in problem.running)):
+        for r, amount in enumerate(job.unit_request):
+            wanted[r] += amount * job.units
+    shares = zip(wanted, problem.system.totals, strict=True)
+    return [amount / total if total else 0.0 for amount, total in shares]
 
 
 def _free_share(room: Room) -> npt.NDArray[np.float64]:

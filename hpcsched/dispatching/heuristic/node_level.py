@@ -53,7 +53,8 @@ class NodeWorkspace:
 
     def choose(self, job: WaitingJob, fits: IntArray) -> NodeAllocation:
         """Return where the allocator would start the job, without starting it."""
-        room = Room(fits, self.space.available, job.unit_request, self.problem.system)
+        problem = self.problem
+        room = Room(fits, self.space.available, job.unit_request, problem.system, problem)
         return self.allocator.allocate(job.units, room)
 
     def place_on(self, job: WaitingJob, allocation: NodeAllocation) -> NodeAllocation:

@@ -56,7 +56,7 @@ class PooledWorkspace:
         fits = space.free_per_node()
         used = np.multiply.outer(np.array(job.unit_request), self._slot_map.per_node - fits)
         system = self.problem.system
-        room = Room(fits, system.capacity.T - used, job.unit_request, system)
+        room = Room(fits, system.capacity.T - used, job.unit_request, system, self.problem)
         allocation = space.claim(self._allocator.allocate(job.units, room), job.job)
         self._intervals = space.free
         return allocation
