@@ -114,7 +114,7 @@ class AleaSource(RecordSource):
         requested_time = self.requested_time(requested_time, run_time)
         asked = self._node_request(text, processors)
         declared, units = self._units(asked, self._memory(asked, memory))
-        allowed = self._allowed_nodes(asked)
+        allowed, ignored = self._allowed_nodes(asked)
         request = self.system.request(declared)
         room = self._room(_Shape(request, allowed))
         if units > room:
@@ -133,6 +133,10 @@ class AleaSource(RecordSource):
             exclusive=asked.exclusive,
             allowed_nodes=allowed,
         )
+        if asked.rounded:
+            self.account.clipped["fractional_processors"] += 1
+        if ignored:
+            self.account.clipped["unknown_property"] += 1
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def _node_request(self, text: str, processors: int) -> NodeRequest:
@@ -142,10 +146,8 @@ class AleaSource(RecordSource):
             raise UnusableError("unlike_chunks", str(error)) from None
         except ValueError as error:
             raise UnusableError("malformed", f"field {_REQUEST + 1}: {error}") from None
-        if asked.rounded:
-            if self._params.fractional_processors != "down":
-                raise UnusableError("fractional_processors", f"{text!r} asks for a part of one")
-            self.account.clipped["fractional_processors"] += 1
+        if asked.rounded and self._params.fractional_processors != "down":
+            raise UnusableError("fractional_processors", f"{text!r} asks for a part of one")
         requested = asked.nodes * asked.processors
         if processors not in (-1, requested) and self._params.unlike_processors != "request":
             raise UnusableError(
@@ -176,18 +178,26 @@ class AleaSource(RecordSource):
         units, size = whole_nodes(processors, per_node) if per_node else (processors, 1)
         return {name: amount * size for name, amount in each.items()}, units
 
-    def _allowed_nodes(self, asked: NodeRequest) -> frozenset[int] | None:
-        """Return the nodes that have what is wanted and not what is unwanted; None for all."""
+    def _allowed_nodes(self, asked: NodeRequest) -> tuple[frozenset[int] | None, bool]:
+        """Return the nodes that have what is wanted and not what is unwanted; None for all.
+
+        Beside it stands whether a property was ignored because it is not known.
+        """
+        wanted = [self._properties.nodes_with(name) for name in asked.wanted]
+        unwanted = [self._properties.nodes_with(name) for name in asked.unwanted]
+        ignored = None in wanted or None in unwanted
+        if ignored and self._params.unknown_property != "ignore":
+            named = zip(asked.wanted + asked.unwanted, wanted + unwanted, strict=True)
+            unknown = (name for name, nodes in named if nodes is None)
+            raise UnusableError(
+                "unknown_property", f"no node group is said to have {', '.join(unknown)}"
+            )
         allowed = self._everywhere
-        for name in (*asked.wanted, *asked.unwanted):
-            nodes = self._properties.nodes_with(name)
-            if nodes is None:
-                if self._params.unknown_property != "ignore":
-                    raise UnusableError("unknown_property", f"no node group is said to have {name}")
-                self.account.clipped["unknown_property"] += 1
-                continue
-            allowed = allowed & nodes if name in asked.wanted else allowed - nodes
-        return None if allowed == self._everywhere else allowed
+        for nodes in wanted:
+            allowed = allowed if nodes is None else allowed & nodes
+        for nodes in unwanted:
+            allowed = allowed if nodes is None else allowed - nodes
+        return None if allowed == self._everywhere else allowed, ignored
 
     def _room(self, shape: _Shape) -> int:
         room = self._rooms.get(shape)
