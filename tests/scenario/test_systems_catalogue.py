@@ -15,10 +15,10 @@ PUBLISHED = {
     "curie": (5544, {"core": 93312, "gpu": 288}),
     "eurora": (64, {"core": 1024, "gpu": 64, "mic": 64}),
     "fugaku-sized": (158976, {"core": 7630848}),
-    "gaia": (151, {"core": 2004, "gpu": 20}),
+    "gaia": (151, {"core": 2004, "gpu": 32}),
     "kit-forhlr2": (1173, {"core": 24048, "gpu": 84}),
     "kth-sp2": (100, {"core": 100}),
-    "metacentrum": (495, {"core": 8412}),
+    "metacentrum": (495, {"core": 8412, "gpu": 100}),
     "ricc": (1024, {"core": 8192, "mem": 12 * 1024}),
     "seth": (120, {"core": 480, "mem": 120 * 1024}),
     "summit-sized": (4608, {"core": 193536, "gpu": 27648}),
@@ -47,6 +47,12 @@ def test_a_system_has_the_published_totals(name: str, tmp_path: Path) -> None:
     found = system(name, tmp_path)
     assert found.node_count == nodes
     assert {k: found.totals[found.resource_types.index(k)] for k in totals} == totals
+
+
+def test_gaia_has_gpus_in_as_many_nodes_as_published(tmp_path: Path) -> None:
+    """What is published of Gaia's GPUs is how many nodes have any: 20."""
+    groups = system("gaia", tmp_path).groups
+    assert sum(group.count for group in groups if group.resources.get("gpu")) == 20
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
