@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 
 @hookimpl
 def hpcsched_trace_sources() -> Iterable[Plugin]:
-    """Return `swf` and `alea`, and `eurora-like` and `kit-like`, which make jobs up."""
+    """Return `swf`, `alea`, and what makes jobs up.
+
+    That is `eurora-like`, `kit-like`, `lublin99` and `mimic`.
+    """
     from hpcsched.workload.alea import AleaParams, AleaSource
     from hpcsched.workload.swf import SwfParams, SwfSource
     from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
     from hpcsched.workload.synthetic.kit_like import KitLikeParams, make_kit_like
+    from hpcsched.workload.synthetic.lublin99 import Lublin99Params, make_lublin99
+    from hpcsched.workload.synthetic.mimic import MimicParams, make_mimic
 
     yield Plugin(
         "swf",
@@ -53,6 +58,18 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
         "made up: stands in for the log of KIT's ForHLR II, most jobs on whole nodes",
         make_kit_like,
         KitLikeParams,
+    )
+    yield Plugin(
+        "lublin99",
+        "made up: the model of rigid jobs of Lublin and Feitelson, 2003",
+        make_lublin99,
+        Lublin99Params,
+    )
+    yield Plugin(
+        "mimic",
+        "made up: jobs like those of another trace, as many as are wanted",
+        make_mimic,
+        MimicParams,
     )
 
 

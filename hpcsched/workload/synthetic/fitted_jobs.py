@@ -1,0 +1,177 @@
+"""What the jobs of a log ask for and how much they compute: counted once, and drawn from again.
+
+Everything is kept in tables of bounded size, whatever the length of the log. What is drawn:
+
+- a shape, what a job asks for, as often as in the log;
+- its FLOPs, which are run time × units × the sum, over resource types, of amount × performance:
+  from a histogram of 24 bins a decade for each class of shapes, log-uniformly within a bin;
+- its requested time, given the run time: see `requested_times`;
+- a submitter, as often as in the log, and more often than by chance the same again.
+
+These are independent of each other but for the classes. Names are not kept.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hpcsched.parameters import LARGEST
+from hpcsched.system.system import System
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.synthetic.counts import MOST, Counts
+from hpcsched.workload.synthetic.draws import Draws, Weighted
+from hpcsched.workload.synthetic.log_histogram import LogHistogram
+from hpcsched.workload.synthetic.requested_times import RequestedTimes, RequestedTimeTally
+
+
+class Shape(NamedTuple):
+    """What a job asks for, in the fields of `Job` of these names."""
+
+    units: int
+    unit_request: tuple[int, ...]
+    node_groups: frozenset[str] | None = None
+    exclusive: bool = False
+    allowed_nodes: frozenset[int] | None = None
+
+    def rounded(self, *, keeps_request: bool) -> "Shape":
+        """Return a shape that may run on any node, with numbers cut to powers of two.
+
+        What a unit asks for can be kept.
+        """
+        request = self.unit_request
+        return Shape(_cut(self.units), request if keeps_request else tuple(map(_cut, request)))
+
+
+class Submitter(NamedTuple):
+    """Whose job it is and where it was submitted, in the fields of `Job` of these names."""
+
+    user: int | None
+    group: int | None
+    application: int | None
+    queue: int | None
+    partition: int | None
+
+
+class Performance:
+    """How fast a machine is: FLOP/s for each amount of a resource type, as declared."""
+
+    def __init__(self, system: System, performance: Mapping[str, float]) -> None:
+        self._system = system
+        self._performance = performance
+        self._known: dict[tuple[int, ...], float] = {}
+
+    def of_unit(self, unit_request: tuple[int, ...]) -> float:
+        """Return the FLOP/s of a unit; 0 if it asks for nothing that computes."""
+        known = self._known.get(unit_request)
+        if known is None:
+            known = 0.0
+            for name, amount in self._system.declared(unit_request).items():
+                known += amount * self._performance.get(name, 0.0)
+            if len(self._known) < MOST:
+                self._known[unit_request] = known
+        return known
+
+
+_SizeClass = tuple[int, ...]
+"""See `_size_class`."""
+
+
+class JobTally:
+    """Counts the jobs of a log, by submit time; `uniform` says that all units ask for the same."""
+
+    def __init__(self, performance: Performance, *, uniform: bool = False) -> None:
+        self.performance = performance
+        self._uniform = uniform
+        self.jobs = self.repeats = 0
+        self.shapes: Counts[Shape] = Counts()
+        self.rounded: Counts[Shape] = Counts()
+        self.flops: dict[_SizeClass, LogHistogram] = {}
+        self.requested_times = RequestedTimeTally()
+        self.submitters: Counts[Submitter] = Counts()
+        self._last: Submitter | None = None
+
+    def add(self, traced: TracedJob) -> None:
+        """Count a job.
+
+        A shape for which the table has no room is rounded; what there is still no room for is left
+        out.
+        """
+        job, run_time = traced
+        self.jobs += 1
+        shape = Shape(
+            job.units, job.unit_request, job.node_groups, job.exclusive, job.allowed_nodes
+        )
+        if not self.shapes.add(shape):
+            shape = shape.rounded(keeps_request=self._uniform)
+            if not self.rounded.add(shape):
+                return
+        size = _size_class(shape)
+        flops = run_time * _flop_rate(shape, self.performance)
+        self.flops.setdefault(size, LogHistogram()).add(flops)
+        self.requested_times.add(run_time, job.requested_time)
+        submitter = Submitter(job.user, job.group, job.application, job.queue, job.partition)
+        self.submitters.add(submitter)
+        self.repeats += submitter == self._last
+        self._last = submitter
+
+
+def _flop_rate(shape: Shape, performance: Performance) -> float:
+    """Return the FLOP/s of a job; one FLOP/s a unit if it asks for nothing that computes."""
+    return shape.units * (performance.of_unit(shape.unit_request) or 1.0)
+
+
+def _size_class(shape: Shape) -> _SizeClass:
+    """Return the class of shapes with FLOPs of their own.
+
+    Units are classed as 1, 2, 3 to 4, 5 to 8 and so on, and what each asks for by powers of two,
+    resource type by resource type.
+    """
+    return (shape.units - 1).bit_length(), *(amount.bit_length() for amount in shape.unit_request)
+
+
+class FittedJobs:
+    """Draws what jobs are like from a tally, which must have counted one."""
+
+    def __init__(self, tally: JobTally) -> None:
+        self._performance = tally.performance
+        counts = [*tally.shapes.counts.items(), *tally.rounded.counts.items()]
+        self._shapes = Weighted([shape for shape, _ in counts], [count for _, count in counts])
+        self._flops = {size: flops.resampled() for size, flops in tally.flops.items()}
+        self._submitters = tally.submitters.weighted()
+        self._repeated = _beyond_chance(tally)
+        self.requested_times = RequestedTimes(tally.requested_times)
+
+    def shape(self, draws: Draws) -> Shape:
+        """Draw what a job asks for."""
+        return self._shapes.draw(draws)
+
+    def times(self, draws: Draws, shape: Shape) -> tuple[int, int]:
+        """Draw run time and requested time of a job of some shape, in seconds.
+
+        They are those on the log's machine.
+        """
+        flops = self._flops[_size_class(shape)].draw(draws)
+        run_time = in_seconds(flops / _flop_rate(shape, self._performance))
+        return self.requested_times.draw(draws, run_time)
+
+    def submitter(self, draws: Draws, last: Submitter | None) -> Submitter:
+        """Draw who submits the next job, given who submitted the last one."""
+        again = draws.chance(self._repeated)
+        return last if again and last is not None else self._submitters.draw(draws)
+
+
+def in_seconds(time: float) -> int:
+    """Return a time in whole seconds, at least one of them unless it is 0."""
+    return max(int(min(time, LARGEST) + 0.5), 1) if time else 0
+
+
+def _cut(amount: int) -> int:
+    return 1 << amount.bit_length() - 1 if amount else 0
+
+
+def _beyond_chance(tally: JobTally) -> float:
+    """Return how often the same submitter comes again, beyond what their activity explains."""
+    counts = tally.submitters.counts.values()
+    chance = sum(count * count for count in counts) / sum(counts) ** 2
+    if tally.jobs < 2 or chance >= 1:
+        return 0.0
+    return max(0.0, (tally.repeats / (tally.jobs - 1) - chance) / (1 - chance))

@@ -1,0 +1,250 @@
+"""Trace source `lublin99`: the model of rigid jobs of Lublin and Feitelson.
+
+Source: U. Lublin and D. G. Feitelson, *The Workload on Parallel Supercomputers: Modeling the
+Characteristics of Rigid Jobs*, J. Parallel and Distributed Computing 63(11), 2003, pages 1105 to
+1122; the parameters are those of the authors' own program.
+
+The program leaves nothing open but what follows from the order in which random numbers are drawn,
+so the model is the authors' and the jobs are not. Decided here: the points that a submission has
+paid within its slot are kept to the next one, as the program's static variables keep them; sizes
+are at most the system's, which matters where it is no power of two.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from pydantic import Field, field_validator
+
+from hpcsched.parameters import Amount, Params
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.synthetic.context import Context
+from hpcsched.workload.synthetic.draws import Draws
+from hpcsched.workload.synthetic.incomplete_gamma import lower_gamma
+from hpcsched.workload.synthetic.portable import exp, log
+from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
+from hpcsched.workload.synthetic.source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.sums import plain_sum
+
+LARGEST_LOG_RUN_TIME = 12.0
+"""Run times of more than e¹² seconds, nearly two days, are drawn again."""
+LARGEST_LOG_GAP = 13.0
+"""As are interarrival times of more than e¹³ seconds, five days."""
+DAY_START = 11
+"""The daily cycle begins with the eleventh half hour of the day, at 5:00."""
+MEDIUM_BELOW_HIGH = 2.5
+"""How far the authors advise to set `medium` below `high`, for a system of another size."""
+SMALLEST_SYSTEM = 16
+"""Below it `medium` would come to be below `low`."""
+
+
+class Kind(NamedTuple):
+    """The parameters of a kind of jobs, in the order of the paper.
+
+    Sizes: the share of serial jobs and of other jobs whose size is a power of two; logarithms to
+    base 2 of the smallest parallel size, of the size from which on sizes are rarer, and of the
+    largest; the share of those below the second.
+
+    Logarithms of run times: gamma numbers of shape `a1` and scale `b1`, or `a2` and `b2`; of the
+    former as many as pa × size + pb says.
+
+    Logarithms of interarrival times in rush hours: gamma numbers of shape `aarr` and scale `barr`;
+    `arar` turns the shape into that of all hours. How many jobs are submitted in which half hour:
+    gamma numbers of shape `anum` and scale `bnum`.
+    """
+
+    serial: float
+    power_of_two: float
+    low: float
+    medium: float
+    high: float
+    below_medium: float
+    a1: float
+    b1: float
+    a2: float
+    b2: float
+    pa: float
+    pb: float
+    aarr: float
+    barr: float
+    anum: float
+    bnum: float
+    arar: float
+
+    def for_system(self, size: int) -> "Kind":
+        """Return the kind for a system of another size, as the authors advise."""
+        high = log(float(size)) / log(2.0)
+        return self._replace(medium=high - MEDIUM_BELOW_HIGH, high=high)
+
+    @property
+    def largest(self) -> int:
+        """The largest size."""
+        return int(_power_of_two(self.high) + 0.5)
+
+    def size(self, draws: Draws) -> int:
+        """Draw how many processors a job asks for."""
+        kind = draws.uniform()
+        if kind < self.serial:
+            return 1
+        if draws.chance(self.below_medium):
+            exponent = draws.between(self.low, self.medium)
+        else:
+            exponent = draws.between(self.medium, self.high)
+        if kind < self.serial + self.power_of_two:
+            exponent = float(int(exponent + 0.5))
+        return min(int(_power_of_two(exponent) + 0.5), self.largest)
+
+    def log_run_time(self, draws: Draws, size: int) -> float:
+        """Draw the natural logarithm of the run time in seconds of a job of some size."""
+        first = min(max(self.pa * size + self.pb, 0.0), 1.0)
+        while True:
+            shape, scale = (self.a1, self.b1) if draws.chance(first) else (self.a2, self.b2)
+            drawn = draws.gamma(shape, scale)
+            if drawn <= LARGEST_LOG_RUN_TIME:
+                return drawn
+
+    def gap(self, draws: Draws) -> float:
+        """Draw the time from one submission to the next, in seconds of an average hour."""
+        while True:
+            drawn = draws.gamma(self.aarr * self.arar, self.barr)
+            if drawn <= LARGEST_LOG_GAP:
+                return exp(drawn)
+
+    def weights(self) -> list[float]:
+        """Return the weights of the slots of a day from midnight on, one on average."""
+        weights = [0.0] * SLOTS
+        for k in range(DAY_START, DAY_START + SLOTS):
+            upto, before = (lower_gamma(self.anum, (k + half) / self.bnum) for half in (0.5, -0.5))
+            weights[(k - 1) % SLOTS] = upto - before  # slots are counted from 1 there
+        mean = plain_sum(weights) / SLOTS
+        return [weight / mean for weight in weights]
+
+
+ALL = Kind(
+    0.244, 0.576, 0.8, 4.5, 7, 0.86,
+    4.2, 0.94, 312, 0.03, -0.0054, 0.78,
+    10.2303, 0.4871, 8.1737, 3.9631, 1.0225,
+)  # fmt: skip
+"""All jobs, whatever their kind."""
+BATCH = Kind(
+    0.2927, 0.6686, 1.2, 5, 7, 0.875,
+    6.57, 0.823, 639.1, 0.0156, -0.003, 0.6986,
+    6.0415, 0.8531, 6.1271, 5.2740, 1.0519,
+)  # fmt: skip
+INTERACTIVE = Kind(
+    0.1541, 0.625, 1, 3, 5.5, 0.705,
+    3.8351, 0.6605, 7.073, 0.6856, -0.0118, 0.9156,
+    6.5510, 0.6621, 8.9186, 3.6680, 0.9797,
+)  # fmt: skip
+
+INTERACTIVE_QUEUE, BATCH_QUEUE = 1, 2
+_KINDS: dict[str, tuple[tuple[Kind, int | None], ...]] = {
+    "all": ((ALL, None),),
+    "both": ((INTERACTIVE, INTERACTIVE_QUEUE), (BATCH, BATCH_QUEUE)),
+    "batch": ((BATCH, BATCH_QUEUE),),
+    "interactive": ((INTERACTIVE, INTERACTIVE_QUEUE),),
+}
+
+
+class Lublin99Params(Params):
+    """How many jobs of which kind, for a system of which size."""
+
+    jobs: int = Field(ge=1, description="How many jobs are made.")
+    types: Literal["all", "both", "batch", "interactive"] = Field(
+        "all",
+        description="Which of the model's parameters: those of all jobs; or those of batch and"
+        " interactive jobs, submitted side by side (`both`) or alone. Interactive jobs are in"
+        " queue 1, batch jobs in queue 2.",
+    )
+    size: int | None = Field(
+        None,
+        ge=SMALLEST_SYSTEM,
+        description="How many processors the largest jobs ask for, which is the size of the system;"
+        " if not given, the published values: 128, and 45 for interactive jobs.",
+    )
+    unit: dict[str, Amount] | None = Field(
+        None,
+        description="What each processor asks for, per resource type; one core if not given.",
+    )
+    load: float = Field(
+        1.0,
+        gt=0,
+        description="How many times as dense as published: times between submissions are divided"
+        " by it, and the daily cycle stays as it is.",
+    )
+    overestimation: float = Field(
+        1.0,
+        ge=1,
+        description="Requested time / run time, the same for every job and rounded up to seconds:"
+        " the model has no requested times.",
+    )
+
+    @field_validator("unit")
+    @classmethod
+    def _unit_asks_for_something(cls, unit: dict[str, int] | None) -> dict[str, int] | None:
+        if unit is not None and not any(unit.values()):
+            raise ValueError("expected an amount of at least one resource type, found none")
+        return unit
+
+
+def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
+    """Return the source; raises InputError if the system lacks a resource type that jobs need."""
+    unit = params.unit or {"core": 1}
+    request = checked_request(context.system, unit, "the trace source 'lublin99'")
+    seed = context.seed
+    return SyntheticSource(
+        lambda: _jobs(params, request, Draws(seed)),
+        context.system,
+        comments=(
+            "Note: made up by hpcsched's lublin99, the model of Lublin and Feitelson, 2003;"
+            " no real log is behind it",
+        ),
+        count=params.jobs,
+        uniform_request=request,
+    )
+
+
+class _Arrivals:
+    """The submissions of a kind; `time` is that of the next job, in seconds since midnight."""
+
+    def __init__(self, kind: Kind, queue: int | None, load: float, draws: Draws) -> None:
+        weights = kind.weights()
+        self.kind = kind
+        self.queue = queue
+        self._load = load
+        self._draws = draws
+        self._walk = SlotWalk(lambda slot: weights[slot % SLOTS])
+        self.time = 0.0
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Draw when the next job is submitted."""
+        gap = self.kind.gap(self._draws) / self._load
+        self.time = self._walk.pay(gap / SLOT) * SLOT
+
+
+def _jobs(params: Lublin99Params, request: tuple[int, ...], draws: Draws) -> Iterator[TracedJob]:
+    kinds = [
+        (kind if params.size is None else kind.for_system(params.size), queue)
+        for kind, queue in _KINDS[params.types]
+    ]
+    arrivals = [_Arrivals(kind, queue, params.load, draws) for kind, queue in kinds]
+    for number in range(1, params.jobs + 1):
+        first = min(arrivals, key=_time_of)
+        kind, submit_time = first.kind, int(first.time)
+        first.go_on()
+        size = kind.size(draws)
+        run_time = int(exp(kind.log_run_time(draws, size)))
+        requested_time = math.ceil(run_time * params.overestimation)
+        job = Job(number, submit_time, size, request, requested_time, queue=first.queue)
+        yield TracedJob(job, run_time)
+
+
+def _time_of(arrivals: _Arrivals) -> float:
+    return arrivals.time
+
+
+def _power_of_two(exponent: float) -> float:
+    """Return 2 to some power, exact where that is a whole number."""
+    whole = math.floor(exponent)
+    return math.ldexp(exp((exponent - whole) * log(2.0)), whole)

@@ -1,0 +1,275 @@
+"""Trace source `mimic`: jobs like those of any trace that can be read, as many as are wanted.
+
+Source: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020, section 3.5.3, the
+workload generator: submit times follow the cycles of the original (see `submission_cycle`); a job
+asks for what jobs of the original ask for (`fitted_jobs`), and for further resource types if the
+scenario says so; its run time is a number of FLOPs / what its request computes in a second.
+
+The thesis leaves open, and is decided here: sizes and FLOPs are drawn from the original's own
+distributions rather than from fitted formulas, FLOPs given a class of sizes; requested times and
+submitters, of which it says nothing, are drawn from the original's as well. Where the original has
+no requested times of its own, what stands in for them there is mimicked.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from operator import add
+from typing import Annotated, Any, Protocol, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.parameters import Params, PositiveAmount, Selects
+from hpcsched.system.system import System
+from hpcsched.workload.instants import calendar_of, time_comments
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.source import TraceSource
+from hpcsched.workload.synthetic import context
+from hpcsched.workload.synthetic.draws import Draws
+from hpcsched.workload.synthetic.fitted_jobs import (
+    FittedJobs,
+    JobTally,
+    Performance,
+    Shape,
+    Submitter,
+    in_seconds,
+)
+from hpcsched.workload.synthetic.requested_times import RequestedTimes
+from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.synthetic.submission_cycle import (
+    Cycle,
+    CycleTally,
+    SlotCalendar,
+    Way,
+    submissions,
+)
+
+CORE_FLOPS = 1e9
+"""FLOP/s of a core where nothing is said. It cancels out unless other types compute too."""
+
+PositiveNumber = Annotated[float, Field(ge=1e-30, le=1e30)]
+
+
+class Further(Params):
+    """How many jobs ask for a further resource type, and for how much of it a unit."""
+
+    share: float = Field(gt=0, le=1, description="The share of jobs that ask for it.")
+    min: PositiveAmount = Field(1, description="The least that a unit asks for.")
+    max: PositiveAmount = Field(
+        1, description="The most that a unit asks for; what is between is drawn evenly."
+    )
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"expected min to be at most max, found {self.min} and {self.max}")
+        return self
+
+
+class MimicParams(Params):
+    """Which trace to mimic, how many jobs to make, and how the new machine differs."""
+
+    of: Annotated[Any, Selects("trace_source")] = Field(
+        description="The trace to mimic: a source with its parameters, as under `trace`."
+    )
+    jobs: int | None = Field(
+        None, ge=1, description="How many jobs are made; as many as the original has, if not given."
+    )
+    cycle: Way = Field(
+        "calendar",
+        description="How submissions follow the original: by hour of the day alone (`slots`); with"
+        " a bound that also follows progress by hour, weekday and month (`progress`, the thesis's"
+        " method); or with weights of weekdays and months as well (`calendar`).",
+    )
+    performance: dict[str, PositiveNumber] | None = Field(
+        None,
+        description="FLOP/s for each amount of a resource type on the original's machine; if not"
+        " given, 10⁹ a core, or 1 of the system's first resource type if it has no cores.",
+    )
+    speedup: dict[str, PositiveNumber] | None = Field(
+        None,
+        description="How many times as fast each resource type is on the new machine;"
+        " 1 where nothing is said.",
+    )
+    requests: dict[str, Further] | None = Field(
+        None,
+        description="Further resource types that some of the jobs ask for, on top of what they ask"
+        " for in the original.",
+    )
+
+    @field_validator("performance")
+    @classmethod
+    def _something_computes(cls, performance: dict[str, float] | None) -> dict[str, float] | None:
+        if performance is not None and not performance:
+            raise ValueError("expected the performance of at least one resource type, found none")
+        return performance
+
+
+class Context(context.Context, Protocol):
+    """What the source needs to know of where it is used."""
+
+    def make(self, kind: str, choice: Any) -> Any:
+        """Return what another plugin builds."""
+
+
+def make_mimic(params: MimicParams, context: Context) -> "MimicSource":
+    """Return the source.
+
+    Raises InputError if the system lacks a resource type, and where the original cannot be used.
+    """
+    system = context.system
+    performance = params.performance
+    if performance is None:
+        first = system.resource_types[0]
+        performance = {"core": CORE_FLOPS} if "core" in system.resource_types else {first: 1.0}
+    _check_types(system, "performance", performance)
+    _check_types(system, "speedup", params.speedup or ())
+    _check_types(system, "requests", params.requests or ())
+    idle = [name for name in params.speedup or () if name not in performance]
+    if idle:
+        raise _problem(
+            "no-performance",
+            f"the speedup of {idle[0]} says nothing, as its performance is not given",
+            f"trace.speedup.{idle[0]}",
+        )
+    original = context.make("trace_source", params.of)
+    return MimicSource(params, original, performance, system, context.seed)
+
+
+class MimicSource(SyntheticSource):
+    """Streams jobs like those of the original, which is read when the first job is asked for.
+
+    It is read twice where the cycle needs that, and not again when jobs are asked for once more.
+    Nothing but tables of bounded size is kept of it.
+    """
+
+    def __init__(
+        self,
+        params: MimicParams,
+        original: TraceSource,
+        performance: Mapping[str, float],
+        system: System,
+        seed: int,
+    ) -> None:
+        super().__init__(
+            self._make,
+            system,
+            comments=_comments(original),
+            count=params.jobs,
+            files=original.files,
+            uniform_request=None if params.requests else original.uniform_request,
+        )
+        self._params = params
+        self._original = original
+        self._seed = seed
+        self._before = Performance(system, performance)
+        speedup = params.speedup or {}
+        self._now = Performance(
+            system, {name: flops * speedup.get(name, 1.0) for name, flops in performance.items()}
+        )
+        self._fit: tuple[Cycle, FittedJobs] | None = None
+
+    def _make(self) -> Iterator[TracedJob]:
+        if self._fit is None:
+            self._fit = self._read()
+        cycle, fitted = self._fit
+        draws = Draws(self._seed)
+        submitter: Submitter | None = None
+        numbers = range(1, (self._count or 0) + 1)
+        for number, submit_time in zip(numbers, submissions(cycle, draws), strict=False):
+            shape = fitted.shape(draws)
+            unit_request = self._with_further(shape, draws)
+            run_time, requested_time = fitted.times(draws, shape)
+            submitter = fitted.submitter(draws, submitter)
+            before = self._before.of_unit(shape.unit_request)
+            now = self._now.of_unit(unit_request)
+            if before and now != before:
+                run_time, requested_time = _scaled(
+                    run_time, requested_time, before / now, fitted.requested_times
+                )
+            user, group, application, queue, partition = submitter
+            job = Job(
+                number,
+                submit_time,
+                shape.units,
+                unit_request,
+                requested_time,
+                user,
+                group,
+                application,
+                queue,
+                partition,
+                shape.node_groups,
+                shape.exclusive,
+                shape.allowed_nodes,
+            )
+            yield TracedJob(job, run_time)
+
+    def _with_further(self, shape: Shape, draws: Draws) -> tuple[int, ...]:
+        """Return what a unit asks for, with further resource types that are drawn for the job."""
+        unit_request = shape.unit_request
+        bound = shape.exclusive or shape.node_groups is not None or shape.allowed_nodes is not None
+        for name, further in (self._params.requests or {}).items():
+            asks = draws.chance(further.share)
+            amount = further.min + draws.below(further.max - further.min + 1)
+            if asks and not bound:
+                more = self._system.request({name: amount})
+                unit_request = tuple(map(add, unit_request, more))
+        return unit_request
+
+    def _read(self) -> tuple[Cycle, FittedJobs]:
+        """Read the original; raises InputError where it cannot be used, or has one job only."""
+        jobs = self._original.jobs()
+        first = next(jobs, None)  # the header has been read then
+        started = 0 if first is None else first.job.submit_time
+        calendar = SlotCalendar(calendar_of(self._original.comments, started))
+        submitted = CycleTally(calendar)
+        asked = JobTally(self._before, uniform=self._original.uniform_request is not None)
+        for traced in chain([] if first is None else [first], jobs):
+            submitted.add(traced.job.submit_time)
+            asked.add(traced)
+        if submitted.jobs < 2:
+            raise _problem(
+                "too-few-jobs",
+                f"expected a trace of at least two jobs to mimic, found {submitted.jobs}",
+                "trace.of",
+            )
+        self.comments = _comments(self._original)
+        self._count = self._params.jobs or submitted.jobs
+        again = (traced.job.submit_time for traced in self._original.jobs())
+        return Cycle(submitted, self._params.cycle, again), FittedJobs(asked)
+
+
+def _comments(original: TraceSource) -> list[str]:
+    """Return what heads the trace: when it is as the original says, and what else it says."""
+    when = time_comments(original.comments)
+    said = (f"Original: {comment}" for comment in original.comments if comment not in when)
+    return ["Note: made up by hpcsched's mimic, like the original", *when, *said]
+
+
+def _scaled(
+    run_time: int, requested_time: int, scale: float, known: RequestedTimes
+) -> tuple[int, int]:
+    """Return run time and requested time of a job that runs `scale` times as long.
+
+    Where users request common times they do so still, above the run time if it was that before.
+    """
+    scaled, requested = in_seconds(run_time * scale), in_seconds(requested_time * scale)
+    if requested_time == run_time:
+        return scaled, scaled
+    return scaled, known.common(requested, least=scaled if requested_time > run_time else 1)
+
+
+def _check_types(system: System, key: str, types: Iterable[str]) -> None:
+    unknown = [name for name in types if name not in system.resource_types]
+    if unknown:
+        raise _problem(
+            "unknown-resource-type",
+            f"no node group has {', '.join(unknown)}; there are:"
+            f" {', '.join(system.resource_types)}",
+            f"trace.{key}",
+        )
+
+
+def _problem(rule: str, message: str, key: str) -> InputError:
+    return InputError(Finding(rule, f"the trace source 'mimic': {message}", key=key))

@@ -1,0 +1,241 @@
+"""When jobs of a log are submitted: fitted to its hours, weekdays and months, and made anew.
+
+Source: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020, section 3.5.3. Points, the
+random value v there, are drawn from the log's own interarrival times and paid as `slot_weights`
+has it; the bound of v follows how far the making has got, see `Pace`. Three ways:
+
+- `slots`: weights of the 48 slots of a day, and a fixed bound;
+- `progress`: the same weights, and the bound that follows;
+- `calendar`: the weights also know how busy weekday and month are, interarrival times are taken in
+  points in the first place, and the bound follows.
+
+`slots` and `progress` are the thesis's, as far as it says. It leaves open, and is decided here:
+that v is drawn by resampling; that a smaller bound makes all of v smaller in proportion, as it does
+for evenly distributed ones; what is required so far, see `Pace`. `calendar` is an addition: a bound
+that follows the mistakes made so far goes about half of the way, and the log's own interarrival
+times have its nights and weekends in them once more.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from hpcsched.workload.instants import Calendar, CalendarPlace
+from hpcsched.workload.synthetic.draws import Draws
+from hpcsched.workload.synthetic.log_histogram import LogHistogram
+from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
+from hpcsched.workload.synthetic.sums import plain_sum
+
+Way = Literal["calendar", "progress", "slots"]
+
+HEAD_START = 10
+"""Jobs that count as made and as required before the first one, so that it is not all there is."""
+SLOWEST, FASTEST = 4.0, 0.25
+"""Between which bounds the bound of v follows, as shares of the largest interarrival time."""
+_HOURS, _WEEKDAYS, _MONTHS = 24, 7, 12
+
+
+class SlotPlace(NamedTuple):
+    """Where a slot is: its number in the day (0 to 47), hour, weekday and month, all from 0."""
+
+    slot: int
+    hour: int
+    weekday: int
+    month: int
+
+
+class SlotCalendar:
+    """The slots of a log by the calendar, numbered from the one before or at second 0."""
+
+    def __init__(self, calendar: Calendar) -> None:
+        self._calendar = calendar
+        self._offset = calendar.start % SLOT
+        self._last: tuple[int, SlotPlace] | None = None
+
+    def slots(self, submit_time: int) -> float:
+        """Return a submit time in slots: the number of the slot, and how much of it has passed."""
+        return (submit_time + self._offset) / SLOT
+
+    def submit_time(self, slots: float) -> int:
+        """Return the submit time in seconds."""
+        return int(slots * SLOT) - self._offset
+
+    def place(self, number: int) -> SlotPlace:
+        """Return where a slot is."""
+        if self._last is None or self._last[0] != number:
+            begin = number * SLOT - self._offset
+            hour, weekday, month = self._calendar.place(begin)
+            # clocks are put forward and back between two slots
+            second = self._place_after(begin).hour != hour
+            self._last = number, SlotPlace(2 * hour + second, hour, weekday, month)
+        return self._last[1]
+
+    def _place_after(self, begin: int) -> CalendarPlace:
+        return self._calendar.place(begin + SLOT)
+
+
+class CycleTally:
+    """Counts submissions by slot of the day, weekday and month, and the time between them."""
+
+    def __init__(self, calendar: SlotCalendar) -> None:
+        self.calendar = calendar
+        self.jobs = 0
+        self.first = self.last = 0
+        self.longest = 0
+        self.gaps = LogHistogram()
+        self.slots, self.weekdays, self.months = [0] * SLOTS, [0] * _WEEKDAYS, [0] * _MONTHS
+
+    def add(self, submit_time: int) -> None:
+        """Count a submission; times must ascend."""
+        if self.jobs:
+            gap = submit_time - self.last
+            self.gaps.add(gap)
+            self.longest = max(self.longest, gap)
+        else:
+            self.first = submit_time
+        self.last = submit_time
+        self.jobs += 1
+        place = self.calendar.place(int(self.calendar.slots(submit_time)))
+        self.slots[place.slot] += 1
+        self.weekdays[place.weekday] += 1
+        self.months[place.month] += 1
+
+
+class Cycle:
+    """How many jobs are submitted when, as a tally has it, which must have counted two jobs."""
+
+    def __init__(self, tally: CycleTally, way: Way, submit_times: Iterable[int]) -> None:
+        """`submit_times` are those that were counted, once more; they are only read if needed."""
+        self.calendar, self.first, self.way = tally.calendar, tally.first, way
+        begin, end = (self.calendar.slots(time) for time in (tally.first, tally.last))
+        numbers = range(int(begin), int(end) + 1)
+        self.jobs_per_slot = tally.jobs / len(numbers)
+        self._slots = [SLOTS * jobs / tally.jobs for jobs in tally.slots]
+        weekdays, months = [0.0] * _WEEKDAYS, [0.0] * _MONTHS
+        for number in numbers:
+            place = self.calendar.place(number)
+            weekdays[place.weekday] += self._slots[place.slot]
+            months[place.month] += self._slots[place.slot]
+        self.months_known = [bool(points) for points in months]
+        self._weekdays = _busyness(tally.weekdays, weekdays)
+        self._months = _busyness(tally.months, months)
+        self._scale = 1.0
+        self._scale = len(numbers) / plain_sum(self.busyness(number) for number in numbers)
+        gaps, longest = tally.gaps, float(tally.longest)
+        if way == "calendar":
+            gaps, longest = self._in_points(submit_times)
+        self.gaps = gaps.resampled()
+        self.longest = max(longest, float(SLOT))
+
+    def busyness(self, number: int) -> float:
+        """Return how many jobs are submitted in a slot: 1 on average over the log's span."""
+        place = self.calendar.place(number)
+        weekday, month = self._weekdays[place.weekday], self._months[place.month]
+        return self._slots[place.slot] * weekday * month * self._scale
+
+    def weight(self, number: int) -> float:
+        """Return the weight of a slot, 1 on average."""
+        if self.way == "calendar":
+            return self.busyness(number)
+        return self._slots[self.calendar.place(number).slot]
+
+    def _in_points(self, submit_times: Iterable[int]) -> tuple[LogHistogram, float]:
+        """Return interarrival times as they are paid, in seconds of an average hour."""
+        gaps, longest = LogHistogram(), 0.0
+        number = int(self.calendar.slots(self.first))
+        weight, passed = self.busyness(number), 0.0
+        before: float | None = None
+        for submit_time in submit_times:
+            slots = self.calendar.slots(submit_time)
+            while number < int(slots):
+                passed += weight
+                number += 1
+                weight = self.busyness(number)
+            paid = passed + weight * (slots - number)
+            if before is not None:
+                gap = max(paid - before, 0.0) * SLOT
+                gaps.add(gap)
+                longest = max(longest, gap)
+            before = paid
+        return gaps, longest
+
+
+def _busyness(jobs: Sequence[int], points: Sequence[float]) -> list[float]:
+    """Return jobs a point, 1 on average; what never came is taken for average.
+
+    Counted by points, days of which the log has only the busy or only the quiet hours do not stick
+    out.
+    """
+    average = sum(jobs) / plain_sum(points)
+    return [
+        count / paid / average if paid else 1.0 for count, paid in zip(jobs, points, strict=True)
+    ]
+
+
+class Pace:
+    """How many jobs have been made, and how many are required, by hour, weekday and month.
+
+    Required so far are as many as the log has on average in the slots that have passed, by its
+    shares of slots, weekdays and months. The progress of an hour, such as 9 to 10 o'clock, is how
+    many jobs have been made in it / required in it, and so are those of weekdays and months.
+    """
+
+    def __init__(self, cycle: Cycle) -> None:
+        self._cycle = cycle
+        self._made = [[float(HEAD_START)] * n for n in (_HOURS, _WEEKDAYS, _MONTHS)]
+        self._required = [list(counts) for counts in self._made]
+
+    def made(self, number: int) -> None:
+        """Count a job made in a slot."""
+        for counts, k in zip(self._made, self._kinds(number), strict=True):
+            counts[k] += 1
+
+    def passed(self, number: int) -> None:
+        """Count what a slot that has passed requires."""
+        required = self._requires(number)
+        for counts, k in zip(self._required, self._kinds(number), strict=True):
+            counts[k] += required
+
+    def progress(self, number: int, share: float) -> float:
+        """Return the product of progress ratios at a slot of which some share has passed.
+
+        1: as in the log; below 1: too few jobs so far. Months that the log has not do not count.
+        """
+        now = self._requires(number) * share
+        kinds = self._kinds(number)
+        product = 1.0
+        for made, required, k in zip(self._made, self._required, kinds, strict=True):
+            if required is not self._required[-1] or self._cycle.months_known[k]:
+                product *= made[k] / (required[k] + now)
+        return product
+
+    def _kinds(self, number: int) -> tuple[int, int, int]:
+        place = self._cycle.calendar.place(number)
+        return place.hour, place.weekday, place.month
+
+    def _requires(self, number: int) -> float:
+        return self._cycle.busyness(number) * self._cycle.jobs_per_slot
+
+
+def submissions(cycle: Cycle, draws: Draws) -> Iterator[int]:
+    """Yield submit times without end, the first that of the log."""
+    pace = Pace(cycle)
+    begin = cycle.calendar.slots(cycle.first)
+
+    def weight(number: int) -> float:
+        if number > int(begin):
+            pace.passed(number - 1)
+        return cycle.weight(number)
+
+    walk = SlotWalk(weight, int(begin), begin - int(begin))
+    submit_time = cycle.first
+    while True:
+        yield submit_time
+        bound = cycle.longest
+        if cycle.way != "slots":
+            pace.made(walk.slot)
+            progress = pace.progress(walk.slot, walk.share)
+            progress = min(max(progress, FASTEST), SLOWEST)
+            bound -= (bound - SLOT) * (1 - progress)
+        gap = min(cycle.gaps.draw(draws), cycle.longest) * (bound / cycle.longest)
+        # the first is on a whole second, and so may be before what it has been rounded down from
+        submit_time = max(submit_time, cycle.calendar.submit_time(walk.pay(gap / SLOT)))
