@@ -17,6 +17,7 @@ from hpcsched.parameters import expand_variables, unset_variables
 from hpcsched.scenario.document import Document, Mark, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, show_key_path
 from hpcsched.scenario.positions import Positions
+from hpcsched.scenario.wording import found
 from hpcsched.system.machines import read_machines
 
 _PACKAGE = Path(hpcsched.__file__).parent
@@ -25,6 +26,7 @@ SHIPPED = (_PACKAGE / "systems", _PACKAGE.parent / "scenarios" / "systems")
 
 SYSTEM: KeyPath = ("system",)
 _INCLUDE = "include"
+_MIB = 2**20
 
 
 def names_system(override: str) -> bool:
@@ -45,11 +47,16 @@ def include_system(
     if isinstance(declared, str):
         declared = {_INCLUDE: declared}
         key = SYSTEM
-    elif isinstance(declared, dict) and isinstance(declared.get(_INCLUDE), str):
+    elif isinstance(declared, dict) and _INCLUDE in declared:
         key = (*SYSTEM, _INCLUDE)
     else:
         return
     place = positions.place(key)
+    if not isinstance(declared[_INCLUDE], str):
+        message = f"expected the name or path of a system, found {found(declared[_INCLUDE])}"
+        root["system"] = None
+        yield Finding("bad-value", message, place, show_key_path(key))
+        return
     name = expand_variables(declared[_INCLUDE], environment)
     own = {k: value for k, value in declared.items() if k != _INCLUDE}
     try:
@@ -76,19 +83,30 @@ def _path_of(name: str, folder: Path) -> Path:
     if unset_variables(name):
         raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
     if name.endswith((".yaml", ".yml", ".machines")):
-        path = folder / Path(name).expanduser()
-        if not path.is_file():
+        try:
+            path = folder / Path(name).expanduser()
+        except RuntimeError:  # ~NAME where there is no such user
+            path = folder / name
+        if not _is_file(path):
             raise ValueError(f"there is no file {path}")
         return path
     places = (folder / "systems", *SHIPPED)
     for place in places:
         path = place / f"{name}.yaml"
-        if "/" not in name and path.is_file():
+        if "/" not in name and _is_file(path):
             return path
     known = sorted({path.stem for place in places for path in place.glob("*.yaml")})
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
     raise ValueError(f"there is no system {name!r}; {hint}")
+
+
+def _is_file(path: Path) -> bool:
+    """Say whether a file is there; one whose name is too long is not."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _document(path: Path) -> Document:
@@ -112,15 +130,15 @@ def _document(path: Path) -> Document:
 
 
 def _machines_document(path: Path) -> Document:
-    """Return a `.machines` file as a system that counts memory in its greatest common divisor.
+    """Return a `.machines` file as a system that counts memory in MiB, or in smaller units.
 
-    In that unit the capacities are as small as they can be without losing any of them, and a
-    request that a node can hold is never rounded up beyond the node.
+    The unit is the largest power of two, up to a MiB, that divides the memory of every cluster. So
+    nothing of it is lost, and a request that a node can hold is never rounded up beyond the node.
     """
     clusters = read_machines(path)
     document = Document()
     document.value = {
-        "units": {"mem": math.gcd(*(cluster.memory for cluster in clusters))},
+        "units": {"mem": math.gcd(_MIB, *(cluster.memory for cluster in clusters))},
         "groups": [
             {
                 "name": cluster.name,
@@ -130,7 +148,7 @@ def _machines_document(path: Path) -> Document:
             for cluster in clusters
         ],
     }
-    document.values[()] = Mark(1, 1)
+    document.values[()] = document.values[("groups",)] = Mark(1, 1)
     for n, cluster in enumerate(clusters):
         document.values[("groups", n)] = Mark(cluster.line, 1)
     return document

@@ -31,7 +31,7 @@ class Cluster:
 def read_machines(path: Path) -> Sequence[Cluster]:
     """Return the clusters of a file; raises InputError with everything that is wrong with it."""
     try:
-        lines = path.read_bytes().decode("utf-8-sig").splitlines()
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except OSError as error:
         message = f"the file cannot be read: {(error.strerror or str(error)).lower()}"
         raise InputError(Finding("unreadable-file", message, Place(str(path)))) from None

@@ -74,16 +74,20 @@ class System:
         named = zip(self.resource_types, request, strict=True)
         return {name: amount * self._unit(name) for name, amount in named}
 
-    def loses(self, amounts: Mapping[str, int]) -> bool:
+    def loses(self, amounts: Mapping[str, int], allowed: frozenset[int] | None = None) -> bool:
         """Say whether counting in units keeps a request off every node that could hold it.
 
-        `amounts` are declared ones of known resource types.
+        `amounts` are declared ones of known resource types, `allowed` the nodes in question (None:
+        all).
         """
-        request = self.request(amounts)
-        return any(
+        holds = [
             all(amount <= group.resources.get(name, 0) for name, amount in amounts.items())
             for group in self.groups
-        ) and not bool((self.capacity >= np.array(request)).all(axis=1).any())
+        ]
+        nodes = slice(None) if allowed is None else sorted(allowed)
+        could = np.array(holds)[self.group_of][nodes]
+        can = np.all(self.capacity[nodes] >= np.array(self.request(amounts)), axis=1)
+        return bool(could.any()) and not bool(can.any())
 
     def _unit(self, name: str) -> int:
         return self.units.get(name, 1)

@@ -118,7 +118,7 @@ class AleaSource(RecordSource):
         request = self.system.request(declared)
         room = self._room(_Shape(request, allowed))
         if units > room:
-            self.check_room(units, room, declared)
+            self.check_room(units, room, declared, allowed)
         job = Job(
             job_id,
             submit_time,

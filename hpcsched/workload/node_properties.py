@@ -42,9 +42,8 @@ class NodeProperties:
                 if group.resources.get("core") == int(cores[1])
             ]
             return frozenset().union(*alike) if alike else None
-        host = name.partition(".")[0]
         for group, nodes in self._nodes.items():
-            number = host.removeprefix(group)
-            if host.startswith(group) and re.fullmatch(r"[1-9][0-9]{0,8}", number):
-                return frozenset({nodes[int(number) - 1]}) if int(number) <= len(nodes) else None
+            number = re.fullmatch(rf"{re.escape(group)}([1-9][0-9]{{0,8}})(\..*)?", name)
+            if number and int(number[1]) <= len(nodes):
+                return frozenset({nodes[int(number[1]) - 1]})
         return None

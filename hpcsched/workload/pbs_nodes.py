@@ -8,6 +8,8 @@ import re
 from math import floor
 from typing import NamedTuple
 
+from hpcsched.parameters import LARGEST
+
 _MEMORY = re.compile(r"([0-9]{1,15})(b|kb|mb|gb|tb)?", re.IGNORECASE)
 _BYTES = {"": 1, "b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}
 _LARGEST = 10**9
@@ -39,8 +41,8 @@ def parse_node_request(text: str) -> NodeRequest:
     Raises UnlikeChunksError where its chunks differ in more than their number of nodes, and
     ValueError for a text that is no request.
     """
-    body, _, flags = text.partition("#")
-    if flags not in ("", "excl"):
+    body, mark, flags = text.partition("#")
+    if mark and flags != "excl":
         raise ValueError(f"expected '#excl', found {'#' + flags!r}")
     chunks = [_chunk(part, exclusive=bool(flags)) for part in body.split("+")]
     if len({chunk._replace(nodes=0) for chunk in chunks}) > 1:
@@ -50,12 +52,12 @@ def parse_node_request(text: str) -> NodeRequest:
 
 def _chunk(text: str, *, exclusive: bool) -> NodeRequest:
     first, *others = text.split(":")
-    if first.isdecimal():
-        request = NodeRequest(_whole(first), 1, exclusive=exclusive)
-    else:  # one node, of which the first word is a name or a property
+    if first[:1].isalpha() or first[:1] == "^":  # one node, of which this is a name or a property
         request, others = NodeRequest(1, 1, exclusive=exclusive), [first, *others]
-    wanted: dict[str, None] = {}
-    unwanted: dict[str, None] = {}
+    else:
+        request = NodeRequest(_whole(first), 1, exclusive=exclusive)
+    wanted: set[str] = set()
+    unwanted: set[str] = set()
     for word in others:
         key, equals, value = word.partition("=")
         if key == "ppn" and equals:
@@ -66,16 +68,17 @@ def _chunk(text: str, *, exclusive: bool) -> NodeRequest:
         elif key == "mem" and equals:
             request = request._replace(memory=_memory(value))
         elif key == "host" and value:
-            wanted[value] = None
+            wanted.add(value)
         elif word == "excl":
             request = request._replace(exclusive=True)
-        elif word.startswith("^") and len(word) > 1:
-            unwanted[word[1:]] = None
-        elif word and not equals:
-            wanted[word] = None
+        elif word.startswith("^") and len(word) > 1 and not equals:
+            unwanted.add(word[1:])
+        elif word.strip("^") and not equals:
+            wanted.add(word)
         else:
             raise ValueError(f"expected a property, ppn=, mem= or host=, found {word!r}")
-    return request._replace(wanted=tuple(wanted), unwanted=tuple(unwanted))
+    # Sorted, since their order makes no difference between chunks.
+    return request._replace(wanted=tuple(sorted(wanted)), unwanted=tuple(sorted(unwanted)))
 
 
 def _whole(text: str) -> int:
@@ -92,6 +95,7 @@ def _processors(text: str) -> float:
 
 def _memory(text: str) -> int:
     match = _MEMORY.fullmatch(text)
-    if match is None or int(match[1]) == 0:
+    amount = int(match[1]) * _BYTES[(match[2] or "").lower()] if match else 0
+    if not 1 <= amount <= LARGEST:
         raise ValueError(f"expected an amount such as mem=3gb, found 'mem={text}'")
-    return int(match[1]) * _BYTES[(match[2] or "").lower()]
+    return amount

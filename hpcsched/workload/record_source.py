@@ -111,11 +111,20 @@ class RecordSource(ABC):
             return run_time
         raise UnusableError("missing_requested_time", "no requested time is given")
 
-    def check_room(self, units: int, room: int, amounts: Mapping[str, int]) -> None:
-        """Raise UnusableError where only `room` units fit, each of the declared amounts."""
+    def check_room(
+        self,
+        units: int,
+        room: int,
+        amounts: Mapping[str, int],
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        """Raise UnusableError where only `room` units fit, each of the declared amounts.
+
+        `allowed` are the nodes on which they may run (None: all).
+        """
         if units <= room:
             return
-        if room == 0 and self.system.loses(amounts):
+        if room == 0 and self.system.loses(amounts, allowed):
             raise UnusableError(
                 "lost_to_units",
                 "a node could hold what a unit asks for, but not once it is counted in the units"
