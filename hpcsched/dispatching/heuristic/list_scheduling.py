@@ -6,7 +6,7 @@ from typing import Literal
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
-from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
+from hpcsched.dispatching.heuristic.workspace import Profile, Workspace, open_workspace
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 
 Option = Literal["strict", "greedy", "backfill"]
@@ -37,7 +37,7 @@ class ListScheduler:
             return NOTHING
         order = self._order.sort(problem)
         if self._option == "backfill":
-            starts = _backfill(order, workspace, self._depth)
+            starts = _backfill(order, workspace, problem.now, self._depth)
         else:
             starts = _start_in_order(order, workspace, stop=self._option == "strict")
         return Decision(tuple(starts))
@@ -56,18 +56,19 @@ def _start_in_order(
     return starts
 
 
-def _backfill(order: Sequence[WaitingJob], workspace: Workspace, depth: int | None) -> list[Start]:
-    """Start or reserve, job by job, as long as a job that fits now is still to come.
+def _backfill(
+    order: Sequence[WaitingJob], workspace: Workspace, now: int, depth: int | None
+) -> list[Start]:
+    """Start or reserve, job by job, as long as a job that could start now is still to come.
 
-    Reservations bind only within a round, so they matter only to jobs that could start now.
+    Reservations bind only within a round, so they matter only to jobs that could start now. Which
+    those are changes when a job starts, or gets a reservation that begins before they would end.
     """
     starts: list[Start] = []
     candidates = workspace.fitting(order)
     profile = None
     reservations = 0
     for job in order:
-        while candidates and not workspace.fits(candidates[-1]):
-            candidates.pop()
         if not candidates:
             break
         if job is candidates[-1]:
@@ -75,12 +76,22 @@ def _backfill(order: Sequence[WaitingJob], workspace: Workspace, depth: int | No
         if profile is None:
             if workspace.fits(job):
                 starts.append(Start(job.job_id, workspace.place(job)))
+                _drop(candidates, workspace)
                 continue
             profile = workspace.profile()
         allocation = profile.start_now(job)
         if allocation is not None:
             starts.append(Start(job.job_id, allocation))
+            _drop(candidates, profile)
         elif depth is None or reservations < depth:
-            profile.reserve(job)
+            start = profile.reserve(job)
             reservations += 1
+            if candidates and start - now < candidates[-1].predicted_run_time:
+                _drop(candidates, profile)
     return starts
+
+
+def _drop(candidates: list[WaitingJob], room: Workspace | Profile) -> None:
+    """Drop the last candidates as long as they do not fit any more."""
+    while candidates and not room.fits(candidates[-1]):
+        candidates.pop()

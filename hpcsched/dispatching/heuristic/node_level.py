@@ -5,18 +5,27 @@ on nodes, because a node's resources are divided among them.
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator, Room, fill
-from hpcsched.dispatching.heuristic.timeline import End, Timeline
+from hpcsched.dispatching.heuristic.pooled import PooledProfile
+from hpcsched.dispatching.heuristic.releases import (
+    End,
+    Releases,
+    available_at,
+    releases_of,
+    units_gained,
+)
+from hpcsched.dispatching.heuristic.shapes import Shape, ShapeKey, shape_key, shape_of
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import NodeSpace, held_amounts, units_that_fit
 from hpcsched.system.system import IntArray
 
-_Shape = tuple[tuple[int, ...], frozenset[str] | None, frozenset[int] | None, bool]
-"""All of a job that decides how many of its units fit on a node."""
+if TYPE_CHECKING:
+    from hpcsched.dispatching.heuristic.node_profile import NodeProfile
 
 
 class NodeWorkspace:
@@ -27,16 +36,24 @@ class NodeWorkspace:
         self.allocator = allocator
         self.space = NodeSpace(problem.system, problem.free_amounts)
         self.started: list[tuple[WaitingJob, NodeAllocation]] = []
-        self._fits: dict[_Shape, tuple[IntArray, int]] = {}
+        self._fits: dict[ShapeKey, tuple[IntArray, int]] = {}
+        self._shapes: dict[ShapeKey, Shape] = {}
 
     def units_that_fit(self, job: WaitingJob) -> tuple[IntArray, int]:
         """Return how many of the job's units fit on each node now, `[N]`, and their sum."""
-        asked = job.job
-        shape = asked.unit_request, asked.node_groups, asked.allowed_nodes, asked.exclusive
-        known = self._fits.get(shape)
+        key = shape_key(job.job)
+        known = self._fits.get(key)
         if known is None:
             fits = units_that_fit(self.problem.system, self.space.available, job.job)
-            known = self._fits[shape] = fits, int(fits.sum())
+            known = self._fits[key] = fits, int(fits.sum())
+        return known
+
+    def shape(self, job: WaitingJob) -> Shape:
+        """Return the job's shape."""
+        key = shape_key(job.job)
+        known = self._shapes.get(key)
+        if known is None:
+            known = self._shapes[key] = shape_of(self.problem.system, job.job)
         return known
 
     def fits(self, job: WaitingJob) -> bool:
@@ -49,12 +66,18 @@ class NodeWorkspace:
 
     def place(self, job: WaitingJob) -> NodeAllocation:
         """Start the job now, where the allocator says."""
-        return self.place_on(job, self.choose(job, self.units_that_fit(job)[0]))
+        return self.place_on(
+            job, self.choose(job, self.units_that_fit(job)[0], self.space.available)
+        )
 
-    def choose(self, job: WaitingJob, fits: IntArray) -> NodeAllocation:
-        """Return where the allocator would start the job, without starting it."""
+    def choose(self, job: WaitingJob, fits: IntArray, available: IntArray) -> NodeAllocation:
+        """Return where the allocator would start the job, without starting it.
+
+        `fits`, `[N]`, is how many of its units may go on each node, and `available`, `[R, N]`, what
+        is free for it there.
+        """
         problem = self.problem
-        room = Room(fits, self.space.available, job.unit_request, problem.system, problem)
+        room = Room(fits, available, job.unit_request, problem.system, problem)
         return self.allocator.allocate(job.units, room)
 
     def place_on(self, job: WaitingJob, allocation: NodeAllocation) -> NodeAllocation:
@@ -64,23 +87,57 @@ class NodeWorkspace:
         self.started.append((job, allocation))
         return allocation
 
-    def timeline(self) -> Timeline:
-        """Return what is free from now on if jobs end as predicted and nothing else starts."""
+    def releases(self) -> Releases:
+        """Return what comes free if jobs end as predicted."""
         now = self.problem.now
         ends: list[End] = [
             (running.predicted_end_time, running.allocation, running.waiting.job)
             for running in self.problem.running
         ]
         ends += [(now + job.predicted_run_time, where, job.job) for job, where in self.started]
-        return Timeline.of_ends(self.problem.system, now, self.space.available, ends)
+        return releases_of(self.problem.system, ends)
 
     def shadow(self, head: WaitingJob) -> "NodeShadow":
         """Reserve room for a head job that does not fit now."""
         return NodeShadow(self, head)
 
-    def profile(self) -> "NodeProfile":
-        """Return what is free on each node from now on."""
+    def profile(self) -> "NodeProfile | PooledProfile":
+        """Return what is free from now on: units, where all that wait ask alike, or amounts.
+
+        Units of one shape can be counted, whatever runs: on each node more and more of them fit
+        as running jobs end, so that units which are placed in order of their start times never
+        conflict as long as no instant needs more of them than there are (see `pooled`). Exclusive
+        jobs are the exception, as what they take depends on how they are placed.
+        """
+        queue = self.problem.queue
+        key = shape_key(queue[0].job)
+        if not queue[0].job.exclusive and all(shape_key(job.job) == key for job in queue):
+            return PooledProfile(AlikeUnits(self, queue[0]))
+        # Plans are compiled code, whose import takes longer than many a run.
+        from hpcsched.dispatching.heuristic.node_profile import NodeProfile  # noqa: PLC0415
+
         return NodeProfile(self)
+
+
+class AlikeUnits:
+    """The units of one shape that fit on the nodes."""
+
+    def __init__(self, workspace: NodeWorkspace, job: WaitingJob) -> None:
+        self.problem = workspace.problem
+        self.free = workspace.units_that_fit(job)[1]
+        self._workspace = workspace
+        self._shape = workspace.shape(job)
+
+    def ends(self) -> Iterable[tuple[int, int]]:
+        """Return when room comes free for how many more units, by time."""
+        workspace = self._workspace
+        releases = workspace.releases()
+        gained = units_gained(self.problem.system, workspace.space.available, releases, self._shape)
+        return zip(releases.times.tolist(), gained.tolist(), strict=True)
+
+    def place(self, job: WaitingJob) -> NodeAllocation:
+        """Start the job now."""
+        return self._workspace.place(job)
 
 
 class NodeShadow:
@@ -94,12 +151,18 @@ class NodeShadow:
     def __init__(self, workspace: NodeWorkspace, head: WaitingJob) -> None:
         self._workspace = workspace
         self._head = head
-        timeline = workspace.timeline()
-        for self.time, self._available in zip(timeline.times, timeline.available, strict=True):
-            self._fits = units_that_fit(timeline.system, self._available, head.job)
-            self._spare = int(self._fits.sum()) - head.units
-            if self._spare >= 0:
-                break
+        problem, available, releases = (
+            workspace.problem,
+            workspace.space.available,
+            workspace.releases(),
+        )
+        gained = units_gained(problem.system, available, releases, workspace.shape(head))
+        fit = np.concatenate(([workspace.units_that_fit(head)[1]], gained)).cumsum()
+        enough = min(int(fit.searchsorted(head.units)), len(gained))
+        self.time = int(releases.times[enough - 1]) if enough else problem.now
+        self._available = available_at(self.time, available, releases)
+        self._fits = units_that_fit(problem.system, self._available, head.job)
+        self._spare = int(self._fits.sum()) - head.units
 
     def backfill(self, job: WaitingJob) -> NodeAllocation | None:
         """Start the job now if it ends by the shadow time, or leaves the head job room then."""
@@ -109,7 +172,10 @@ class NodeShadow:
         if workspace.problem.now + job.predicted_run_time <= self.time:
             return workspace.place(job)
         fits = workspace.units_that_fit(job)[0]
-        for allocation in (workspace.choose(job, fits), self._least_loss(job, fits)):
+        for allocation in (
+            workspace.choose(job, fits, workspace.space.available),
+            self._least_loss(job, fits),
+        ):
             nodes, left, loss = self._beside(job, allocation)
             if loss.sum() <= self._spare:
                 self._available[:, nodes] = left
@@ -153,74 +219,3 @@ class NodeShadow:
         placed[list(rest.nodes)] += rest.units
         used = np.flatnonzero(placed)
         return NodeAllocation(tuple(used.tolist()), tuple(placed[used].tolist()))
-
-
-class NodeProfile:
-    """What is free on each node from now on, given predicted ends and reservations.
-
-    A reservation is made where room stays free for the whole predicted run time. Where there is
-    enough at each instant, only not on the same nodes throughout, the reservations are placed anew,
-    in order of their starts: plans bind the nodes of no job that has not started.
-    """
-
-    def __init__(self, workspace: NodeWorkspace) -> None:
-        self._workspace = workspace
-        self._now = workspace.problem.now
-        self._started = workspace.timeline()
-        self._planned = self._started.copy()
-        self._reservations: list[tuple[int, WaitingJob]] = []
-
-    def start_now(self, job: WaitingJob) -> NodeAllocation | None:
-        """Start the job now if its room stays free until its predicted end."""
-        if not self._workspace.fits(job):
-            return None
-        allocation = self._find(self._now, job)
-        if allocation is None:
-            return None
-        end = self._now + job.predicted_run_time
-        self._started.take(self._now, end, allocation, job.job)
-        return self._workspace.place_on(job, allocation)
-
-    def reserve(self, job: WaitingJob) -> int:
-        """Reserve room at the earliest time that it is found for the predicted run time."""
-        for start in self._planned.starts(job.job, job.predicted_run_time):
-            if self._find(start, job) is not None:
-                self._reservations.append((start, job))
-                return start
-        raise ValueError(f"job {job.job_id} does not fit on the system")
-
-    def _find(self, start: int, job: WaitingJob) -> NodeAllocation | None:
-        """Return room for the job from a start on, taken from the plan; None if there is none."""
-        end = start + job.predicted_run_time
-        allocation = self._allocate(job, self._planned.lowest(start, end))
-        if allocation is not None:
-            self._planned.take(start, end, allocation, job.job)
-            return allocation
-        if self._reservations and start in self._planned.starts(job.job, job.predicted_run_time):
-            return self._place_anew(start, job)
-        return None
-
-    def _place_anew(self, start: int, job: WaitingJob) -> NodeAllocation | None:
-        """Place all reservations and the job in order of their starts; None if one fails."""
-        plan = self._started.copy()
-        found = None
-        for time, planned in sorted([*self._reservations, (start, job)], key=lambda r: r[0]):
-            end = time + planned.predicted_run_time
-            allocation = self._allocate(planned, plan.at(time))
-            if allocation is None:
-                return None
-            plan.take(time, end, allocation, planned.job)
-            if planned is job:
-                found = allocation
-        self._planned = plan
-        return found
-
-    def _allocate(self, job: WaitingJob, available: IntArray) -> NodeAllocation | None:
-        """Return where the allocator puts the job in what is free, `[R, N]`; None if nowhere."""
-        system = self._planned.system
-        fits = units_that_fit(system, available, job.job)
-        if fits.sum() < job.units:
-            return None
-        return self._workspace.allocator.allocate(
-            job.units, Room(fits, available, job.unit_request, system)
-        )

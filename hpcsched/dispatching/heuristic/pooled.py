@@ -7,6 +7,7 @@ count can always be carried out.
 """
 
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 
@@ -109,10 +110,28 @@ class PooledShadow:
         return self._workspace.place(job)
 
 
+class Slots(Protocol):
+    """Free slots, now and later, for units that are all alike."""
+
+    @property
+    def problem(self) -> DispatchingProblem:
+        """The round's problem."""
+
+    @property
+    def free(self) -> int:
+        """The number of free slots now."""
+
+    def ends(self) -> Iterable[tuple[int, int]]:
+        """Return when which number of slots is predicted to come free, by time."""
+
+    def place(self, job: WaitingJob) -> Allocation:
+        """Start the job now."""
+
+
 class PooledProfile:
     """The number of free slots, as steps: `free[k]` from `times[k]` to before `times[k + 1]`."""
 
-    def __init__(self, workspace: PooledWorkspace) -> None:
+    def __init__(self, workspace: Slots) -> None:
         self._workspace = workspace
         times, free = [workspace.problem.now], [workspace.free]
         for end, units in workspace.ends():
@@ -123,6 +142,17 @@ class PooledProfile:
                 free.append(free[-1] + units)
         self._times = times
         self._free = free
+
+    def fits(self, job: WaitingJob) -> bool:
+        """Say whether as many slots as the job needs stay free until its predicted end."""
+        times, free, units = self._times, self._free, job.units
+        end = times[0] + job.predicted_run_time
+        step, steps = 0, len(times)
+        while step < steps and times[step] < end:
+            if free[step] < units:
+                return False
+            step += 1
+        return True
 
     def start_now(self, job: WaitingJob) -> Allocation | None:
         """Start the job now if as many slots stay free until its predicted end."""

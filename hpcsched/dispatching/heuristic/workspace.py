@@ -25,6 +25,9 @@ class Shadow(Protocol):
 class Profile(Protocol):
     """What is free from now on, given predicted ends and reservations."""
 
+    def fits(self, job: WaitingJob) -> bool:
+        """Say whether the job could be started now, if nothing else is started or reserved."""
+
     def start_now(self, job: WaitingJob) -> Allocation | None:
         """Start the job now if it fits until its predicted end; None if it must wait."""
 

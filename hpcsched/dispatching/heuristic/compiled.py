@@ -1,0 +1,28 @@
+"""Functions that are compiled to machine code by numba.
+
+Import modules that hold such functions only where they are called: numba takes time to import.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from numba import njit
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+
+def compiled(signature: str | None = None) -> Callable[[_Function], _Function]:
+    """Return a decorator that compiles a function for arguments of these numba types.
+
+    What is compiled is kept beside the module, or else in the user's cache folder, and found there
+    by the next process; where neither can be written, each process compiles for itself. Without a
+    signature the function is for other compiled ones, and compiled with them.
+    """
+
+    def compile_function(function: _Function) -> _Function:
+        try:
+            return cast(_Function, njit(signature, cache=True)(function))
+        except RuntimeError:  # there is no place for a cache
+            return cast(_Function, njit(signature)(function))
+
+    return compile_function

@@ -1,0 +1,335 @@
+"""Compiled loops over a plan: what is free on every node from now on.
+
+A plan is a pool of segments. Segment `s` lasts from `start[s]` to the start of segment `after[s]`,
+or for ever where that is -1, and `free[s]`, `[R]`, is what is free meanwhile. The first segment of
+node `n` is number `n` and begins now. `state[0]` counts the segments in use; callers make sure that
+there are enough to split.
+
+A shape is `asked`, `[R]`, `on_idle`, `[N]`, and `exclusive` (see `shapes`); `capacity` is `[N, R]`.
+Times are in seconds.
+"""
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.system.system import IntArray
+
+NEVER = 1 << 62
+"""Later than any time."""
+
+_SEGMENTS = "int64[::1], int64[::1], int64[:, ::1]"
+_SHAPE = "int64[::1], int64[::1], boolean, int64[:, ::1]"
+
+
+@compiled(f"int64(int64, int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], {_SEGMENTS})")
+def open_plan(
+    now: int,
+    available: IntArray,
+    times: IntArray,
+    nodes: IntArray,
+    amounts: IntArray,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+) -> int:
+    """Fill in the segments from what is free now, `[R, N]`, and releases; return their number."""
+    types, count = available.shape
+    last = np.arange(count)
+    for n in range(count):
+        start[n] = now
+        after[n] = -1
+        for r in range(types):
+            free[n, r] = available[r, n]
+    for k in range(len(times)):
+        s = last[nodes[k]]
+        if start[s] != times[k]:
+            start[count] = times[k]
+            after[count] = -1
+            free[count] = free[s]
+            after[s] = last[nodes[k]] = count
+            s = count
+            count += 1
+        for r in range(types):
+            free[s, r] += amounts[k, r]
+    return count
+
+
+@compiled()
+def _units(
+    s: int,
+    n: int,
+    free: IntArray,
+    asked: IntArray,
+    on_idle: IntArray,
+    exclusive: bool,
+    capacity: IntArray,
+) -> int:
+    """Return how many units fit on node `n` during its segment `s`."""
+    fits = on_idle[n]
+    for r in range(len(asked)):
+        if exclusive:
+            if free[s, r] != capacity[n, r]:
+                return 0
+        elif asked[r]:
+            if free[s, r] < asked[r]:
+                return 0
+            if fits > 1:
+                fits = min(fits, free[s, r] // asked[r])
+    return fits
+
+
+@compiled(f"boolean(int64, int64, {_SEGMENTS}, {_SHAPE})")
+def fits_until(
+    end: int,
+    units: int,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    asked: IntArray,
+    on_idle: IntArray,
+    exclusive: bool,
+    capacity: IntArray,
+) -> bool:
+    """Say whether the units fit from now to `end`, each on one node throughout."""
+    missing = units
+    for n in range(len(on_idle)):
+        fits = min(on_idle[n], missing)
+        s = n
+        while fits and s != -1 and start[s] < end:
+            fits = min(fits, _units(s, n, free, asked, on_idle, exclusive, capacity))
+            s = after[s]
+        missing -= fits
+        if missing == 0:
+            return True
+    return False
+
+
+@compiled(f"void(int64, int64, {_SEGMENTS}, int64[:, ::1])")
+def find_lowest(
+    begin: int, end: int, start: IntArray, after: IntArray, free: IntArray, lowest: IntArray
+) -> None:
+    """Write the least that is free on each node from `begin` to `end` into `lowest`, `[R, N]`."""
+    types, count = lowest.shape
+    for n in range(count):
+        s = n
+        while after[s] != -1 and start[after[s]] <= begin:
+            s = after[s]
+        for r in range(types):
+            lowest[r, n] = free[s, r]
+        s = after[s]
+        while s != -1 and start[s] < end:
+            for r in range(types):
+                lowest[r, n] = min(lowest[r, n], free[s, r])
+            s = after[s]
+
+
+@compiled()
+def _split(
+    s: int, time: int, start: IntArray, after: IntArray, free: IntArray, state: IntArray
+) -> int:
+    """Return the segment that begins at `time`, which lies in segment `s`."""
+    if start[s] == time:
+        return s
+    new = state[0]
+    state[0] += 1
+    start[new] = time
+    after[new] = after[s]
+    free[new] = free[s]
+    after[s] = new
+    return new
+
+
+@compiled()
+def _take_on(
+    n: int,
+    begin: int,
+    end: int,
+    amounts: IntArray,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    state: IntArray,
+) -> None:
+    """Take amounts, `[R]`, of a node from `begin` to `end`."""
+    s = n
+    while after[s] != -1 and start[after[s]] <= begin:
+        s = after[s]
+    s = _split(s, begin, start, after, free, state)
+    while s != -1 and start[s] < end:
+        if after[s] == -1 or start[after[s]] > end:
+            _split(s, end, start, after, free, state)
+        for r in range(len(amounts)):
+            free[s, r] -= amounts[r]
+        s = after[s]
+
+
+@compiled(f"void(int64, int64, int64[::1], int64[:, ::1], {_SEGMENTS}, int64[::1])")
+def take(
+    begin: int,
+    end: int,
+    nodes: IntArray,
+    amounts: IntArray,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    state: IntArray,
+) -> None:
+    """Take `amounts[k]`, `[R]`, of node `nodes[k]` from `begin` to `end`."""
+    for k in range(len(nodes)):
+        _take_on(nodes[k], begin, end, amounts[k], start, after, free, state)
+
+
+@compiled()
+def _preference(
+    n: int,
+    first: int,
+    end: int,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    asked: IntArray,
+    capacity: IntArray,
+    totals: IntArray,
+) -> tuple[float, float]:
+    """Return by what nodes are ranked, least first, for a stay from segment `first` to `end`.
+
+    It is what `KeepScarce` ranks them by where it knows of no round.
+    """
+    offer, share, offered = 0.0, 0.0, 0
+    for r in range(len(asked)):
+        lowest = free[first, r]
+        s = after[first]
+        while s != -1 and start[s] < end:
+            lowest = min(lowest, free[s, r])
+            s = after[s]
+        if asked[r] == 0 and totals[r]:
+            offer += lowest / totals[r]
+        if capacity[n, r]:
+            share += lowest / capacity[n, r]
+            offered += 1
+    return offer, share / max(offered, 1)
+
+
+@compiled(f"int64(int64, {_SEGMENTS}, int64[::1], {_SHAPE}, int64[::1])")
+def reserve_one(
+    run_time: int,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    state: IntArray,
+    asked: IntArray,
+    on_idle: IntArray,
+    exclusive: bool,
+    capacity: IntArray,
+    totals: IntArray,
+) -> int:
+    """Reserve room for one unit at the earliest start there is, and return it; NEVER if none.
+
+    Of nodes with room at the same time the first by `_preference` is taken, and among equals the
+    lowest number.
+    """
+    best, on = NEVER, -1
+    rank = (0.0, 0.0)
+    for n in range(len(on_idle)):
+        if on_idle[n] == 0:
+            continue
+        first, s = -1, n
+        while s != -1:
+            if _units(s, n, free, asked, on_idle, exclusive, capacity) == 0:
+                first = -1
+            elif first == -1:
+                first = s
+            if first == -1:
+                if start[s] >= best:
+                    break
+                s = after[s]
+                continue
+            begin = start[first]
+            if begin > best:
+                break
+            s = after[s]
+            if s == -1 or start[s] - begin >= run_time:
+                found = _preference(
+                    n, first, begin + run_time, start, after, free, asked, capacity, totals
+                )
+                if begin < best or found < rank:
+                    best, on, rank = begin, n, found
+                break
+    if on != -1:
+        amounts = capacity[on] if exclusive else asked
+        _take_on(on, best, best + run_time, amounts, start, after, free, state)
+    return best
+
+
+@compiled(f"int64(int64, int64, int64, int64, {_SEGMENTS}, {_SHAPE})")
+def earliest(
+    now: int,
+    units: int,
+    run_time: int,
+    segments: int,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    asked: IntArray,
+    on_idle: IntArray,
+    exclusive: bool,
+    capacity: IntArray,
+) -> int:
+    """Return the earliest start from which on the units fit for the run time; NEVER if none.
+
+    The units that fit on a node from a start on are the least over the segments that the run time
+    reaches. That number changes where the run time begins to reach a segment, which is one second
+    after its start less the run time, and where it has left one behind.
+    """
+    times, gains = np.empty(2 * segments, np.int64), np.empty(2 * segments, np.int64)
+    changes, total = 0, 0
+    of_node, levels = np.empty(segments, np.int64), np.empty(segments, np.int64)
+    lows = np.empty(segments, np.int64)
+    for n in range(len(on_idle)):
+        if on_idle[n] == 0:
+            continue
+        count, s = 0, n
+        while s != -1:
+            fits = _units(s, n, free, asked, on_idle, exclusive, capacity)
+            if count == 0 or fits != levels[count - 1]:
+                of_node[count], levels[count] = start[s], fits
+                count += 1
+            s = after[s]
+        # `lows[head:tail]`: the segments reached whose level none that is reached later undercuts.
+        head, tail, left, reached = 0, 0, 0, 0
+        time, before = now, 0
+        while True:
+            while reached < count and of_node[reached] < time + run_time:
+                while tail > head and levels[lows[tail - 1]] >= levels[reached]:
+                    tail -= 1
+                lows[tail] = reached
+                tail += 1
+                reached += 1
+            while left + 1 < count and of_node[left + 1] <= time:
+                left += 1
+            while lows[head] < left:
+                head += 1
+            fits = levels[lows[head]]
+            if time == now:
+                total += fits
+            elif fits != before:
+                times[changes], gains[changes] = time, fits - before
+                changes += 1
+            before = fits
+            if left + 1 == count:
+                break
+            time = of_node[left + 1]
+            if reached < count:
+                time = min(time, of_node[reached] - run_time + 1)
+    if total >= units:
+        return now
+    order = np.argsort(times[:changes])
+    k = 0
+    while k < changes:
+        time = times[order[k]]
+        while k < changes and times[order[k]] == time:
+            total += gains[order[k]]
+            k += 1
+        if total >= units:
+            return time
+    return NEVER

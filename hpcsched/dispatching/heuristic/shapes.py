@@ -1,0 +1,45 @@
+"""Shapes: what of a job decides how many of its units fit on a node."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.system.request import Request
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import IntArray, System
+
+ShapeKey = tuple[tuple[int, ...], frozenset[str] | None, frozenset[int] | None, bool]
+"""Equal for jobs of one shape."""
+
+
+def shape_key(request: Request) -> ShapeKey:
+    """Return what a request has in common with all others of its shape."""
+    return request.unit_request, request.node_groups, request.allowed_nodes, request.exclusive
+
+
+class Shape(NamedTuple):
+    """What a unit asks for, `[R]`, and how many units an idle node can hold, `[N]`.
+
+    The latter is 0 where no unit may go. Units that are `exclusive` go on idle nodes only.
+    """
+
+    asked: IntArray
+    on_idle: IntArray
+    exclusive: bool
+
+
+def shape_of(system: System, request: Request) -> Shape:
+    """Return the shape of a request."""
+    on_idle = units_that_fit(system, system.capacity.T, request).astype(np.int64)
+    return Shape(np.array(request.unit_request, dtype=np.int64), on_idle, request.exclusive)
+
+
+def units_on(system: System, shape: Shape, nodes: IntArray, available: IntArray) -> IntArray:
+    """Return how many units fit where `available[k]`, `[R]`, is free on node `nodes[k]`, `[K]`."""
+    on_idle = shape.on_idle[nodes]
+    if shape.exclusive:
+        idle = (available == system.capacity[nodes]).all(axis=1)
+        return np.where(idle, on_idle, 0)
+    asked = shape.asked.nonzero()[0]
+    room: IntArray = (available[:, asked] // shape.asked[asked]).min(axis=1)
+    return np.minimum(room, on_idle)
