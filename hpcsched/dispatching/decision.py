@@ -1,6 +1,6 @@
 """The decision: what a dispatching round answers."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from hpcsched.system.allocation import Allocation
 
@@ -12,15 +12,49 @@ class Start(NamedTuple):
     allocation: Allocation
 
 
+SolverStatus = Literal[
+    "optimal", "feasible", "unknown", "infeasible", "overflow", "overrun", "failed", "invalid"
+]
+"""What came of asking a solver.
+
+`optimal` is proved, `feasible` not; `unknown`: no solution within the limits, `infeasible`: said to
+have none; `overflow`: numbers too large for the solver, which was not asked; `overrun`: broken off
+from outside, as it did not keep its limits; `failed`: it raised an error, or its process died;
+`invalid`: its answer broke a rule of the problem.
+"""
+
+SOLVER_STATUSES: tuple[SolverStatus, ...] = get_args(SolverStatus)
+
+
+class SolverCall(NamedTuple):
+    """How a solver fared in a round.
+
+    `jobs` and `variables` count the jobs and the decision variables of the model. `objective` and
+    `bound` are those of the model, in the objective's own unit, where there are any. Times are in
+    real seconds: to build the model, to put it into the solver's terms, and to solve it.
+    """
+
+    status: SolverStatus
+    jobs: int
+    variables: int
+    objective: float | None
+    bound: float | None
+    build_time: float
+    transform_time: float
+    solve_time: float
+
+
 class Decision(NamedTuple):
     """Jobs to start now, and jobs to refuse for good; the other queued jobs wait.
 
     `fallback` says that the dispatcher could not answer as it should and that a simpler rule did.
+    `solver` tells of the solver, if one was asked.
     """
 
     starts: tuple[Start, ...] = ()
     rejected: tuple[int, ...] = ()
     fallback: bool = False
+    solver: SolverCall | None = None
 
 
 NOTHING = Decision()

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from hpcsched.results.files import JOBS, ROUNDS, problem
 from hpcsched.results.placements import placement_columns
-from hpcsched.results.schema import STATES, jobs_schema, rounds_schema
+from hpcsched.results.schema import SOLVER, STATES, jobs_schema, rounds_schema
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.system import System
@@ -117,7 +117,11 @@ def _whole_columns(schema: pa.Schema) -> Iterator[str]:
         elif isinstance(column.type, pa.ListType) and pa.types.is_integer(column.type.value_type):
             yield f"{column.name}.list.element"
         elif isinstance(column.type, pa.StructType):
-            yield from (f"{column.name}.{field.name}" for field in column.type)
+            yield from (
+                f"{column.name}.{field.name}"
+                for field in column.type
+                if pa.types.is_integer(field.type)
+            )
 
 
 def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Array]:
@@ -160,13 +164,14 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
 
 def _round_columns(records: Sequence[RoundRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `rounds_schema`."""
-    *counts, waiting, free, decision_times, fallbacks = _transposed(records)
+    *counts, waiting, free, decision_times, fallbacks, solvers = _transposed(records)
     return [
         *(_whole(values) for values in counts),
         _amounts(waiting, schema.field("waiting_amounts").type),
         _amounts(free, schema.field("free_amounts").type),
         pa.array(decision_times, pa.float64()),
         pa.array(fallbacks, pa.bool_()),
+        pa.array([None if call is None else call._asdict() for call in solvers], SOLVER),
     ]
 
 

@@ -6,6 +6,21 @@ from hpcsched.system.system import System
 
 STATES = ("completed", "killed", "rejected")
 
+SOLVER = pa.struct(
+    [
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("jobs", pa.int64(), nullable=False),
+        pa.field("variables", pa.int64(), nullable=False),
+        ("objective", pa.float64()),
+        ("bound", pa.float64()),
+        *(
+            pa.field(f"{step}_time", pa.float64(), nullable=False)
+            for step in ("build", "transform", "solve")
+        ),
+    ]
+)
+"""The fields of `SolverCall`."""
+
 
 def jobs_schema(system: System) -> pa.Schema:
     """Return the columns of `jobs.parquet`: a row for each job that has left the system.
@@ -49,7 +64,7 @@ def rounds_schema(system: System) -> pa.Schema:
     """Return the columns of `rounds.parquet`: a row for each dispatching round.
 
     They are the fields of `RoundRecord`; `now` is in simulated seconds, `decision_time` in real
-    ones. Amounts above 2⁶³ − 1 are cut to it.
+    ones. Amounts above 2⁶³ − 1 are cut to it. `solver` is null where no solver was asked.
     """
     counts = ("round", "now", "queued", "running", "started", "rejected", "waiting")
     amounts = amounts_type(system)
@@ -60,6 +75,7 @@ def rounds_schema(system: System) -> pa.Schema:
             pa.field("free_amounts", amounts, nullable=False),
             pa.field("decision_time", pa.float64(), nullable=False),
             pa.field("fallback", pa.bool_(), nullable=False),
+            ("solver", SOLVER),
         ]
     )
 

@@ -14,7 +14,7 @@ from hpcsched.metrics.percentiles import nearest_rank, percentiles
 from hpcsched.metrics.sums import mean_of_floats
 from hpcsched.metrics.tables import Table, whole_column
 from hpcsched.results.files import SUMMARY, write_json
-from hpcsched.results.tables import run_tables, state_counts
+from hpcsched.results.tables import run_tables, solver_statuses, state_counts
 from hpcsched.workload.account import TraceAccount
 
 DEFAULT_TAU = 10
@@ -85,7 +85,7 @@ def summarize(
         "loss_of_capacity_by_resource": loss_of_capacity_by_resource(run),
         "percentiles": percentiles(run.jobs, percents, tau),
         "classes": class_values(run.jobs, class_bounds, tau),
-        "rounds": round_figures(run.rounds),
+        "rounds": round_figures(run.rounds) | {"solver": solver_statuses(folder)},
     }
 
 

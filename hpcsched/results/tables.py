@@ -1,6 +1,6 @@
 """The Parquet files of a run as tables that metrics are computed over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,22 @@ def run_tables(folder: Path, capacity: dict[str, int]) -> RunTables:
 
 def state_counts(folder: Path) -> dict[str, int]:
     """Return how many jobs have left the system in each state, by its name."""
+    return _value_counts(part["state"] for part in ParquetTable(folder / JOBS).parts("state"))
+
+
+def solver_statuses(folder: Path) -> dict[str, int]:
+    """Return in how many rounds a solver was asked, by what came of it, in order of names."""
+    columns = (
+        part["solver"].combine_chunks().drop_null().field("status")
+        for part in ParquetTable(folder / ROUNDS).parts("solver")
+    )
+    return dict(sorted(_value_counts(columns).items()))
+
+
+def _value_counts(columns: Iterable[Any]) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for part in ParquetTable(folder / JOBS).parts("state"):
-        for entry in part["state"].value_counts().to_pylist():
+    for column in columns:
+        for entry in column.value_counts().to_pylist():
             counts[entry["values"]] = counts.get(entry["values"], 0) + entry["counts"]
     return counts
 

@@ -195,6 +195,7 @@ class Simulation:
                 self._occupancy.free_amounts(),
                 decision_time,
                 decision.fallback,
+                decision.solver,
             )
             for tell in self._rounds:
                 tell(record)

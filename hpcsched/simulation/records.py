@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from hpcsched.dispatching.decision import SolverCall
 from hpcsched.system.allocation import Allocation
 from hpcsched.workload.job import Job
 
@@ -30,7 +31,7 @@ class RoundRecord(NamedTuple):
 
     `queued` and `running` count jobs before the round; `waiting` those still queued after it, and
     `waiting_amounts` what they ask for, `free_amounts` what is free then, per resource type of the
-    system. `decision_time` is in real seconds.
+    system. `decision_time` is in real seconds. `solver` tells of the solver, if one was asked.
     """
 
     round: int
@@ -44,3 +45,4 @@ class RoundRecord(NamedTuple):
     free_amounts: tuple[int, ...]
     decision_time: float
     fallback: bool
+    solver: SolverCall | None

@@ -28,6 +28,7 @@ NAMED = {
     "utilization_by_resource": "type",
     "loss_of_capacity_by_resource": "type",
     "percentiles": "quantity",
+    "rounds.solver": "status",
 }
 
 
@@ -82,6 +83,7 @@ def test_summary_keys(scenario, tmp_path):
     account = TraceAccount(read=3, submitted=2)
     account.skipped["malformed"] = account.clipped["over_requested_time"] = 1
     found = dict.fromkeys(key_paths(summary))
+    found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
     found |= dict.fromkeys(key_paths({"jobs": job_account(account, {}, Left(1, 1))}))
     assert sorted(described("summary.json")) == sorted(found)
     assert list(Manifest.model_fields) == described("manifest.json")

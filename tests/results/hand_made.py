@@ -149,6 +149,7 @@ def rounds_of(jobs: Sequence[Placed]) -> Iterator[RoundRecord]:
             tuple(free),
             number / 1024,
             False,
+            None,
         )
 
 

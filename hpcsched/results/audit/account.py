@@ -1,5 +1,6 @@
 """Checks the summary's account of the jobs and of the rounds."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
     now, started, rejected, fallback, seconds = (rounds[name].to_numpy() for name in names)
     check.expect("rounds", len(now), figures.get("count"))
     check.expect("rounds with a fallback", int(fallback.sum()), figures.get("fallbacks"))
+    calls = run.rounds.read("solver")["solver"].to_pylist()
+    statuses = Counter(call["status"] for call in calls if call is not None)
+    check.expect("rounds by what the solver answered", dict(statuses), figures.get("solver"))
     check.expect("rounds in order of time", True, bool((np.diff(now) >= 0).all()))
     mean = float(np.mean(seconds)) if len(seconds) else None
     compare(check, "decision_time_mean", mean, figures.get("decision_time_mean"))
