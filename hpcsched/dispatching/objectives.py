@@ -1,7 +1,17 @@
-"""The objectives that come with hpcsched: each measures a finished run as its metric does."""
+"""The objectives that come with hpcsched.
 
+Each measures a finished run as its metric does. Those that are linear in start times can also be
+planned with; a plan's cost is then the sum over its jobs, with predicted run times, where the
+metric is a mean. (PαSF is a ratio of sums.)
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from hpcsched.dispatching.planned_cost import PlannedCost, run_times, wait_times
+from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.metrics.capacity import makespan
 from hpcsched.metrics.figures import AlphaParams, TauParams
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
@@ -9,6 +19,7 @@ from hpcsched.metrics.tables import Table
 from hpcsched.metrics.times import mean_response_time
 from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.parameters import Params
+from hpcsched.system.system import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +29,12 @@ class Slowdown:
     def measure(self, jobs: Table) -> float | None:
         """Return the mean slowdown."""
         return mean_slowdown(jobs)
+
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2)."""
+        times, waits = run_times(jobs), wait_times(jobs, now)
+        weights = 1 / np.maximum(times, 1)
+        return PlannedCost(weights, _no_time(jobs), len(jobs) + float(weights @ waits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +47,16 @@ class BoundedSlowdown:
         """Return the mean bounded slowdown."""
         return mean_bounded_slowdown(jobs, self.tau)
 
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the sum of bounded slowdowns."""
+        times, waits = run_times(jobs), wait_times(jobs, now)
+        weights = 1 / np.maximum(times, max(self.tau, 1))
+        free = np.maximum(self.tau - times - waits, 0)
+        # At a start of `free` the response time is tau or, where that is more, the run time and
+        # the wait so far.
+        constant = float(weights @ (waits + times))
+        return PlannedCost(weights, free, constant)
+
 
 @dataclass(frozen=True, slots=True)
 class AF:
@@ -39,6 +66,11 @@ class AF:
         """Return the mean response time."""
         return mean_response_time(jobs)
 
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the sum of response times, in seconds."""
+        constant = float((run_times(jobs) + wait_times(jobs, now)).sum())
+        return PlannedCost(np.ones(len(jobs)), _no_time(jobs), constant)
+
 
 @dataclass(frozen=True, slots=True)
 class AWF:
@@ -47,6 +79,13 @@ class AWF:
     def measure(self, jobs: Table) -> float | None:
         """Return the area-weighted mean response time."""
         return area_weighted_response_time(jobs)
+
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the area-weighted mean response time, in seconds."""
+        areas = np.array([float(job.area) for job in jobs])
+        weights = areas / areas.sum() if len(jobs) else areas
+        responses = run_times(jobs) + wait_times(jobs, now)
+        return PlannedCost(weights, _no_time(jobs), float(weights @ responses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +106,14 @@ class Makespan:
     def measure(self, jobs: Table) -> float | None:
         """Return the makespan."""
         return makespan(jobs)
+
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the last planned end, in seconds from now."""
+        return PlannedCost(np.zeros(len(jobs)), _no_time(jobs), makespan=1.0)
+
+
+def _no_time(jobs: Sequence[WaitingJob]) -> IntArray:
+    return np.zeros(len(jobs), dtype=np.int64)
 
 
 def make_slowdown(_params: Params, _context: object) -> Slowdown:

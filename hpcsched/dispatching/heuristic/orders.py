@@ -26,6 +26,20 @@ class ArrivalOrder:
         return problem.queue
 
 
+class SlowdownOrder:
+    """Sorts by what a job's slowdown would be if it started now, the largest first.
+
+    It is the priority of the CP dispatchers (Galleguillos et al., CP 2021, section 2.2).
+    """
+
+    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+        """Return the queue by (now − submit time + run time) / run time, descending."""
+        now = problem.now
+        return sorted(
+            problem.queue, key=lambda job: (job.submit_time - now) / job.predicted_run_time
+        )
+
+
 class KeyOrder:
     """Sorts by ascending key."""
 

@@ -55,7 +55,7 @@ def open_plan(
 
 
 @compiled()
-def _units(
+def units_during(
     s: int,
     n: int,
     free: IntArray,
@@ -96,7 +96,7 @@ def fits_until(
         fits = min(on_idle[n], missing)
         s = n
         while fits and s != -1 and start[s] < end:
-            fits = min(fits, _units(s, n, free, asked, on_idle, exclusive, capacity))
+            fits = min(fits, units_during(s, n, free, asked, on_idle, exclusive, capacity))
             s = after[s]
         missing -= fits
         if missing == 0:
@@ -140,7 +140,7 @@ def _split(
 
 
 @compiled()
-def _take_on(
+def take_on(
     n: int,
     begin: int,
     end: int,
@@ -176,11 +176,11 @@ def take(
 ) -> None:
     """Take `amounts[k]`, `[R]`, of node `nodes[k]` from `begin` to `end`."""
     for k in range(len(nodes)):
-        _take_on(nodes[k], begin, end, amounts[k], start, after, free, state)
+        take_on(nodes[k], begin, end, amounts[k], start, after, free, state)
 
 
 @compiled()
-def _preference(
+def preference(
     n: int,
     first: int,
     end: int,
@@ -225,7 +225,7 @@ def reserve_one(
 ) -> int:
     """Reserve room for one unit at the earliest start there is, and return it; NEVER if none.
 
-    Of nodes with room at the same time the first by `_preference` is taken, and among equals the
+    Of nodes with room at the same time the first by `preference` is taken, and among equals the
     lowest number.
     """
     best, on = NEVER, -1
@@ -235,7 +235,7 @@ def reserve_one(
             continue
         first, s = -1, n
         while s != -1:
-            if _units(s, n, free, asked, on_idle, exclusive, capacity) == 0:
+            if units_during(s, n, free, asked, on_idle, exclusive, capacity) == 0:
                 first = -1
             elif first == -1:
                 first = s
@@ -249,7 +249,7 @@ def reserve_one(
                 break
             s = after[s]
             if s == -1 or start[s] - begin >= run_time:
-                found = _preference(
+                found = preference(
                     n, first, begin + run_time, start, after, free, asked, capacity, totals
                 )
                 if begin < best or found < rank:
@@ -257,7 +257,7 @@ def reserve_one(
                 break
     if on != -1:
         amounts = capacity[on] if exclusive else asked
-        _take_on(on, best, best + run_time, amounts, start, after, free, state)
+        take_on(on, best, best + run_time, amounts, start, after, free, state)
     return best
 
 
@@ -290,7 +290,7 @@ def earliest(
             continue
         count, s = 0, n
         while s != -1:
-            fits = _units(s, n, free, asked, on_idle, exclusive, capacity)
+            fits = units_during(s, n, free, asked, on_idle, exclusive, capacity)
             if count == 0 or fits != levels[count - 1]:
                 of_node[count], levels[count] = start[s], fits
                 count += 1

@@ -145,26 +145,26 @@ class PooledProfile:
 
     def fits(self, job: WaitingJob) -> bool:
         """Say whether as many slots as the job needs stay free until its predicted end."""
-        times, free, units = self._times, self._free, job.units
-        end = times[0] + job.predicted_run_time
-        step, steps = 0, len(times)
-        while step < steps and times[step] < end:
-            if free[step] < units:
-                return False
-            step += 1
-        return True
+        return self._steps_of(job) > 0
 
     def start_now(self, job: WaitingJob) -> Allocation | None:
         """Start the job now if as many slots stay free until its predicted end."""
+        steps = self._steps_of(job)
+        if not steps:
+            return None
+        self._take(0, steps, self._times[0] + job.predicted_run_time, job.units)
+        return self._workspace.place(job)
+
+    def _steps_of(self, job: WaitingJob) -> int:
+        """Return how many steps begin before the job would end; 0 if one has too few slots."""
         times, free, units = self._times, self._free, job.units
         end = times[0] + job.predicted_run_time
         step, steps = 0, len(times)
         while step < steps and times[step] < end:
             if free[step] < units:
-                return None
+                return 0
             step += 1
-        self._take(0, step, end, units)
-        return self._workspace.place(job)
+        return step
 
     def reserve(self, job: WaitingJob) -> int:
         """Reserve slots at the earliest time that as many are free for the predicted run time."""

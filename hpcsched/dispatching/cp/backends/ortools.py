@@ -1,0 +1,158 @@
+"""OR-Tools CP-SAT, the default backend.
+
+Answers are deterministic under a budget: one worker, a fixed seed, and work that is counted
+(`max_deterministic_time`).
+"""
+
+import threading
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from cpmpy.exceptions import NotSupportedError
+from cpmpy.solvers.ortools import CPM_ortools
+from cpmpy.solvers.solver_interface import ExitStatus
+from ortools.sat.python import cp_model
+
+from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
+from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
+from hpcsched.dispatching.cp.limits import Budget, Limits, Patience, Watch
+
+_FROM_HINT = {
+    "cp_model_presolve": False,
+    "linearization_level": 0,
+    "cp_model_probing_level": 0,
+    "symmetry_level": 0,
+}
+"""With a complete hint, what comes before the search costs more than it brings."""
+
+_STATUS: dict[ExitStatus, Outcomes] = {
+    ExitStatus.OPTIMAL: "optimal",
+    ExitStatus.FEASIBLE: "feasible",
+    ExitStatus.UNKNOWN: "unknown",
+    ExitStatus.UNSATISFIABLE: "infeasible",
+}
+
+
+class CpSat(CPM_ortools):
+    """CPMpy's solver with `NoOverlap2D` posted natively."""
+
+    supported_global_constraints = CPM_ortools.supported_global_constraints | {"no_overlap_2d"}
+
+    def _post_constraint(self, cpm_expr: Any, reifiable: bool = False) -> Any:
+        if getattr(cpm_expr, "name", None) != "no_overlap_2d":
+            return super()._post_constraint(cpm_expr, reifiable)
+        if reifiable:
+            raise NotSupportedError("a no_overlap_2d that may or may not hold")
+        x, width, y, height = cpm_expr.args
+        model = self.ort_model
+        intervals = [
+            [
+                model.new_fixed_size_interval_var(self.solver_var(origin), size, "")
+                for origin, size in zip(origins, sizes, strict=True)
+            ]
+            for origins, sizes in ((x, width), (y, height))
+        ]
+        return model.add_no_overlap_2d(*intervals)
+
+
+class OrTools(NamedTuple):
+    """CP-SAT. With `follow_phases` it branches as the formulation's search says.
+
+    The work of a budget is CP-SAT's deterministic time.
+    """
+
+    follow_phases: bool = False
+    workers: int = 1
+    largest: int = 1 << 60
+    largest_objective: int = 1 << 50
+
+    def check_installed(self) -> None:
+        """Do nothing: hpcsched depends on OR-Tools."""
+
+    def load(self, built: BuiltModel) -> "OrToolsSession":
+        """Put a model into CP-SAT's terms."""
+        solver = CpSat(built.model)
+        if self.follow_phases:
+            _add_phases(solver, built)
+        return OrToolsSession(solver, self)
+
+
+class OrToolsSession:
+    """A model in CP-SAT's terms."""
+
+    def __init__(self, solver: CpSat, backend: OrTools) -> None:
+        self._solver = solver
+        self._backend = backend
+
+    def add(self, constraint: Any) -> None:
+        """Add a constraint before solving again."""
+        self._solver += constraint
+
+    def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
+        """Solve within limits."""
+        solver = self._solver
+        options: dict[str, Any] = {"num_workers": self._backend.workers, "random_seed": 0}
+        if self._backend.follow_phases:
+            options["search_branching"] = cp_model.FIXED_SEARCH
+        if hint:
+            solver.solution_hint(list(hint), list(hint.values()))
+            options |= _FROM_HINT
+        if isinstance(limits, Budget):
+            solver.solve(max_deterministic_time=limits.work, **options)
+        else:
+            _solve_watched(solver, limits, options)
+        status = _STATUS[solver.cpm_status.exitstatus]
+        if status in ("unknown", "infeasible"):
+            return Outcome(status)
+        if not solver.has_objective():
+            return Outcome(status)
+        native = solver.ort_solver
+        return Outcome(status, round(native.objective_value), native.best_objective_bound)
+
+
+def _add_phases(solver: CpSat, built: BuiltModel) -> None:
+    """Branch on the variables in order, each from the end that its phase says."""
+    ends = {
+        "least": cp_model.SELECT_MIN_VALUE,
+        "largest": cp_model.SELECT_MAX_VALUE,
+    }
+    phase: Phase
+    for phase in built.phases:
+        if phase.variables:
+            solver.ort_model.add_decision_strategy(
+                solver.solver_vars(list(phase.variables)), cp_model.CHOOSE_FIRST, ends[phase.value]
+            )
+
+
+def _solve_watched(solver: CpSat, patience: Patience, options: dict[str, Any]) -> None:
+    """Solve without starting anew, looking at the best solution at the end of each δ."""
+    best = _Best()
+    done = threading.Event()
+    watch = Watch(patience)
+    began = perf_counter()
+
+    def look() -> None:
+        while not done.wait(max(began + watch.limit - perf_counter(), 0)):
+            if not watch.goes_on(best.objective):
+                solver.ort_solver.stop_search()
+                return
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        solver.solve(time_limit=patience.most, solution_callback=best, **options)
+    finally:
+        done.set()
+        watcher.join()
+
+
+class _Best(cp_model.CpSolverSolutionCallback):
+    """Notes the objective of each better solution."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objective: int | None = None
+
+    def on_solution_callback(self) -> None:
+        """Note the objective."""
+        self.objective = round(self.objective_value)

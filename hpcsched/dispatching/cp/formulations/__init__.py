@@ -1,0 +1,1 @@
+"""Formulations: each says what a good plan is, in CPMpy, for any solver."""

@@ -1,0 +1,70 @@
+"""HCP'19: all nodes together as one pool for each resource type; nodes come afterwards.
+
+Model (Galleguillos, thesis 2020, sections 2.3, 5.1 and 5.2; Galleguillos et al., CP 2021, section
+2.2): for queued jobs τᵢ, starts s(τᵢ) ∈ [t, eoh]; for each resource type r,
+cumulative([s(τᵢ)], [d(τᵢ)], [reqᵢᵣ], Tcapᵣ), running jobs included; the objective is minimised.
+There are |Q̄| decision variables. Jobs that start now are put on nodes by a heuristic, which may
+fail: the model is a relaxation.
+
+Ours departs in this: running jobs that end together are one task, and a resource type that cannot
+be short has no constraint. Neither changes a plan.
+"""
+
+import cpmpy as cp
+import numpy as np
+
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulations.scheduling import (
+    cumulatives,
+    objective,
+    start_variables,
+)
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.cp.plan import Plan
+
+
+class Hcp19:
+    """Starts only; resources are pooled.
+
+    With `first`, only so many jobs may start when they like; all others are postponed to the end of
+    the horizon, as in the first HCP (thesis 2020, section 2.3).
+    """
+
+    fit: Fit = "relaxation"
+    binds: Binds = "nothing"
+
+    def __init__(self, first: int | None = None) -> None:
+        self._first = first
+
+    def variables(self, data: ModelData) -> int:
+        """Return |Q̄|."""
+        return data.job_count
+
+    def magnitude(self, data: ModelData) -> int:
+        """Return the largest area of a pool over the horizon."""
+        return int(data.totals.max(initial=1)) * data.horizon
+
+    def build(self, data: ModelData) -> BuiltModel:
+        """Build the model."""
+        starts = start_variables(data)
+        if self._first is not None:
+            ends = data.horizon - data.run_times
+            starts[self._first :] = ends[self._first :].tolist()
+        goal, constraints = objective(data, starts)
+        demands = data.units[:, np.newaxis] * data.requests
+        constraints += cumulatives(data, starts, demands, data.totals.tolist())
+        model = cp.Model(constraints)
+        model.minimize(goal)
+
+        def hint(plan: Plan) -> dict[Variable, int]:
+            values = zip(starts, plan.starts.tolist(), strict=True)
+            return {start: value for start, value in values if not isinstance(start, int)}
+
+        return BuiltModel(
+            model,
+            starts,
+            lambda: np.zeros((data.job_count, data.node_count), dtype=np.int64),
+            hint,
+            self.variables(data),
+            [Phase([start for start in starts if not isinstance(start, int)])],
+        )

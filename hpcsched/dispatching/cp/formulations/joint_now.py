@@ -1,0 +1,153 @@
+"""`joint-now`: exact about the nodes of what starts now, pooled about the rest of the plan.
+
+Only jobs that start now are bound by a decision. The model therefore has starts and pooled
+cumulatives as in HCP'19, and for what starts now:
+
+- b[i] ⇔ s[i] = now;
+- x[i, c] ∈ [0, …]: units of job i on node class c, among nodes with room now;
+- Σ_c x[i, c] = units[i] · b[i];
+- for each class and resource type, Σᵢ requests[i, r] · x[i, c] ≤ available[c, r].
+
+A class is the nodes with equal availability that the same jobs may use; what is available on a
+class is that of its nodes together. With `classes` off, each node is a class of its own. Units of a
+class then have to be packed onto its nodes; where that fails, the counts are forbidden and the
+model is solved again.
+
+It is a relaxation: starts after now need no nodes. There are |Q̄| starts, as many b, and
+at most Σᵢ |classes| counts.
+"""
+
+import cpmpy as cp
+import numpy as np
+
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulations.scheduling import (
+    cumulatives,
+    objective,
+    start_variables,
+)
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.cp.plan import Plan
+from hpcsched.system.system import IntArray
+
+
+class JointNow:
+    """Starts of all jobs, nodes of those that start now."""
+
+    fit: Fit = "relaxation"
+    binds: Binds = "now"
+
+    def __init__(self, *, classes: bool = True) -> None:
+        self._classes = classes
+
+    def variables(self, data: ModelData) -> int:
+        """Return the number of starts, of b and of x."""
+        counts = sum(int(data.room_now[:, nodes[0]].astype(bool).sum()) for nodes in self._of(data))
+        return 2 * data.job_count + counts
+
+    def magnitude(self, data: ModelData) -> int:
+        """Return the largest area of a pool over the horizon."""
+        return int(data.totals.max(initial=1)) * data.horizon
+
+    def build(self, data: ModelData) -> BuiltModel:
+        """Build the model."""
+        starts = start_variables(data)
+        goal, constraints = objective(data, starts)
+        demands = data.units[:, np.newaxis] * data.requests
+        constraints += cumulatives(data, starts, demands, data.totals.tolist())
+        classes = self._of(data)
+        begins_now = [cp.boolvar(name=f"b{i}") for i in range(data.job_count)]
+        counts: list[dict[int, Variable]] = []
+        for i, (start, now) in enumerate(zip(starts, begins_now, strict=True)):
+            units = int(data.units[i])
+            most = {
+                c: min(units, int(data.room_now[i, nodes[0]]) * len(nodes))
+                for c, nodes in enumerate(classes)
+                if data.room_now[i, nodes[0]]
+            }
+            constraints.append((start == 0) == now)
+            counts.append({c: cp.intvar(0, high, name=f"x{i},{c}") for c, high in most.items()})
+            constraints.append(cp.sum([0, *counts[i].values()]) == units * now)
+        for c, nodes in enumerate(classes):
+            for r in range(data.type_count):
+                terms = [
+                    int(data.requests[i, r]) * of_job[c]
+                    for i, of_job in enumerate(counts)
+                    if c in of_job and data.requests[i, r]
+                ]
+                if terms:
+                    free = int(data.available[nodes[0], r]) * len(nodes)
+                    constraints.append(cp.sum(terms) <= free)
+        model = cp.Model(constraints)
+        model.minimize(goal)
+
+        def chosen() -> list[dict[int, int]]:
+            return [
+                {c: count.value() for c, count in of_job.items() if count.value()}
+                for of_job in counts
+            ]
+
+        def placed() -> IntArray:
+            return _pack(data, classes, chosen())
+
+        def forbid() -> object:
+            present = [(count, count.value()) for of_job in counts for count in of_job.values()]
+            return cp.any([count != value for count, value in present])
+
+        def hint(plan: Plan) -> dict[Variable, int]:
+            values: dict[Variable, int] = {}
+            for i, (start, now) in enumerate(zip(starts, begins_now, strict=True)):
+                values[start] = int(plan.starts[i])
+                values[now] = int(plan.starts[i] == 0)
+                for c, count in counts[i].items():
+                    values[count] = values[now] * int(plan.placed[i, classes[c]].sum())
+            return values
+
+        phases = [
+            phase
+            for start, of_job in zip(starts, counts, strict=True)
+            for phase in (Phase([start]), Phase(list(of_job.values()), "largest"))
+        ]
+        variables = 2 * data.job_count + sum(len(of_job) for of_job in counts)
+        return BuiltModel(model, starts, placed, hint, variables, phases, forbid)
+
+    def _of(self, data: ModelData) -> list[IntArray]:
+        """Return the classes of nodes with room for some job now."""
+        nodes = np.flatnonzero(data.room_now.any(axis=0))
+        if not self._classes:
+            return [nodes[k : k + 1] for k in range(len(nodes))]
+        alike = np.column_stack((data.available[nodes], data.room_now.T[nodes]))
+        _, first, class_of = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+        order = first.argsort()  # classes in order of their first nodes
+        return [nodes[class_of.reshape(-1) == c] for c in order]
+
+
+def _pack(data: ModelData, classes: list[IntArray], chosen: list[dict[int, int]]) -> IntArray:
+    """Put the units of each class onto its nodes: large units first, each where least is left.
+
+    Jobs of which a unit found no room are left without any.
+    """
+    placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+    free = data.available.copy()
+    totals = np.maximum(data.totals, 1)
+    size = (data.requests / totals).max(axis=1)
+    lost: set[int] = set()
+    for i in sorted(range(data.job_count), key=lambda i: (-size[i], i)):
+        for c, count in chosen[i].items():
+            nodes = classes[c]
+            missing = count
+            left = (free[nodes] / totals).sum(axis=1)
+            for n in nodes[left.argsort(kind="stable")].tolist():
+                asked = data.requests[i]
+                some = asked > 0
+                here = min(
+                    missing, int(data.room_now[i, n]), int((free[n][some] // asked[some]).min())
+                )
+                placed[i, n] += here
+                free[n] -= here * asked
+                missing -= here
+            if missing:
+                lost.add(i)
+    for i in lost:
+        placed[i] = 0
+    return placed

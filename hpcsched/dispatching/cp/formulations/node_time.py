@@ -1,0 +1,151 @@
+"""`node-time`: every unit has a node, and a place on one long line that joins nodes and times.
+
+The meaning is that of PCP'19, with variables that do not depend on the size of the system and no
+constraint but cumulatives, which every solver has. Nodes are numbered 0 … N − 1; H is the horizon.
+
+- s[i] ∈ [0, H − d[i]]: the start of job i;
+- g[i, j]: the node of its unit j, one that can hold it when idle; g[i, j] ≤ g[i, j + 1], as units
+  of a job are alike and several may share a node;
+- z[i, j] = H · g[i, j] + s[i]: the unit's place on the line. As a job ends by H, no unit spills
+  onto the next node;
+- for each resource type, cumulative([z[i, j]], [d[i]], [requests[i]], C) with the capacity C of the
+  largest node. A node with less, at n, has a task on [H · n, H · (n + 1)) that takes the rest; what
+  running jobs hold until e is a task on [H · n, H · n + e).
+
+There are |Q̄| + Σᵢ units[i] decision variables (the z are defined by them). Where only one node can
+hold a job, all of its units are there: they are one task, and need no g.
+"""
+
+from itertools import pairwise
+
+import cpmpy as cp
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulations.scheduling import (
+    cumulatives,
+    in_values,
+    objective,
+    start_variables,
+)
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.cp.plan import Plan
+from hpcsched.system.system import IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class NodeTime:
+    """Nodes and starts of all units, on one line."""
+
+    fit: Fit = "exact"
+    binds: Binds = "plan"
+
+    def variables(self, data: ModelData) -> int:
+        """Return |Q̄| + Σ units, of the jobs that have a choice of nodes."""
+        return data.job_count + int(data.units[_has_choice(data)].sum())
+
+    def magnitude(self, data: ModelData) -> int:
+        """Return the area of the line."""
+        return int(data.capacity.max(initial=1)) * data.horizon * data.node_count
+
+    def build(self, data: ModelData) -> BuiltModel:
+        """Build the model."""
+        starts = start_variables(data)
+        goal, constraints = objective(data, starts)
+        choice = _has_choice(data)
+        nodes: list[list[Variable]] = []
+        places: list[list[Variable]] = []
+        for i, start in enumerate(starts):
+            usable = data.room[i].nonzero()[0].tolist()
+            if not choice[i]:
+                nodes.append([])
+                places.append([data.horizon * usable[0] + start if usable[0] else start])
+                continue
+            of_job = [
+                cp.intvar(usable[0], usable[-1], name=f"g{i},{j}") for j in range(data.units[i])
+            ]
+            lines = [
+                cp.intvar(
+                    data.horizon * usable[0],
+                    data.horizon * usable[-1] + int(data.latest_starts[i]),
+                    name=f"z{i},{j}",
+                )
+                for j in range(data.units[i])
+            ]
+            constraints += [
+                z == data.horizon * node + start for z, node in zip(lines, of_job, strict=True)
+            ]
+            for node in of_job:
+                constraints += in_values(node, usable)
+            constraints += [a <= b for a, b in pairwise(of_job)]
+            nodes.append(of_job)
+            places.append(lines)
+        demands = np.where(choice, 1, data.units)[:, np.newaxis] * data.requests
+        for r in range(data.type_count):
+            constraints += _line(data, r, places, demands[:, r])
+        if data.node_count > 1:
+            # Implied: all nodes together. It finds out sooner where starts cannot be right.
+            together = data.units[:, np.newaxis] * data.requests
+            constraints += cumulatives(data, starts, together, data.totals.tolist())
+        model = cp.Model(constraints)
+        model.minimize(goal)
+
+        def placed() -> IntArray:
+            counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+            counts[~choice] = np.where(data.room[~choice] > 0, data.units[~choice, np.newaxis], 0)
+            for i, of_job in enumerate(nodes):
+                for node in of_job:
+                    counts[i, node.value()] += 1
+            return counts
+
+        def hint(plan: Plan) -> dict[Variable, int]:
+            values: dict[Variable, int] = {}
+            for i, (start, of_job) in enumerate(zip(starts, nodes, strict=True)):
+                values[start] = int(plan.starts[i])
+                where = np.repeat(np.arange(data.node_count), plan.placed[i]).tolist()
+                for node, z, value in zip(of_job, places[i], where, strict=False):
+                    values[node] = value
+                    values[z] = data.horizon * value + values[start]
+            return values
+
+        phases = [
+            phase
+            for start, of_job in zip(starts, nodes, strict=True)
+            for phase in (Phase([start]), Phase(of_job))
+        ]
+        return BuiltModel(model, starts, placed, hint, self.variables(data), phases)
+
+
+def _has_choice(data: ModelData) -> BoolArray:
+    """Say of each job whether more than one node can hold it, `[J]`."""
+    return np.asarray((data.room > 0).sum(axis=1) > 1)
+
+
+def _line(data: ModelData, r: int, places: list[list[Variable]], demands: IntArray) -> list[object]:
+    """Return the cumulative of a resource type over the line.
+
+    `demands`, `[J]`, is what each place of a job takes.
+    """
+    horizon, asked = data.horizon, demands
+    if not asked.any():
+        return []
+    usable = np.asarray(data.room[asked > 0].any(axis=0))
+    capacity = int(data.capacity[usable, r].max())
+    tasks = [
+        (place, int(data.run_times[i]), int(asked[i]))
+        for i in asked.nonzero()[0]
+        for place in places[i]
+    ]
+    for n in usable.nonzero()[0].tolist():
+        missing = capacity - int(data.capacity[n, r])
+        if missing:
+            tasks.append((horizon * n, horizon, missing))
+    tasks += [
+        (horizon * int(n), int(end), int(amount))
+        for end, n, amount in zip(data.held_until, data.held_on, data.held[:, r], strict=True)
+        if amount and usable[n]
+    ]
+    begins, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
+    return [cp.Cumulative(begins, durations, demand=amounts, capacity=capacity)]

@@ -1,0 +1,72 @@
+"""How long a solver may look for a better plan."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Budget(NamedTuple):
+    """Work that is counted and not timed, so that equal problems get equal answers.
+
+    `work` is in the backend's own measure.
+    """
+
+    work: float
+
+
+class Patience(NamedTuple):
+    """The papers' protocol, in real seconds (Galleguillos et al., CP 2021, sections 3 and 4).
+
+    The search is broken off after `first` seconds (δ). It goes on, by δ at a time and up to `most`
+    (δmax), while there is no plan yet, and once there is one as long as it got better within the
+    last `extensions` (k) times.
+    """
+
+    first: float = 1.0
+    most: float = 16.0
+    extensions: int = 2
+
+
+Limits = Budget | Patience
+
+
+class Watch:
+    """Says, at the end of each δ, whether a search goes on."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._best: int | None = None
+        self._idle = 0
+        self.limit = patience.first
+
+    def goes_on(self, best: int | None) -> bool:
+        """Extend the limit by δ and answer True, or False at its end.
+
+        `best` is the objective of the best plan so far, None while there is none.
+        """
+        patience = self._patience
+        if best is not None:
+            better = self._best is None or best < self._best
+            self._idle = 0 if better else self._idle + 1
+            self._best = best
+            if self._idle >= patience.extensions:
+                return False
+        if self.limit >= patience.most:
+            return False
+        self.limit = min(self.limit + patience.first, patience.most)
+        return True
+
+
+Solve = Callable[[float], tuple[bool, int | None]]
+"""Solves anew within so many seconds; answers whether it is done, and the best objective."""
+
+
+def solve_patiently(patience: Patience, solve: Solve) -> None:
+    """Solve, and start again with a longer limit as long as the watch goes on.
+
+    This is how PCP'19 and HCP'19 extended their limit; for solvers that cannot be asked meanwhile.
+    """
+    watch = Watch(patience)
+    while True:
+        done, best = solve(watch.limit)
+        if done or not watch.goes_on(best):
+            return

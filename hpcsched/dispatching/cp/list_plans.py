@@ -1,0 +1,85 @@
+"""List plans over the data of a model: to start a solver from, to compare with, to fall back on."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from hpcsched.dispatching.cp import list_kernels
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.cp.plan import Plan
+from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.system.system import IntArray
+
+
+class ListPlanner:
+    """Plans the jobs of a model in any order, each at its earliest start beside those before it."""
+
+    def __init__(self, data: ModelData) -> None:
+        self._data = data
+        segments = data.node_count + len(data.held_until)
+        size = segments + 2 * int(np.minimum(data.units, data.node_count).sum()) + 8
+        start, after = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+        free = np.empty((size, data.type_count), dtype=np.int64)
+        self._count = plan_kernels.open_plan(
+            0,
+            np.ascontiguousarray(data.available.T),
+            data.held_until,
+            data.held_on,
+            data.held,
+            start,
+            after,
+            free,
+        )
+        self._segments = start, after, free
+
+    def plan(self, order: Iterable[int], first: Plan | None = None) -> Plan:
+        """Return the plan of all jobs in an order, `[J]`.
+
+        The jobs that `first` starts now are put where it says before all others. Raises ValueError
+        where a job does not fit on the idle nodes.
+        """
+        data = self._data
+        start, after, free = (segments.copy() for segments in self._segments)
+        state = np.array([self._count], dtype=np.int64)
+        starts = np.zeros(data.job_count, dtype=np.int64)
+        placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+        rest = np.array(list(order), dtype=np.int64)
+        if first is not None:
+            now = (first.starts == 0) & (first.placed.sum(axis=1) == data.units)
+            for job in now.nonzero()[0]:
+                nodes = first.placed[job].nonzero()[0]
+                placed[job] = first.placed[job]
+                amounts = first.placed[job][nodes][:, np.newaxis] * data.requests[job]
+                end = int(data.run_times[job])
+                plan_kernels.take(0, end, nodes, amounts, start, after, free, state)
+            rest = rest[~now[rest]]
+        done = list_kernels.plan_in_order(
+            rest,
+            data.units,
+            data.requests,
+            data.run_times,
+            data.room,
+            data.capacity,
+            data.totals,
+            start,
+            after,
+            free,
+            state,
+            starts,
+            placed,
+        )
+        if not done:
+            raise ValueError("a job does not fit on the nodes")
+        return Plan(starts, placed)
+
+
+def weighted_order(data: ModelData) -> IntArray:
+    """Return the order by area over weight in the objective, least first.
+
+    It is the rule of Smith (1956) for one machine, with a job's area, its largest share of the
+    nodes × run time, for the time that it takes.
+    """
+    totals = np.maximum(data.totals, 1)
+    shares = (data.units[:, np.newaxis] * data.requests / totals).max(axis=1)
+    ratio = shares * data.run_times / np.maximum(data.weights, 1e-9)
+    return np.argsort(ratio, kind="stable")

@@ -1,0 +1,121 @@
+"""What a model is built from: jobs, nodes and what running jobs hold, as plain arrays."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from hpcsched.system.system import IntArray
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """A dispatching problem in a model's terms: `J` jobs, `N` nodes, `R` resource types.
+
+    Times are counted in steps from now; a step is `step` seconds. Durations are rounded up to whole
+    steps, so that a plan in steps can be carried out in seconds.
+
+    - `units`, `[J]`: job units (the papers' rnᵢ); `requests`, `[J, R]`: what each asks for;
+      `run_times`, `[J]`: predicted, at least 1.
+    - `capacity`, `[N, R]`; `room`, `[J, N]`: how many units of a job an idle node can hold, 0 where
+      they may not go.
+    - `held_until`, `held_on`, `[K]`, and `held`, `[K, R]`: running jobs hold these amounts, not
+      negative, of these nodes until then, ascending, at least 1.
+    - `weights`, `free`, `[J]`, and `makespan`: the objective, Σ weights · max(start, free) +
+      makespan · last end, in whole numbers.
+    - `horizon`: no job needs to end later in some best plan. `latest`, `[J]`: nor to start later;
+      None if only the horizon says so.
+    """
+
+    step: int
+    units: IntArray
+    requests: IntArray
+    run_times: IntArray
+    capacity: IntArray
+    room: IntArray
+    held_until: IntArray
+    held_on: IntArray
+    held: IntArray
+    weights: IntArray
+    free: IntArray
+    makespan: int
+    horizon: int
+    latest: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("requests", "capacity", "room", "held"):  # as compiled code wants them
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
+
+    @property
+    def job_count(self) -> int:
+        """J."""
+        return len(self.units)
+
+    @property
+    def node_count(self) -> int:
+        """N."""
+        return len(self.capacity)
+
+    @property
+    def type_count(self) -> int:
+        """R."""
+        return int(self.capacity.shape[1])
+
+    @cached_property
+    def available(self) -> IntArray:
+        """What is free now, `[N, R]`."""
+        available = self.capacity.copy()
+        np.subtract.at(available, self.held_on, self.held)
+        return available
+
+    @cached_property
+    def room_now(self) -> IntArray:
+        """How many units of each job each node has room for now, `[J, N]`."""
+        fits = self.room.copy()
+        for r in range(self.type_count):
+            asked = self.requests[:, r]
+            some = asked > 0
+            rooms = self.available[:, r] // asked[some, np.newaxis]
+            fits[some] = np.minimum(fits[some], rooms)
+        return fits
+
+    @cached_property
+    def totals(self) -> IntArray:
+        """Capacity of all nodes together, `[R]`."""
+        return np.asarray(self.capacity.sum(axis=0))
+
+    @cached_property
+    def held_together(self) -> tuple[tuple[int, IntArray], ...]:
+        """What running jobs hold on all nodes together until each of their ends, `[R]` each."""
+        ends, of_end = np.unique(self.held_until, return_inverse=True)
+        amounts = np.zeros((len(ends), self.type_count), dtype=np.int64)
+        np.add.at(amounts, of_end, self.held)
+        return tuple(zip(ends.tolist(), amounts, strict=True))
+
+    @cached_property
+    def latest_starts(self) -> IntArray:
+        """When each job has to start at the latest, `[J]`."""
+        return self.horizon - self.run_times if self.latest is None else self.latest
+
+    def within(self, cost: int) -> "ModelData":
+        """Return the same data without what no plan of at most this cost needs.
+
+        In such a plan weight · max(start, free) of each job is at most the cost less what the other
+        jobs cost at least.
+        """
+        least = self.weights * self.free
+        spare = cost - int(least.sum())
+        latest = self.latest_starts.copy()
+        some = self.weights > 0
+        latest[some] = np.minimum(latest[some], self.free[some] + spare // self.weights[some])
+        if self.makespan:
+            latest = np.minimum(latest, spare // self.makespan - self.run_times)
+        horizon = int((latest + self.run_times).max(initial=self.held_until.max(initial=1)))
+        return replace(self, horizon=min(horizon, self.horizon), latest=latest)
+
+    def cost(self, starts: IntArray) -> int:
+        """Return the objective of planned starts, `[J]`."""
+        cost = int((self.weights * np.maximum(starts, self.free)).sum())
+        if self.makespan and self.job_count:
+            cost += self.makespan * int((starts + self.run_times).max())
+        return cost

@@ -1,0 +1,398 @@
+"""From a dispatching problem to the data of a model: which jobs, which nodes, in which units.
+
+What does not matter is left out before anything is modelled (Galleguillos, thesis 2020, section
+5.1): jobs that cannot start now, if so wished; jobs beyond the first `m` by priority; resource
+types that no job asks for; nodes beyond those that are free soonest.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.heuristic.releases import Releases, releases_of
+from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
+from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+Jobs = Literal["fitting", "all"]
+
+
+class Selection(NamedTuple):
+    """The data of a model, and what its rows and columns stand for.
+
+    `jobs`, `[J]`, by priority. `nodes`, `[N]`, are numbers of the system's nodes; None where all
+    units are alike and the model has one node that stands for all slots. A job that is alone on its
+    nodes is modelled as `bundles[i]` units each of which takes a whole node and stands for up to so
+    many of the job's own; 0 for any other job. The model's objective is that of `cost` in steps,
+    without its constant, times `scale`.
+    """
+
+    data: ModelData
+    jobs: tuple[WaitingJob, ...]
+    nodes: IntArray | None
+    bundles: tuple[int, ...]
+    cost: PlannedCost
+    scale: float
+
+    def starts_in_seconds(self, starts: IntArray) -> IntArray:
+        """Return planned starts in seconds from now, `[J]`."""
+        return starts * self.data.step
+
+    def value(self, starts: IntArray) -> float:
+        """Return what planned starts, in steps, cost in the objective's own unit."""
+        run_times = np.array([job.predicted_run_time for job in self.jobs], dtype=np.int64)
+        return self.cost.value(self.starts_in_seconds(starts), run_times)
+
+    def bound(self, objective: float) -> float:
+        """Return an objective of the model in the objective's own unit."""
+        return self.cost.constant + objective * self.data.step / self.scale
+
+    def allocation(self, job: int, placed: IntArray) -> NodeAllocation:
+        """Return where a job's units go, given how many are placed on each node, `[N]`."""
+        assert self.nodes is not None
+        columns = placed.nonzero()[0]
+        units = placed[columns]
+        if self.bundles[job]:
+            units = units * self.bundles[job]
+            surplus = int(units.sum()) - self.jobs[job].units
+            for k in range(len(units) - 1, -1, -1):  # every bundle keeps at least one
+                less = min(surplus, int(units[k]) - 1)
+                units[k] -= less
+                surplus -= less
+        ascending = self.nodes[columns].argsort()
+        nodes = self.nodes[columns][ascending]
+        return NodeAllocation(tuple(nodes.tolist()), tuple(units[ascending].tolist()))
+
+
+class Wanted(NamedTuple):
+    """What to put into a model.
+
+    `jobs`: those that fit now, or all; `length`: at most so many, the first by priority;
+    `spare_nodes`: nodes are left out beyond this multiple of what the jobs ask for (None: none
+    are); `step`: seconds per step; `largest`: what the objective may amount to; `overdue`: whether
+    a running job that has outlived its prediction still holds its room; `worst_case`: whether the
+    horizon is the sum of all run times, running jobs included, which is more than plans need.
+    """
+
+    jobs: Jobs
+    length: int
+    spare_nodes: float | None
+    step: int = 1
+    largest: int = 1 << 40
+    overdue: bool = True
+    worst_case: bool = False
+
+
+def select(
+    problem: DispatchingProblem,
+    by_priority: Sequence[WaitingJob],
+    wanted: Wanted,
+    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+) -> Selection | None:
+    """Return what to model; None where no job can start now."""
+    if problem.free_slots is not None:
+        return _select_slots(problem, by_priority, wanted, cost_of)
+    return _select_nodes(problem, by_priority, wanted, cost_of)
+
+
+def _select_slots(
+    problem: DispatchingProblem,
+    by_priority: Sequence[WaitingJob],
+    wanted: Wanted,
+    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+) -> Selection | None:
+    """Select where all units are alike: one node that has all the slots (see `pooled`)."""
+    assert problem.free_slots is not None
+    free = sum(high - low for low, high in problem.free_slots)
+    held = [(max(end - problem.now, 1), units) for end, _, _, units, _, _ in problem.running]
+    if not wanted.overdue:
+        raw = [
+            (job.start_time + job.waiting.predicted_run_time - problem.now, job.units)
+            for job in problem.running
+        ]
+        held = sorted(pair for pair in raw if pair[0] > 0)
+    total = free + sum(job.units for job in problem.running)
+    fitting = [job for job in by_priority if job.units <= free]
+    if not fitting:
+        return None
+    jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
+    ends = np.array([end for end, _ in held], dtype=np.int64)
+    amounts = np.array([[units] for _, units in held], dtype=np.int64).reshape(-1, 1)
+    until, first = np.unique(_steps(ends, wanted.step), return_index=True)
+    merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
+    content = _Content(
+        jobs,
+        units=_units(jobs),
+        asked=np.ones((len(jobs), 1), dtype=np.int64),
+        capacity=np.array([[total]], dtype=np.int64),
+        room=np.full((len(jobs), 1), total, dtype=np.int64),
+        held=(until, np.zeros(len(until), dtype=np.int64), merged),
+        remaining=int(ends.sum()),
+        nodes=None,
+        bundles=(0,) * len(jobs),
+    )
+    return _finish(content, wanted, cost_of(jobs))
+
+
+def _select_nodes(
+    problem: DispatchingProblem,
+    by_priority: Sequence[WaitingJob],
+    wanted: Wanted,
+    cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+) -> Selection | None:
+    assert problem.free_amounts is not None
+    system, now = problem.system, problem.now
+    rooms = _Rooms(problem)
+    fitting = [job for job in by_priority if rooms.now(job).sum() >= job.units]
+    if not fitting:
+        return None
+    jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
+    ends = [
+        (
+            job.predicted_end_time
+            if wanted.overdue
+            else job.start_time + job.waiting.predicted_run_time,
+            job.allocation,
+            job.waiting.job,
+        )
+        for job in problem.running
+    ]
+    ends = [end for end in ends if end[0] > now]
+    releases = releases_of(system, ends)
+    alone = np.array([job.job.exclusive for job in jobs], dtype=np.bool_)
+    nodes = _nodes(jobs, rooms, releases, now, None if alone.any() else wanted.spare_nodes)
+    asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
+    # A job that is alone on its nodes minds everything that runs there.
+    used = np.flatnonzero(asked.any(axis=0) | alone.any())
+    content = _Content(
+        jobs,
+        _units(jobs),
+        asked[:, used],
+        system.capacity[nodes][:, used],
+        np.array([rooms.idle(job)[nodes] for job in jobs], dtype=np.int64),
+        _held(nodes, used, releases, now, wanted.step),
+        sum(end - now for end, _, _ in ends),
+        nodes,
+        (0,) * len(jobs),
+    )
+    content = _with_whole_nodes(content, alone) if alone.any() else _scaled(content)
+    return _finish(content, wanted, cost_of(content.jobs)) if content.jobs else None
+
+
+_Held = tuple[IntArray, IntArray, IntArray]
+"""`held_until`, `held_on` and `held` of `ModelData`."""
+
+
+class _Content(NamedTuple):
+    """What becomes the data of a model; `remaining` is how long all running jobs go on together."""
+
+    jobs: tuple[WaitingJob, ...]
+    units: IntArray
+    asked: IntArray
+    capacity: IntArray
+    room: IntArray
+    held: _Held
+    remaining: int
+    nodes: IntArray | None
+    bundles: tuple[int, ...]
+
+
+def _units(jobs: Sequence[WaitingJob]) -> IntArray:
+    return np.array([job.units for job in jobs], dtype=np.int64)
+
+
+class _Rooms:
+    """How many units of a job each node has room for, now and when idle; kept by shape."""
+
+    def __init__(self, problem: DispatchingProblem) -> None:
+        assert problem.free_amounts is not None
+        self._system = problem.system
+        self._free = problem.free_amounts
+        self._now: dict[ShapeKey, IntArray] = {}
+        self._idle: dict[ShapeKey, IntArray] = {}
+
+    def now(self, job: WaitingJob) -> IntArray:
+        key = shape_key(job.job)
+        if key not in self._now:
+            self._now[key] = units_that_fit(self._system, self._free, job.job)
+        return self._now[key]
+
+    def idle(self, job: WaitingJob) -> IntArray:
+        key = shape_key(job.job)
+        if key not in self._idle:
+            self._idle[key] = units_that_fit(self._system, self._system.capacity.T, job.job)
+        return self._idle[key]
+
+
+def _nodes(
+    jobs: Sequence[WaitingJob],
+    rooms: _Rooms,
+    releases: Releases,
+    now: int,
+    spare: float | None,
+) -> IntArray:
+    """Return the nodes to model, ascending: for each shape, those free soonest.
+
+    They are taken by when their last release is due, free ones first and the fullest of these
+    first, until they would hold `spare` times the units of all jobs of the shape, and those of its
+    largest job. Leaving nodes out can only forbid plans, never allow wrong ones.
+    """
+    count = len(rooms.idle(jobs[0]))
+    usable = np.zeros(count, dtype=np.bool_)
+    wanted: dict[ShapeKey, list[WaitingJob]] = {}
+    for job in jobs:
+        wanted.setdefault(shape_key(job.job), []).append(job)
+    if spare is None:
+        for alike in wanted.values():
+            usable |= rooms.idle(alike[0]) > 0
+        return usable.nonzero()[0]
+    until = np.full(count, now, dtype=np.int64)
+    until[releases.nodes] = releases.times  # ascending, so that the last counts
+    for alike in wanted.values():
+        idle, free = rooms.idle(alike[0]), rooms.now(alike[0])
+        some = idle.nonzero()[0]
+        order = some[np.lexsort((free[some], until[some], free[some] == 0))]
+        units = _units(alike)
+        needed = max(units.sum() * spare, units.max())
+        # A node that is busy counts for what it holds in the end, a free one for what it holds now.
+        upto = np.where(free[order] > 0, free[order], idle[order]).cumsum()
+        usable[order[: int(upto.searchsorted(needed)) + 1]] = True
+    return usable.nonzero()[0]
+
+
+def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: int) -> _Held:
+    """Return what is held of these nodes and resource types, equal ends on a node merged."""
+    column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
+    column[nodes] = np.arange(len(nodes))
+    known = releases.nodes < len(column)
+    kept = known.nonzero()[0]
+    kept = kept[column[releases.nodes[kept]] >= 0]
+    on, until = column[releases.nodes[kept]], _steps(releases.times[kept] - now, step)
+    amounts = releases.amounts[kept][:, used]
+    some = amounts.any(axis=1)
+    on, until, amounts = on[some], until[some], amounts[some]
+    order = np.lexsort((on, until))
+    on, until, amounts = on[order], until[order], amounts[order]
+    if not len(on):
+        return until, on, amounts
+    first = np.concatenate(([True], (on[1:] != on[:-1]) | (until[1:] != until[:-1]))).nonzero()[0]
+    return until[first], on[first], np.add.reduceat(amounts, first, axis=0)
+
+
+def _scaled(content: _Content) -> _Content:
+    """Count in units of what all requests are multiples of.
+
+    What is free is rounded down to them, at each time; that loses nothing, as no request can use
+    the rest.
+    """
+    common = np.gcd.reduce(content.asked, axis=0)
+    if (common == 1).all():
+        return content
+    until, on, amounts = content.held
+    free = content.capacity.copy()
+    np.subtract.at(free, on, amounts)
+    scaled = np.empty_like(amounts)
+    for k in range(len(on)):  # by time
+        after = free[on[k]] + amounts[k]
+        scaled[k] = after // common - free[on[k]] // common
+        free[on[k]] = after
+    some = scaled.any(axis=1)
+    return content._replace(
+        asked=content.asked // common,
+        capacity=content.capacity // common,
+        held=(until[some], on[some], scaled[some]),
+    )
+
+
+def _with_whole_nodes(content: _Content, alone: BoolArray) -> _Content:
+    """Add a resource type `node share`, of which a job that is alone on its nodes takes all.
+
+    Any other unit takes one share. A node has as many as units could ever be on it at once. A job
+    that is alone is bundled: as many units on each node as leave it enough nodes. One that no size
+    of bundle suits is left out.
+    """
+    until, on, amounts = content.held
+    shares = int(content.capacity.sum(axis=1).max(initial=1))
+    units, room = content.units.copy(), content.room.copy()
+    bundles = list(content.bundles)
+    kept = np.ones(len(units), dtype=np.bool_)
+    for i in np.flatnonzero(alone):
+        sizes = [
+            size
+            for size in np.unique(room[i][room[i] > 0]).tolist()
+            if (room[i] >= size).sum() * size >= units[i]
+        ]
+        if not sizes:
+            kept[i] = False
+            continue
+        bundles[i] = min(sizes[0], int(units[i]))
+        units[i] = -(-units[i] // bundles[i])
+        room[i] = room[i] >= bundles[i]
+    held = np.column_stack((amounts, np.minimum(amounts.sum(axis=1), shares)))
+    return content._replace(
+        jobs=tuple(job for job, keep in zip(content.jobs, kept, strict=True) if keep),
+        units=units[kept],
+        asked=np.column_stack((content.asked, np.where(alone, shares, 1)))[kept],
+        capacity=np.column_stack((content.capacity, np.full(len(content.capacity), shares))),
+        room=room[kept],
+        held=(until, on, held),
+        bundles=tuple(size for size, keep in zip(bundles, kept, strict=True) if keep),
+    )
+
+
+def _finish(content: _Content, wanted: Wanted, cost: PlannedCost) -> Selection:
+    run_times = _steps(
+        np.array([job.predicted_run_time for job in content.jobs], dtype=np.int64), wanted.step
+    )
+    last = -(-content.remaining // wanted.step)
+    if not wanted.worst_case:
+        last = int(content.held[0].max(initial=0))
+    horizon = last + int(run_times.sum())
+    weights, makespan, scale = _whole(cost, horizon, wanted.largest)
+    data = ModelData(
+        wanted.step,
+        content.units,
+        content.asked,
+        run_times,
+        content.capacity,
+        content.room,
+        *content.held,
+        weights,
+        _steps(cost.free, wanted.step),
+        makespan,
+        horizon,
+    )
+    return Selection(data, content.jobs, content.nodes, content.bundles, cost, scale)
+
+
+def _whole(cost: PlannedCost, horizon: int, largest: int) -> tuple[IntArray, int, float]:
+    """Return the weights of a cost in whole numbers, and what one stands for.
+
+    The cost stays within `largest`.
+
+    Rounding can change which of two plans costs less only if they differ by less than `J · horizon`
+    of the cost's smallest whole step. Raises OverflowError where there is no such step.
+    """
+    together = (float(cost.weights.sum()) + cost.makespan) * max(horizon, 1)
+    left = largest - (len(cost.weights) + 1) * max(horizon, 1)
+    if left <= 0:
+        raise OverflowError(f"{len(cost.weights)} jobs over {horizon} steps")
+    scale = left / together if together else 1.0
+    # No larger than needed: weights that are whole already stay as they are.
+    weights = cost.weights
+    if scale >= 1 and not cost.makespan % 1 and (weights == np.rint(weights)).all():
+        scale = 1.0
+    return np.rint(weights * scale).astype(np.int64), round(cost.makespan * scale), scale
+
+
+def _steps(seconds: IntArray, step: int) -> IntArray:
+    """Return durations in steps, rounded up."""
+    return -(-seconds.astype(np.int64) // step)
