@@ -19,6 +19,7 @@ FLOORS = (
     ("scenario", "results"),
     ("assembly", "report"),
     ("runner",),
+    ("instances",),
     ("testing", "cli"),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}

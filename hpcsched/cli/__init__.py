@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import hpcsched
-from hpcsched.cli import compare, diff, plugins, run, schema, trace, validate, verify
+from hpcsched.cli import compare, diff, instances, plugins, run, schema, trace, validate, verify
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 
 DEBUG = "HPCSCHED_DEBUG"
@@ -29,6 +29,7 @@ app.command()(diff.diff)
 app.command()(schema.schema)
 app.add_typer(plugins.app)
 app.add_typer(trace.app)
+app.add_typer(instances.app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,209 @@
+"""Lines of text as the dispatching problems that they were."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.instances.lines import JobLine, PlacedLine, ProblemLine, in_words
+from hpcsched.simulation.check import check_allocation
+from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
+from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation
+from hpcsched.system.space import OvercommitError, units_that_fit
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job
+
+
+class _Placed(NamedTuple):
+    """A job that runs: since when, where, and what it was placed as."""
+
+    start_time: int
+    allocation: Allocation
+    job: Job
+
+
+class Decoder:
+    """Turns the lines of a file, one after another, into problems (see `ProblemLine`).
+
+    What is free is not in the file: it is what running jobs leave, claimed as in a replay, so that
+    a line in which they hold too much is found out. After an error it cannot be used any more.
+    """
+
+    def __init__(
+        self, system: System, uniform_request: tuple[int, ...] | None, objective: Objective
+    ) -> None:
+        self._system = system
+        self._request = uniform_request
+        self._objective = objective
+        self._occupancy: Occupancy = (
+            NodeOccupancy(system)
+            if uniform_request is None
+            else SlotOccupancy(system, uniform_request)
+        )
+        self._group_names = {group.name for group in system.groups}
+        self._jobs: dict[int, WaitingJob] = {}
+        self._placed: dict[int, _Placed] = {}
+
+    def decode(self, text: bytes) -> DispatchingProblem:
+        """Return the problem of a line; raises ValueError with what was expected and found."""
+        try:
+            line = ProblemLine.model_validate_json(text)
+        except ValidationError as error:
+            raise ValueError(in_words(error)) from None
+        told = _once((job.job_id for job in line.jobs), "jobs")
+        placed = _once((place.job_id for place in line.placed), "placed")
+        running = _once((job_id for job_id, _ in line.running), "running")
+        present = running | _once(line.queue, "queue")
+        if len(present) < len(running) + len(line.queue):
+            job_id = next(job_id for job_id in line.queue if job_id in running)
+            raise ValueError(f"queue: expected a job that does not run, found job {job_id}")
+        for number, job in enumerate(line.jobs):
+            self._jobs[job.job_id] = self._waiting(job, f"jobs[{number}]", line.now)
+        self._jobs = {i: job for i, job in self._jobs.items() if i in present}
+        for key, numbers in (("queue", line.queue), ("running", running)):
+            unknown = [job_id for job_id in numbers if job_id not in self._jobs]
+            if unknown:
+                raise ValueError(
+                    f"{key}: expected a job that this line or the one before tells of,"
+                    f" found job {unknown[0]}"
+                )
+        for job_id in [i for i in self._placed if i not in running or i in told or i in placed]:
+            gone = self._placed.pop(job_id)
+            self._occupancy.release(gone.allocation, gone.job)
+        for number, place in enumerate(line.placed):
+            if place.job_id not in running:
+                raise ValueError(
+                    f"placed[{number}]: expected a running job, found job {place.job_id}"
+                )
+            self._place(place, f"placed[{number}]", line.now)
+        return DispatchingProblem(
+            line.now,
+            line.round,
+            tuple([self._jobs[job_id] for job_id in line.queue]),
+            self._running(line),
+            self._system,
+            self._objective,
+            *self._occupancy.snapshot(),
+        )
+
+    def _waiting(self, line: JobLine, where: str, now: int) -> WaitingJob:
+        job = Job(
+            line.job_id,
+            line.submit_time,
+            line.units,
+            line.unit_request,
+            line.requested_time,
+            line.user,
+            line.group,
+            line.application,
+            line.queue,
+            line.partition,
+            None if line.node_groups is None else frozenset(line.node_groups),
+            line.exclusive,
+            None if line.allowed_nodes is None else frozenset(line.allowed_nodes),
+            line.name,
+        )
+        if job.submit_time > now:
+            raise ValueError(
+                f"{where}: expected a submit time of at most now, {now}, found {job.submit_time}"
+            )
+        self._check_request(job, where)
+        return WaitingJob(
+            job.job_id,
+            job.submit_time,
+            job.units,
+            job.unit_request,
+            line.predicted_run_time,
+            self._system.demand(job.units, job.unit_request),
+            job,
+        )
+
+    def _check_request(self, job: Job, where: str) -> None:
+        """Raise ValueError unless the job could run on the system when nothing else does."""
+        types, request = self._system.resource_types, list(job.unit_request)
+        if len(request) != len(types) or not any(request):
+            raise ValueError(
+                f"{where}.unit_request: expected amounts of {', '.join(types)}, found {request}"
+            )
+        bound = job.exclusive or job.node_groups is not None or job.allowed_nodes is not None
+        if self._request is not None and (bound or job.unit_request != self._request):
+            raise ValueError(
+                f"{where}: expected a job that asks for {list(self._request)} per unit, on any"
+                f" node, as the header says of all; found job {job.job_id}"
+            )
+        unknown = (job.node_groups or frozenset()) - self._group_names
+        if unknown:
+            raise ValueError(
+                f"{where}.node_groups: expected names of the system's node groups,"
+                f" found {min(unknown)!r}"
+            )
+        if job.allowed_nodes and max(job.allowed_nodes) >= self._system.node_count:
+            raise ValueError(
+                f"{where}.allowed_nodes: expected nodes from 0 to {self._system.node_count - 1},"
+                f" found {max(job.allowed_nodes)}"
+            )
+        room = int(units_that_fit(self._system, self._system.capacity.T, job).sum())
+        if job.units > room:
+            raise ValueError(
+                f"{where}.units: expected at most {room}, which fit on the system,"
+                f" found {job.units}"
+            )
+
+    def _place(self, line: PlacedLine, where: str, now: int) -> None:
+        if line.start_time > now:
+            raise ValueError(
+                f"{where}: expected a start time of at most now, {now}, found {line.start_time}"
+            )
+        job = self._jobs[line.job_id].job
+        slot_map = self._occupancy.slot_map
+        allocation: Allocation
+        if line.slots is not None and slot_map is not None and line.nodes is line.node_units:
+            allocation = SlotAllocation(line.slots, slot_map)
+        elif line.slots is None and line.nodes is not None and line.node_units is not None:
+            allocation = NodeAllocation(line.nodes, line.node_units)
+        else:
+            wanted = "nodes and node_units" if slot_map is None else "slots"
+            raise ValueError(f"{where}: expected {wanted}, found other keys or none")
+        try:
+            checked = check_allocation(self._system, allocation, job, slot_map)
+            claimed = self._occupancy.claim(checked, job)
+        except OvercommitError as error:
+            node = self._system.node_name(error.node)
+            raise ValueError(f"{where}: job {job.job_id}, node {node}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{where}: job {job.job_id}: {error}") from None
+        self._placed[line.job_id] = _Placed(line.start_time, claimed, job)
+
+    def _running(self, line: ProblemLine) -> tuple[RunningJob, ...]:
+        running = []
+        last = line.now + 1
+        for number, (job_id, end) in enumerate(line.running):
+            if end < last:
+                raise ValueError(
+                    f"running[{number}]: expected a predicted end of at least {last}, found {end}"
+                )
+            last = end
+            if job_id not in self._placed:
+                raise ValueError(
+                    f"running[{number}]: expected a job whose place this line or the one before"
+                    f" tells, found job {job_id}"
+                )
+            waiting, placed = self._jobs[job_id], self._placed[job_id]
+            running.append(
+                RunningJob(
+                    end, job_id, placed.start_time, waiting.units, placed.allocation, waiting
+                )
+            )
+        return tuple(running)
+
+
+def _once(numbers: Iterable[int], key: str) -> set[int]:
+    """Return job numbers as a set; raises ValueError where one is given twice."""
+    seen: set[int] = set()
+    for job_id in numbers:
+        if job_id in seen:
+            raise ValueError(f"{key}: expected each job once, found job {job_id} twice")
+        seen.add(job_id)
+    return seen

@@ -1,0 +1,91 @@
+"""Dispatching problems as lines of text."""
+
+import json
+from collections.abc import Mapping
+from operator import index
+from typing import Any
+
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.workload.job import Job
+
+_OPTIONAL = ("user", "group", "application", "queue", "partition", "name")
+Placed = tuple[int, Allocation]
+
+
+class Encoder:
+    """Turns problems, one after another, into the lines of a file (see `ProblemLine`).
+
+    What it keeps is no more than the last problem. Whether the problems are `pooled`, so that
+    allocations are of slots, is the same for all. Equal problems give equal bytes.
+    """
+
+    def __init__(self, *, pooled: bool) -> None:
+        self._pooled = pooled
+        self._jobs: Mapping[int, WaitingJob] = {}
+        self._placed: Mapping[int, Placed] = {}
+
+    def encode(self, problem: DispatchingProblem) -> bytes:
+        """Return the line of a problem, with its end."""
+        jobs = {job.job_id: job for job in problem.queue}
+        jobs |= {running.job_id: running.waiting for running in problem.running}
+        told = {
+            job_id: job
+            for job_id, job in jobs.items()
+            if (known := self._jobs.get(job_id)) is not job and known != job
+        }
+        placed = {
+            running.job_id: (running.start_time, running.allocation) for running in problem.running
+        }
+        newly = [
+            running
+            for running in problem.running
+            if running.job_id in told or self._placed.get(running.job_id) != placed[running.job_id]
+        ]
+        content: dict[str, Any] = {"round": problem.round, "now": problem.now}
+        if told:
+            content["jobs"] = [_job(waiting) for waiting in told.values()]
+        if newly:
+            content["placed"] = [self._place(running) for running in newly]
+        if problem.running:
+            content["running"] = [(job.job_id, job.predicted_end_time) for job in problem.running]
+        content["queue"] = [job.job_id for job in problem.queue]
+        self._jobs, self._placed = jobs, placed
+        return as_line(content)
+
+    def _place(self, running: RunningJob) -> dict[str, Any]:
+        allocation = running.allocation
+        where: dict[str, Any]
+        if self._pooled and isinstance(allocation, SlotAllocation):
+            where = {"slots": allocation.intervals}
+        else:
+            where = {"nodes": allocation.nodes, "node_units": allocation.units}
+        return {"job_id": running.job_id, "start_time": running.start_time, **where}
+
+
+def as_line(content: Mapping[str, Any]) -> bytes:
+    """Return a JSON object as a line."""
+    # Whole numbers of numpy, which plugins may bring, are whole numbers too.
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, default=index)
+    return f"{text}\n".encode()
+
+
+def _job(waiting: WaitingJob) -> dict[str, Any]:
+    job: Job = waiting.job
+    content: dict[str, Any] = {
+        "job_id": job.job_id,
+        "submit_time": job.submit_time,
+        "units": job.units,
+        "unit_request": job.unit_request,
+        "requested_time": job.requested_time,
+        "predicted_run_time": waiting.predicted_run_time,
+    }
+    given = ((name, getattr(job, name)) for name in _OPTIONAL)
+    content |= {name: value for name, value in given if value is not None}
+    if job.node_groups is not None:
+        content["node_groups"] = sorted(job.node_groups)
+    if job.exclusive:
+        content["exclusive"] = True
+    if job.allowed_nodes is not None:
+        content["allowed_nodes"] = sorted(job.allowed_nodes)
+    return content

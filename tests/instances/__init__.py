@@ -1,0 +1,1 @@
+"""Recorded dispatching problems: the file, recording, solving, comparing, and the commands."""
