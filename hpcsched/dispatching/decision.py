@@ -31,7 +31,8 @@ class SolverCall(NamedTuple):
 
     `jobs` and `variables` count the jobs and the decision variables of the model. `objective` and
     `bound` are those of the model, in the objective's own unit, where there are any. Times are in
-    real seconds: to build the model, to put it into the solver's terms, and to solve it.
+    real seconds: to build the model, to put it into the solver's terms, and to solve it. `why` says
+    more of a status, in words.
     """
 
     status: SolverStatus
@@ -42,6 +43,7 @@ class SolverCall(NamedTuple):
     build_time: float
     transform_time: float
     solve_time: float
+    why: str = ""
 
 
 class Decision(NamedTuple):

@@ -297,13 +297,16 @@ def _scaled(content: _Content) -> _Content:
     if (common == 1).all():
         return content
     until, on, amounts = content.held
-    free = content.capacity.copy()
-    np.subtract.at(free, on, amounts)
+    by_node = on.argsort(kind="stable")
+    held_on = amounts[by_node]
+    first = np.diff(on[by_node], prepend=-1) > 0
+    before = held_on.cumsum(axis=0) - held_on
+    before -= before[first][first.cumsum() - 1]  # of the same node
+    now = content.capacity.copy()
+    np.subtract.at(now, on, amounts)
+    free = now[on[by_node]] + before
     scaled = np.empty_like(amounts)
-    for k in range(len(on)):  # by time
-        after = free[on[k]] + amounts[k]
-        scaled[k] = after // common - free[on[k]] // common
-        free[on[k]] = after
+    scaled[by_node] = (free + held_on) // common - free // common
     some = scaled.any(axis=1)
     return content._replace(
         asked=content.asked // common,

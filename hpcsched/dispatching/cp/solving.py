@@ -13,7 +13,7 @@ from hpcsched.dispatching.cp.plan import Plan
 from hpcsched.dispatching.decision import SolverStatus
 from hpcsched.system.system import IntArray
 
-REPAIRS = 3
+REPAIRS = 2
 """How often a model is solved again because its placement could not be carried out."""
 
 
@@ -81,10 +81,9 @@ def solve(task: Task) -> Answer:
 
 
 def _starts(built: BuiltModel) -> IntArray:
-    return np.array(
-        [start if isinstance(start, int) else start.value() for start in built.starts],
-        dtype=np.int64,
-    )
+    """Return planned starts; a start that nothing in the model minds is the earliest."""
+    values = [start if isinstance(start, int) else start.value() for start in built.starts]
+    return np.array([0 if value is None else value for value in values], dtype=np.int64)
 
 
 def _is_placed(built: BuiltModel, data: ModelData) -> bool:

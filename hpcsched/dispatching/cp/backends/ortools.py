@@ -66,6 +66,11 @@ class OrTools(NamedTuple):
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
 
+    @property
+    def deterministic(self) -> bool:
+        """With one worker, equal problems get equal answers under a budget."""
+        return self.workers == 1
+
     def check_installed(self) -> None:
         """Do nothing: hpcsched depends on OR-Tools."""
 
@@ -91,7 +96,11 @@ class OrToolsSession:
     def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
         """Solve within limits."""
         solver = self._solver
-        options: dict[str, Any] = {"num_workers": self._backend.workers, "random_seed": 0}
+        options: dict[str, Any] = {
+            "num_workers": self._backend.workers,
+            "random_seed": 0,
+            "catch_sigint_signal": False,  # Ctrl-C is the simulation's affair
+        }
         if self._backend.follow_phases:
             options["search_branching"] = cp_model.FIXED_SEARCH
         if hint:

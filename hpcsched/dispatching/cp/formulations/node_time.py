@@ -143,7 +143,7 @@ def _line(data: ModelData, r: int, places: list[list[Variable]], demands: IntArr
         if missing:
             tasks.append((horizon * n, horizon, missing))
     tasks += [
-        (horizon * int(n), int(end), int(amount))
+        (horizon * int(n), min(int(end), horizon), int(amount))  # not on to the next node
         for end, n, amount in zip(data.held_until, data.held_on, data.held[:, r], strict=True)
         if amount and usable[n]
     ]

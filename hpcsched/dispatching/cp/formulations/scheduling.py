@@ -27,12 +27,17 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
     It is Σ weights · max(start, free) + makespan · last end.
     """
     terms, constraints = [], []
+    constant = 0
     for i, start in enumerate(starts):
         weight, free = int(data.weights[i]), int(data.free[i])
         if not weight:
             continue
-        if free:
-            late = cp.intvar(min(free, data.horizon), data.horizon, name=f"late{i}")
+        latest = start if isinstance(start, int) else int(data.latest_starts[i])
+        if free >= latest:
+            constant += weight * free
+            continue
+        if free > 0:
+            late = cp.intvar(free, latest, name=f"late{i}")
             constraints.append(late >= start)
             start = late  # noqa: PLW2901
         terms.append(weight * start)
@@ -43,7 +48,8 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
             for start, run_time in zip(starts, data.run_times, strict=True)
         ]
         terms.append(data.makespan * end)
-    return cp.sum(terms) if terms else 0, constraints
+    # CPMpy wants a variable in what is minimised.
+    return cp.sum(terms or [cp.intvar(0, 0, name="nothing")]) + constant, constraints
 
 
 def cumulatives(

@@ -1,0 +1,359 @@
+"""Asks a solver so that nothing it does takes the run down.
+
+Solvers overrun their limits (CP-SAT on large models: 17 s on a limit of 4 s), crash and run out of
+memory. A call therefore has a process of its own, kept from one call to the next.
+"""
+
+import os
+import pickle
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from math import ceil
+from numbers import Integral, Real
+from time import perf_counter, sleep
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from hpcsched.dispatching.cp.plan import Plan
+from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
+from hpcsched.dispatching.cp.solving import Answer, Task, solve
+from hpcsched.dispatching.decision import SOLVER_STATUSES
+
+START_SECONDS = 60.0
+"""How long a process may take to start: it reads a lot from what may be a slow disk."""
+
+STARTS = 3
+"""After so many processes in a row that did not start, no other is tried."""
+
+_LOOK_SECONDS = 1.0
+"""How often to look whether the process lives, where something else keeps its pipes open."""
+
+_DEATH_SECONDS = 1.0
+"""How long a process may take to die after its pipes were closed."""
+
+_KILL_SECONDS = 10.0
+"""How long to wait for the end of a process that was killed; it may be stuck in the kernel."""
+
+_LOG_SIZE = 1 << 20
+_LOG_END = 4096
+
+
+class Solver(Protocol):
+    """Solves tasks; whatever goes wrong is a status of the answer."""
+
+    def solve(self, task: Task, seconds: float | None) -> Answer:
+        """Solve a task within so many real seconds; None: there is no limit."""
+
+    def close(self) -> None:
+        """Give back what is held; may be called again, and so may `solve`."""
+
+
+class InProcess:
+    """Solves in this process: errors are caught, but nothing ends a call that overruns.
+
+    `seconds` is not looked at, and a solver that crashes ends the run.
+    """
+
+    def solve(self, task: Task, seconds: float | None) -> Answer:
+        """Solve a task, however long it takes."""
+        began = perf_counter()
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        try:
+            answer = _checked(solve(task))
+        except Exception as error:
+            answer = _failed(error)
+        finally:
+            # CP-SAT leaves the default behind, with which Ctrl-C ends the run without a word.
+            if on_interrupt and threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGINT, on_interrupt)
+        return _timed(answer, began)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class SolverProcess:
+    """Solves in a process of its own, which is started when first needed, and again after it died.
+
+    Starting it is not counted as part of a call. Not for several threads at once.
+    """
+
+    def __init__(self) -> None:
+        self._child: _Child | None = None
+        self._end: Callable[[], object] | None = None
+        self._failed_starts = 0
+        self._why = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def solve(self, task: Task, seconds: float | None) -> Answer:
+        """Solve a task; the process is killed if that takes longer."""
+        began = perf_counter()
+        try:
+            child = self._ready_child(task)
+            message = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
+            deadline = None if seconds is None else perf_counter() + seconds
+            answer = _checked(pickle.loads(self._exchange(child, message, deadline)))
+        except _OverrunError:
+            answer = Answer("overrun", why=f"no answer after {seconds:g} s")
+        except (_StartError, _GoneError) as error:
+            answer = Answer("failed", why=str(error))
+        except Exception as error:  # the task cannot be pickled, or the answer not be read
+            answer = _failed(error)
+        return _timed(answer, began)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._end is not None:
+            self._end()
+        self._child = self._end = None
+
+    def _exchange(self, child: "_Child", message: bytes, deadline: float | None) -> bytearray:
+        try:
+            return child.ask(message, deadline)
+        except BaseException:
+            # Also Ctrl-C: what is still to come would be taken for the answer to another task.
+            self.close()
+            raise
+
+    def _ready_child(self, task: Task) -> "_Child":
+        """Return the process; raises _StartError where there is none to be had."""
+        if self._child is not None:
+            if self._child.is_alive():
+                return self._child
+            self.close()
+        if self._failed_starts >= STARTS:
+            raise _StartError(self._why)
+        setup = pickle.dumps((task.formulation, task.backend), pickle.HIGHEST_PROTOCOL)
+        deadline = perf_counter() + START_SECONDS
+        try:
+            child = _Child()
+            self._end = weakref.finalize(self, child.end)
+            greeting = self._exchange(child, setup, deadline)
+        except _OverrunError:
+            why = f"the solver's process was not ready after {START_SECONDS:g} s"
+        except _GoneError as error:
+            why = str(error)
+        except OSError as error:
+            why = f"the solver's process cannot be started: {error}"
+        else:
+            if greeting == READY:
+                self._failed_starts = 0
+                self._child = child
+                return child
+            why = "the solver's process said something else than that it is ready"
+        self.close()
+        self._failed_starts += 1
+        self._why = why
+        raise _StartError(why)
+
+
+class _StartError(Exception):
+    """The solver's process did not start."""
+
+
+class _OverrunError(Exception):
+    """The solver's process has not answered in time."""
+
+
+class _GoneError(Exception):
+    """The solver's process is no longer there: says why."""
+
+
+class _Child:
+    """A process that runs, and the pipes to it."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        # Not a pipe, which the solver could fill.
+        self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (`end` closes it)
+        try:
+            # In a process group of its own, so that Ctrl-C does not reach the solver, which may
+            # stop early and answer as if nothing had happened, and so that what it starts can be
+            # killed with it. The hashes of names are fixed, so that a restart changes no answer.
+            self._process = subprocess.Popen(
+                command(),
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env=os.environ | {"PYTHONHASHSEED": "0"},
+                process_group=0,
+            )
+        except BaseException:
+            self._log.close()
+            raise
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._pipes = (self._process.stdin, self._process.stdout)
+        self._requests, self._answers = (pipe.fileno() for pipe in self._pipes)
+        for pipe in (self._requests, self._answers):
+            os.set_blocking(pipe, False)
+        self._log_start = 0
+
+    def ask(self, message: bytes, deadline: float | None) -> bytearray:
+        """Send a message and return the next one.
+
+        Raises _OverrunError at the deadline, and _GoneError.
+        """
+        try:
+            self._send(message, deadline)
+            (size,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
+            return self._read(size, deadline)
+        except EOFError:
+            raise _GoneError(self._cause_of_death()) from None
+
+    def _send(self, message: bytes, deadline: float | None) -> None:
+        self._log_start = os.fstat(self._log.fileno()).st_size
+        if self._log_start > _LOG_SIZE:  # the child writes where this file is, as it shares it
+            self._log.truncate(0)
+            self._log.seek(0)
+            self._log_start = 0
+        rest = memoryview(LENGTH.pack(len(message)) + message)
+        while rest:
+            try:
+                rest = rest[os.write(self._requests, rest) :]
+            except BlockingIOError:
+                self._wait(self._requests, select.POLLOUT, deadline)
+            except BrokenPipeError:
+                raise EOFError from None
+
+    def _read(self, size: int, deadline: float | None) -> bytearray:
+        data = bytearray(size)
+        rest = memoryview(data)
+        while rest:
+            try:
+                count = os.readv(self._answers, [rest])
+            except BlockingIOError:
+                self._wait(self._answers, select.POLLIN, deadline)
+                continue
+            if not count:
+                raise EOFError
+            rest = rest[count:]
+        return data
+
+    def _wait(self, pipe: int, event: int, deadline: float | None) -> None:
+        """Wait until a pipe is ready, or its other end closed."""
+        poll = select.poll()
+        poll.register(pipe, event)
+        while True:
+            seconds = _LOOK_SECONDS
+            if deadline is not None:
+                seconds = min(seconds, deadline - perf_counter())
+                if seconds <= 0:
+                    raise _OverrunError
+            if poll.poll(ceil(seconds * 1000)):
+                return
+            if not self.is_alive():
+                raise EOFError
+
+    def is_alive(self) -> bool:
+        """Say whether the process runs, leaving its exit code where it is."""
+        if self._owner != os.getpid():
+            return False  # a fork of the process that started this one
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self._process.pid, options) is None
+        except ChildProcessError:
+            return False
+
+    def _cause_of_death(self) -> str:
+        """End the process, if it still runs, and say how it ended and what it wrote last."""
+        deadline = perf_counter() + _DEATH_SECONDS
+        while (alive := self.is_alive()) and perf_counter() < deadline:
+            sleep(0.001)
+        self._kill()
+        code = self._process.returncode
+        if alive:
+            cause = "the solver's process closed its pipe"
+        elif code is not None and code < 0:
+            cause = f"the solver's process was killed by {_signal_name(-code)}"
+        else:
+            cause = f"the solver's process ended with exit code {code}"
+        line = self._last_line()
+        return f"{cause}: {line}" if line else cause
+
+    def _last_line(self) -> str:
+        """Return the last line that was written since the last message was sent."""
+        file = self._log.fileno()
+        start = max(self._log_start, os.fstat(file).st_size - _LOG_END)
+        lines = os.pread(file, _LOG_END, start).decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def _kill(self) -> None:
+        """Kill the process and what it started.
+
+        Also where it is dead: it keeps its number until it is waited for, here.
+        """
+        if self._owner != os.getpid() or self._process.returncode is not None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_KILL_SECONDS)
+
+    def end(self) -> None:
+        """Kill the process and close the pipes."""
+        self._kill()
+        for file in (*self._pipes, self._log):
+            file.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _failed(error: Exception) -> Answer:
+    return Answer("failed", why=f"{type(error).__name__}: {error}")
+
+
+def _timed(answer: Answer, began: float) -> Answer:
+    """Return an answer with the time that was lost on it, where it says nothing of times."""
+    if answer.status not in ("failed", "overrun") or answer.solve_time:
+        return answer
+    return answer._replace(solve_time=perf_counter() - began)
+
+
+def _checked(answer: Any) -> Answer:
+    """Return an answer if it is made of what answers are made of; raises TypeError.
+
+    What its plan says is not looked at.
+    """
+    if not isinstance(answer, Answer):
+        raise TypeError(f"a solver's answer is an Answer, found {type(answer).__name__}")
+    status, plan = answer.status, answer.plan
+    if not isinstance(status, str) or status not in SOLVER_STATUSES:
+        raise TypeError(f"{status!r} is no status of a solver")
+    if (plan is not None) != (status in ("optimal", "feasible")):
+        raise TypeError(f"{'no' if plan is None else 'a'} plan with the status {status}")
+    if plan is not None and not (isinstance(plan, Plan) and all(_is_whole(part) for part in plan)):
+        raise TypeError("a plan is made of arrays of whole numbers")
+    if not isinstance(answer.objective, Integral | None):
+        raise TypeError(f"an objective is a whole number, found {answer.objective!r}")
+    if not isinstance(answer.bound, Real | None):
+        raise TypeError(f"a bound is a number, found {answer.bound!r}")
+    return answer
+
+
+def _is_whole(part: object) -> bool:
+    return isinstance(part, np.ndarray) and part.dtype.kind == "i"

@@ -1,0 +1,109 @@
+"""What runs in the process of `guard.SolverProcess`: solves tasks that come over a pipe.
+
+A message is the length of a pickle, eight bytes, and the pickle. The first one holds the
+formulation and the backend of the first task, so that what they import does not count against that
+task; it is answered by `READY`. Each other one holds a task and is answered by an `Answer`.
+"""
+
+import ctypes
+import gc
+import os
+import pickle
+import signal
+import struct
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from hpcsched.dispatching.cp.solving import Answer, solve
+
+LENGTH = struct.Struct("<Q")
+READY = b"ready"
+
+_COMMAND = (
+    "import sys; sys.path[:] = sys.argv[1:];"
+    " from hpcsched.dispatching.cp.solver_process import main; main()"
+)
+_PR_SET_PDEATHSIG = 1
+
+
+def command() -> Sequence[str]:
+    """Return the command that starts the process, with this one's search path for modules.
+
+    Not `-m`, which would look for hpcsched before the path is set.
+    """
+    return [sys.executable, "-c", _COMMAND, *map(str, sys.path)]
+
+
+def main() -> None:
+    """Solve tasks until the pipe is closed."""
+    _end_with_parent()
+    # Where memory runs out, the kernel ends this process rather than the run.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+    _ignore_interrupts()
+    requests, answers = _take_pipes()
+    message = _receive(requests)
+    if message is None:
+        return
+    _, backend = pickle.loads(message)
+    backend.check_installed()
+    del message
+    gc.collect()
+    gc.freeze()  # thousands of objects of CPMpy and the solver, which need not be looked at again
+    _send(answers, READY)
+    while (message := _receive(requests)) is not None:
+        answer = _answer(message)
+        _ignore_interrupts()  # CP-SAT leaves the default behind, which ends the process
+        _send(answers, answer)
+
+
+def _answer(message: bytes) -> bytes:
+    try:
+        return pickle.dumps(solve(pickle.loads(message)), pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        raise  # only a fresh process gives back what this one has taken
+    except BaseException as error:  # also SystemExit: a solver may not end what it runs in
+        return pickle.dumps(Answer("failed", why=f"{type(error).__name__}: {error}"))
+
+
+def _end_with_parent() -> None:
+    """Have the kernel kill this process when its parent dies, even in a solver that hangs.
+
+    Elsewhere than on Linux it ends only once it reads the next task. The kernel takes the thread
+    that started this process for its parent: `SolverProcess` starts another if that one ended.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the parent, which stops where it suits it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Move the pipes where no solver finds them: what it prints goes to standard error."""
+    requests, answers = os.dup(0), os.dup(1)
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    return os.fdopen(requests, "rb"), os.fdopen(answers, "wb")
+
+
+def _receive(stream: BinaryIO) -> bytes | None:
+    """Return the next message; None at the end."""
+    length = stream.read(LENGTH.size)
+    if len(length) < LENGTH.size:
+        return None
+    (size,) = LENGTH.unpack(length)
+    message = stream.read(size)
+    return message if len(message) == size else None
+
+
+def _send(stream: BinaryIO, message: bytes) -> None:
+    stream.write(LENGTH.pack(len(message)))
+    stream.write(message)
+    stream.flush()

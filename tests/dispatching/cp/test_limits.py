@@ -1,0 +1,184 @@
+"""How long a search goes on: the papers' protocol, and work that is counted."""
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import cpmpy as cp
+import numpy as np
+import pytest
+
+from hpcsched.dispatching.cp.backends.ortools import OrTools
+from hpcsched.dispatching.cp.formulation import BuiltModel
+from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
+from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
+from hpcsched.dispatching.cp.limits import Budget, Patience, Watch, solve_patiently
+from hpcsched.dispatching.cp.list_plans import ListPlanner
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.cp.solving import Answer, Task
+
+PAPERS = Patience()
+
+# What is the best after each δ, and after how many seconds the search is broken off.
+SEARCHES: Sequence[tuple[str, Patience, list[int | None], float]] = [
+    ("no plan is ever found", PAPERS, [None] * 16, 16),
+    ("the first plan stays the best", PAPERS, [9] * 16, 3),
+    ("a plan is found late", PAPERS, [None] * 4 + [9] * 12, 7),
+    ("a better plan comes after an extension", PAPERS, [9, 9, 8, 8, 8, 7], 5),
+    ("each plan is better", PAPERS, list(range(16, 0, -1)), 16),
+    ("a plan is found at the very end", PAPERS, [None] * 15 + [9], 16),
+    ("one extension is enough", Patience(1.0, 16.0, 1), [9] * 16, 2),
+    ("no plan within a limit that δ does not divide", Patience(2.0, 5.0, 2), [None] * 3, 5),
+    ("δ is δmax", Patience(4.0, 4.0, 2), [9], 4),
+]
+
+
+@pytest.mark.parametrize(
+    ("patience", "best", "end"),
+    [search[1:] for search in SEARCHES],
+    ids=[search[0] for search in SEARCHES],
+)
+def test_a_search_goes_on_while_it_pays(
+    patience: Patience, best: list[int | None], end: float
+) -> None:
+    """δ at first; δ more while there is no plan, or k extensions ago a worse one; to δmax."""
+    watch = Watch(patience)
+    assert watch.limit == patience.first
+    for seen in best:
+        before = watch.limit
+        if not watch.goes_on(seen):
+            break
+        assert before < watch.limit <= min(before + patience.first, patience.most)
+    assert watch.limit == end
+
+
+@pytest.mark.parametrize(
+    ("patience", "best", "end"),
+    [search[1:] for search in SEARCHES],
+    ids=[search[0] for search in SEARCHES],
+)
+def test_a_solver_that_starts_anew_gets_the_same_limits(
+    patience: Patience, best: list[int | None], end: float
+) -> None:
+    """Each longer than the one before."""
+    limits: list[float] = []
+
+    def solve(limit: float) -> tuple[bool, int | None]:
+        limits.append(limit)
+        return False, best[len(limits) - 1]
+
+    solve_patiently(patience, solve)
+    watch = Watch(patience)
+    assert limits[0] == patience.first
+    assert limits[-1] == end
+    assert limits == sorted(set(limits))
+    assert watch.limit == patience.first
+
+
+@pytest.mark.parametrize("best", [3, None])
+def test_a_solver_that_is_done_is_not_asked_again(best: int | None) -> None:
+    """It has proved that its plan is the best, or that there is none."""
+    limits: list[float] = []
+
+    def solve(limit: float) -> tuple[bool, int | None]:
+        limits.append(limit)
+        return len(limits) == 2, best
+
+    solve_patiently(PAPERS, solve)
+    assert limits == [1.0, 2.0]
+
+
+def _market_split(*, escape: bool) -> BuiltModel:
+    """Return equations that take CP-SAT hours; with `escape`, not meeting them costs 1."""
+    random = np.random.default_rng(1)
+    chosen = cp.boolvar(30)
+    cost = cp.boolvar()
+    equations = [
+        cp.sum([int(factor) * x for factor, x in zip(row, chosen, strict=True)])
+        == int(row.sum()) // 2
+        for row in random.integers(0, 100, (4, 30))
+    ]
+    if escape:
+        equations = [cp.any([cost, equation]) for equation in equations]
+    else:
+        equations.append(cost)
+    model = cp.Model(equations)
+    model.minimize(cp.sum([cost]))
+    placed = np.zeros((0, 0), dtype=np.int64)
+    return BuiltModel(model, [], lambda: placed, lambda _: {}, 31)
+
+
+def test_ortools_stops_where_no_better_plan_comes() -> None:
+    """After k extensions, long before δmax; what it has found until then counts."""
+    session = OrTools().load(_market_split(escape=True))
+    began = perf_counter()
+    outcome = session.solve(Patience(0.5, 60.0, 2), None)
+    assert 1.5 <= perf_counter() - began < 20
+    assert outcome == ("feasible", 1, 0.0)
+
+
+def test_ortools_goes_on_while_there_is_no_plan() -> None:
+    """To δmax, long after k extensions."""
+    session = OrTools().load(_market_split(escape=False))
+    began = perf_counter()
+    outcome = session.solve(Patience(0.2, 1.2, 1), None)
+    assert 1.1 <= perf_counter() - began < 20
+    assert outcome == ("unknown", None, None)
+
+
+def _jobs(count: int) -> ModelData:
+    random = np.random.default_rng(7)
+    nodes = 4
+    run_times = random.integers(5, 100, count)
+    capacity = np.full((nodes, 1), 8)
+    requests = random.integers(1, 5, (count, 1))
+    none = np.zeros(0, dtype=np.int64)
+    return ModelData(
+        step=1,
+        units=random.integers(1, 6, count),
+        requests=requests,
+        run_times=run_times,
+        capacity=capacity,
+        room=capacity.T // requests,
+        held_until=none,
+        held_on=none,
+        held=none.reshape(0, 1),
+        weights=random.integers(1, 20, count),
+        free=np.zeros(count, dtype=np.int64),
+        makespan=0,
+        horizon=int(run_times.sum()),
+    )
+
+
+def test_ortools_stops_when_its_plan_is_proved() -> None:
+    """Before δ is over."""
+    data = _jobs(3)
+    began = perf_counter()
+    answer = InProcess().solve(Task(Hcp19(), data, OrTools(), Patience(60.0, 600.0, 2)), None)
+    assert answer.status == "optimal", answer.why
+    assert perf_counter() - began < 30
+
+
+def _said(answer: Answer) -> tuple[object, ...]:
+    """Return what an answer says, but for times."""
+    assert answer.plan is not None, answer.why
+    starts, placed = answer.plan
+    return answer.status, answer.objective, answer.bound, starts.tolist(), placed.tolist()
+
+
+@pytest.mark.parametrize("hinted", [False, True])
+def test_equal_budgets_give_equal_answers(hinted: bool) -> None:
+    """In this process or another one, in a fresh one, and whatever was solved before."""
+    data = _jobs(40)
+    hint = ListPlanner(data).plan(range(40)) if hinted else None
+    task = Task(Hcp19(), data, OrTools(), Budget(0.02), hint)
+    expected = _said(InProcess().solve(task, None))
+    assert expected[0] == "feasible"
+    with SolverProcess() as solver:
+        for _ in range(2):
+            assert _said(solver.solve(task, None)) == expected
+            solver.solve(task._replace(data=_jobs(9)), None)
+        solver.close()
+        assert _said(solver.solve(task, None)) == expected
+    more = InProcess().solve(task._replace(limits=Budget(0.2)), None)
+    assert more.objective is not None
+    assert more.objective <= expected[1]  # type: ignore[operator]
