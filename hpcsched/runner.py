@@ -99,6 +99,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         observers,
         assembly.source.uniform_request if scenario.simulation.pooling else None,
         scenario.simulation.kill_at_requested_time,
+        scenario.simulation.latency,
     )
 
 

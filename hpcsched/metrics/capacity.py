@@ -54,9 +54,10 @@ def loss_of_capacity_by_resource(run: RunTables) -> dict[str, float]:
     """Return ∫ min(amount waited for, amount free) dt / (capacity × makespan) by resource type.
 
     A ratio. Source: DEBS 2024 paper, section 3.1. Population: all jobs while they wait, rejected
-    ones included. It is worked out from the rounds: while jobs wait, there is a round at every
-    instant at which anything changes, so what waits and what is free after a round holds until the
-    next. Empty where the makespan is 0 or no job ran.
+    ones included. It is worked out from the rounds. While a decision is awaited, the round adds up
+    what is lost. Once it is carried out, what waits and what is free stays as it is until the next
+    round is asked for, since there is one at every instant at which anything changes while jobs
+    wait. Empty where the makespan is 0 or no job ran.
     """
     return {
         name: math.fsum(chain.from_iterable(_lost(run.rounds, name))) / whole
@@ -76,11 +77,13 @@ def _capacity_over_time(run: RunTables) -> dict[str, int]:
 
 
 def _lost(rounds: Table, resource: str) -> Iterator[list[Any]]:
-    """Yield, batch by batch, the amount × seconds lost after each round but the last."""
-    columns = ("now", f"waiting_amounts.{resource}", f"free_amounts.{resource}")
-    last_now = last_idle = np.empty(0, dtype=np.int64)
-    for batch_now, waiting, free in rounds.batches(*columns):
+    """Yield, batch by batch, the amount × seconds lost in rounds, and between one and the next."""
+    amounts = (f"{which}_amounts.{resource}" for which in ("waiting", "free", "lost"))
+    last_now = last_done = last_idle = np.empty(0, dtype=np.int64)
+    for batch_now, latency, waiting, free, lost in rounds.batches("now", "latency", *amounts):
         now = np.concatenate((last_now, batch_now))
+        done = np.concatenate((last_done, batch_now + latency))
         idle = np.concatenate((last_idle, np.minimum(waiting, free)))
-        yield (idle[:-1].astype(np.float64) * np.diff(now)).tolist()
-        last_now, last_idle = now[-1:], idle[-1:]
+        yield (idle[:-1].astype(np.float64) * (now[1:] - done[:-1])).tolist()
+        yield lost.tolist()
+        last_now, last_done, last_idle = now[-1:], done[-1:], idle[-1:]

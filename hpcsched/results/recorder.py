@@ -145,7 +145,7 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
         _whole(predicted),
         _whole(job["units"]),
         _amounts(job["unit_request"], schema.field("unit_request").type),
-        _demands(demands, schema.field("demand").type),
+        _number(demands, schema.field("demand").type),
         pa.DictionaryArray.from_arrays(
             pa.array([STATES.index(state) for state in states], pa.int8()), list(STATES)
         ),
@@ -164,20 +164,24 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
 
 def _round_columns(records: Sequence[RoundRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `rounds_schema`."""
-    *counts, waiting, free, decision_times, fallbacks, solvers = _transposed(records)
+    *counts, waiting, free, latencies, lost, decision_times, fallbacks, solvers = _transposed(
+        records
+    )
     return [
         *(_whole(values) for values in counts),
         _amounts(waiting, schema.field("waiting_amounts").type),
         _amounts(free, schema.field("free_amounts").type),
+        _whole(latencies),
+        _amounts(lost, schema.field("lost_amounts").type),
         pa.array(decision_times, pa.float64()),
         pa.array(fallbacks, pa.bool_()),
         pa.array([None if call is None else call._asdict() for call in solvers], SOLVER),
     ]
 
 
-def _demands(demands: Sequence[int], kind: pa.DataType) -> pa.Array:
-    # Only Python turns whole numbers of more than 64 bits into floats.
-    return pa.array(map(float, demands), kind) if pa.types.is_floating(kind) else _whole(demands)
+def _number(values: Sequence[int], kind: pa.DataType) -> pa.Array:
+    # Only Python turns whole numbers of more than 53 bits into floats.
+    return pa.array(map(float, values), kind) if pa.types.is_floating(kind) else _amount(values)
 
 
 def _transposed(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
@@ -186,7 +190,10 @@ def _transposed(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
 
 
 def _amounts(rows: Sequence[tuple[int, ...]], amounts: pa.StructType) -> pa.StructArray:
-    columns = [_amount(column) for column in _transposed(rows)]
+    columns = [
+        _number(column, field.type)
+        for column, field in zip(_transposed(rows), amounts, strict=True)
+    ]
     return pa.StructArray.from_arrays(columns, fields=list(amounts))
 
 

@@ -17,6 +17,7 @@ SOLVER = pa.struct(
             pa.field(f"{step}_time", pa.float64(), nullable=False)
             for step in ("build", "transform", "solve")
         ),
+        pa.field("why", pa.string(), nullable=False),
     ]
 )
 """The fields of `SolverCall`."""
@@ -63,8 +64,9 @@ def jobs_schema(system: System) -> pa.Schema:
 def rounds_schema(system: System) -> pa.Schema:
     """Return the columns of `rounds.parquet`: a row for each dispatching round.
 
-    They are the fields of `RoundRecord`; `now` is in simulated seconds, `decision_time` in real
-    ones. Amounts above 2⁶³ − 1 are cut to it. `solver` is null where no solver was asked.
+    They are the fields of `RoundRecord`; `now` and `latency` are in simulated seconds,
+    `decision_time` in real ones. Amounts above 2⁶³ − 1 are cut to it; `lost_amounts` are rounded to
+    53 bits. `solver` is null where no solver was asked.
     """
     counts = ("round", "now", "queued", "running", "started", "rejected", "waiting")
     amounts = amounts_type(system)
@@ -73,6 +75,8 @@ def rounds_schema(system: System) -> pa.Schema:
             *(pa.field(name, pa.int64(), nullable=False) for name in counts),
             pa.field("waiting_amounts", amounts, nullable=False),
             pa.field("free_amounts", amounts, nullable=False),
+            pa.field("latency", pa.int64(), nullable=False),
+            pa.field("lost_amounts", amounts_type(system, pa.float64()), nullable=False),
             pa.field("decision_time", pa.float64(), nullable=False),
             pa.field("fallback", pa.bool_(), nullable=False),
             ("solver", SOLVER),
@@ -80,6 +84,7 @@ def rounds_schema(system: System) -> pa.Schema:
     )
 
 
-def amounts_type(system: System) -> pa.StructType:
-    """Return the type of amounts: a struct with a field for each resource type."""
-    return pa.struct([pa.field(name, pa.int64(), nullable=False) for name in system.resource_types])
+def amounts_type(system: System, number: pa.DataType | None = None) -> pa.StructType:
+    """Return the type of amounts, whole numbers if not given: a field for each resource type."""
+    kind = pa.int64() if number is None else number
+    return pa.struct([pa.field(name, kind, nullable=False) for name in system.resource_types])

@@ -9,8 +9,10 @@ from hpcsched.errors import PluginError
 from hpcsched.parameters import Duration, Listed, Params, Selects
 from hpcsched.plugin.registry import Installed, Registry
 from hpcsched.scenario.choices import NamedChoice, SourceChoice
+from hpcsched.scenario.latency import DispatchLatency
 from hpcsched.scenario.names import Name
 from hpcsched.scenario.system import Includable, SystemDeclaration
+from hpcsched.simulation.latency import Latency
 
 # Names that validation turns into choices, hence no instances of the fields' types.
 _REQUESTED_TIME: Any = "requested-time"
@@ -32,6 +34,15 @@ class SimulationSettings(Params):
             " start times are the same."
         ),
     )
+    dispatch_latency: DispatchLatency | None = Field(
+        default=None,
+        description="What a dispatching round is charged in simulated time; nothing if not given.",
+    )
+
+    @property
+    def latency(self) -> Latency | None:
+        """What a round is charged, if anything."""
+        return None if self.dispatch_latency is None else self.dispatch_latency.build()
 
 
 class MetricSettings(Params):

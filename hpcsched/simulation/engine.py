@@ -3,12 +3,17 @@
 At each instant: ends, then submissions, then one dispatching round if jobs wait. A decision is
 checked before it is applied; nothing is repaired. A job of zero run time ends in the instant in
 which it starts, which opens one more round of that instant if jobs still wait.
+
+A round that is charged a latency takes simulated time. Jobs end and are submitted meanwhile, but
+no other round begins; once its decision is carried out, the next round is due at once if anything
+did. A decision can always be carried out late: nothing else starts jobs, so the room is still free.
 """
 
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
+from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -19,6 +24,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, Waiting
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.check import check_allocation
+from hpcsched.simulation.latency import Latency, LatencyAccount
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
 from hpcsched.simulation.records import JobRecord, JobState, RoundRecord
@@ -32,6 +38,7 @@ class Parts(NamedTuple):
 
     `uniform_request` is the unit request of every job, where that is one for all and the faster
     pooled form of what is free may be used; None otherwise. `dispatcher_name` is for messages.
+    `latency` is what rounds are charged; None if decisions take no simulated time.
     """
 
     system: System
@@ -42,6 +49,19 @@ class Parts(NamedTuple):
     observers: Sequence[Observer] = ()
     uniform_request: tuple[int, ...] | None = None
     kill_at_requested_time: bool = False
+    latency: Latency | None = None
+
+
+class _Flight(NamedTuple):
+    """The time from asking for a decision to carrying it out.
+
+    `seconds` is how long it is, `changed` whether jobs ended or were submitted in it, and `lost`
+    ∫ min(amount waited for, amount free) dt over it, by resource type, in amount × seconds.
+    """
+
+    seconds: int
+    changed: bool
+    lost: tuple[int, ...]
 
 
 class Simulation:
@@ -66,7 +86,12 @@ class Simulation:
         # By predicted end, which is the first field of a running job.
         self._running: list[RunningJob] = []
         self._ends: list[tuple[int, int, RunningJob, JobState]] = []
+        self._trace: Iterator[TracedJob] = iter(())
+        self._upcoming: TracedJob | None = None
+        self._now = 0
         self._round = 0
+        self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
+        self._no_flight = _Flight(0, False, (0,) * len(parts.system.resource_types))
         self.stopped = False
         self._forecast = _forecaster(parts.predictor)
         self._observe = parts.predictor.observe
@@ -86,7 +111,10 @@ class Simulation:
         return len(self._running)
 
     def stop(self) -> None:
-        """End the replay when the present instant is over, with jobs left in the system."""
+        """End the replay when the present instant is over, with jobs left in the system.
+
+        A decision that is due later is dropped; its jobs stay in the queue.
+        """
         self.stopped = True
 
     def run(self, jobs: Iterator[TracedJob]) -> None:
@@ -95,35 +123,53 @@ class Simulation:
         Raises DecisionError where a decision cannot be carried out or jobs wait for ever, and
         PluginError where a predictor fails or the jobs are out of order.
         """
-        ends, queue = self._ends, self._queue
-        upcoming = next(jobs, None)
-        while (ends or upcoming is not None) and not self.stopped:
-            if upcoming is None or (ends and ends[0][0] <= upcoming[0].submit_time):
-                now = ends[0][0]
-            else:
-                now = upcoming[0].submit_time
-            while ends and ends[0][0] == now:
-                self._end(heappop(ends))
-            while upcoming is not None and upcoming[0].submit_time == now:
-                self._submit(upcoming)
-                upcoming = next(jobs, None)
-            if upcoming is not None and upcoming[0].submit_time < now:
-                job = upcoming[0]
-                raise PluginError(
-                    f"trace source: job {job.job_id} is submitted at {job.submit_time},"
-                    f" before a job that was submitted at {now}"
-                )
-            while queue:
-                self._dispatch(now)
-                if not ends or ends[0][0] != now:
-                    break
-                while ends and ends[0][0] == now:
-                    self._end(heappop(ends))
+        queue = self._queue
+        self._trace = jobs
+        self._upcoming = next(jobs, None)
+        while self._step(inf):
+            while queue and self._hold_round():
+                pass
         if queue and not self.stopped:
             raise self._fault(
                 f"nothing runs and nothing more is submitted, yet {len(queue)} jobs are left"
                 f" waiting, the first of them job {next(iter(queue))}"
             )
+
+    def _step(self, last: float) -> bool:
+        """Go to the next instant of an end or a submission and have all of them happen.
+
+        Returns False if there is none up to and including the instant `last`, or if stopped.
+        """
+        ends, upcoming = self._ends, self._upcoming
+        if ends and (upcoming is None or ends[0][0] <= upcoming[0].submit_time):
+            now = ends[0][0]
+        elif upcoming is not None:
+            now = upcoming[0].submit_time
+        else:
+            return False
+        if now > last or self.stopped:
+            return False
+        self._now = now
+        self._end_all()
+        while upcoming is not None and upcoming[0].submit_time == now:
+            self._submit(upcoming)
+            self._upcoming = upcoming = next(self._trace, None)
+        if upcoming is not None and upcoming[0].submit_time < now:
+            job = upcoming[0]
+            raise PluginError(
+                f"trace source: job {job.job_id} is submitted at {job.submit_time},"
+                f" before a job that was submitted at {now}"
+            )
+        return True
+
+    def _end_all(self) -> bool:
+        """End all jobs that end now; return whether there were any."""
+        ends, now = self._ends, self._now
+        if not ends or ends[0][0] != now:
+            return False
+        while ends and ends[0][0] == now:
+            self._end(heappop(ends))
+        return True
 
     def _submit(self, traced: TracedJob) -> None:
         job, run_time = traced
@@ -161,14 +207,45 @@ class Simulation:
         predictor = type(self._parts.predictor).__name__
         return PluginError(f"predictor {predictor}, job {job.job_id}: {what}")
 
-    def _dispatch(self, now: int) -> None:
+    def _hold_round(self) -> bool:
+        """Ask for a decision and carry it out; return whether another round is due at once."""
+        asked, queued, running = self._now, len(self._queue), len(self._running)
+        decision, decision_time = self._ask()
+        flight: _Flight | None = self._no_flight
+        if self._latency is not None:
+            flight = self._await(self._latency.charge(queued, decision, decision_time))
+        if flight is None:
+            return False
+        self._apply(self._now, decision)
+        if self._rounds:
+            record = RoundRecord(
+                self._round,
+                asked,
+                queued,
+                running,
+                len(decision.starts),
+                len(decision.rejected),
+                len(self._queue),
+                self._waiting_amounts(),
+                self._occupancy.free_amounts(),
+                flight.seconds,
+                flight.lost,
+                decision_time,
+                decision.fallback,
+                decision.solver,
+            )
+            for tell in self._rounds:
+                tell(record)
+        return self._end_all() or flight.changed
+
+    def _ask(self) -> tuple[Decision, float]:
+        """Return the dispatcher's decision, and the real seconds that it took."""
         self._round += 1
-        queued, running = len(self._queue), len(self._running)
         problem = DispatchingProblem(
-            now,
+            self._now,
             self._round,
             tuple(self._queue.values()),
-            self._snapshot_running(now),
+            self._snapshot_running(self._now),
             self._system,
             self._parts.objective,
             *self._occupancy.snapshot(),
@@ -181,24 +258,25 @@ class Simulation:
         decision_time = perf_counter() - began
         if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
             raise self._fault(f"expected a decision with a tuple of starts, found {decision!r}")
-        self._apply(now, decision)
-        if self._rounds:
-            record = RoundRecord(
-                self._round,
-                now,
-                queued,
-                running,
-                len(decision.starts),
-                len(decision.rejected),
-                len(self._queue),
-                self._waiting_amounts(),
-                self._occupancy.free_amounts(),
-                decision_time,
-                decision.fallback,
-                decision.solver,
-            )
-            for tell in self._rounds:
-                tell(record)
+        return decision, decision_time
+
+    def _await(self, seconds: int) -> _Flight | None:
+        """Let time pass until a decision is due; None if the replay is stopped before that."""
+        if not seconds:
+            return self._no_flight
+        due = self._now + seconds
+        changed, lost = False, self._no_flight.lost
+        while self._now < due:
+            since, idle = self._now, self._idle_amounts()
+            if self._step(due):
+                changed = True
+            elif self.stopped:
+                return None
+            else:
+                self._now = due
+            passed = self._now - since
+            lost = tuple([sum_ + amount * passed for sum_, amount in zip(lost, idle, strict=True)])
+        return _Flight(seconds, changed, lost)
 
     def _snapshot_running(self, now: int) -> tuple[RunningJob, ...]:
         """Return the running jobs; those past their prediction are to end one second from now."""
@@ -287,6 +365,10 @@ class Simulation:
             for r, amount in enumerate(request):
                 amounts[r] += amount * units
         return tuple(amounts)
+
+    def _idle_amounts(self) -> tuple[int, ...]:
+        """Return how much of each resource type is free although it is waited for."""
+        return tuple(map(min, self._waiting_amounts(), self._occupancy.free_amounts()))
 
     def _fault(self, what: str) -> DecisionError:
         return DecisionError(

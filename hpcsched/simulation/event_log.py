@@ -43,10 +43,10 @@ class EventLog(Observer):
         self._write(record.state, time, job_id=record.job.job_id)
 
     def round_ended(self, record: RoundRecord) -> None:
-        """Write what a dispatching round did."""
+        """Write what a dispatching round did, at the time at which its decision is carried out."""
         self._write(
             "round",
-            record.now,
+            record.now + record.latency,
             round=record.round,
             queued=record.queued,
             started=record.started,

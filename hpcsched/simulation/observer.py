@@ -8,7 +8,7 @@ class Observer:
     """The base of observers; override what you want to hear of, the rest costs nothing.
 
     Calls come in the order of the simulated events: at an instant ends, then submissions, then the
-    round with its starts and rejections.
+    starts and rejections of the round whose decision is carried out, then the round.
     """
 
     def job_submitted(self, job: WaitingJob) -> None:
@@ -21,7 +21,7 @@ class Observer:
         """A job has left the system: completed, killed or rejected."""
 
     def round_ended(self, record: RoundRecord) -> None:
-        """A dispatching round is over and its decision applied."""
+        """A dispatching round is over and its decision applied, `latency` seconds after `now`."""
 
     def close(self) -> None:
         """The simulation is over, whether it came to its end or was interrupted."""

@@ -29,9 +29,12 @@ class JobRecord(NamedTuple):
 class RoundRecord(NamedTuple):
     """A dispatching round.
 
-    `queued` and `running` count jobs before the round; `waiting` those still queued after it, and
-    `waiting_amounts` what they ask for, `free_amounts` what is free then, per resource type of the
-    system. `decision_time` is in real seconds. `solver` tells of the solver, if one was asked.
+    It was asked for at `now`, when `queued` jobs waited and `running` ran, and its decision carried
+    out `latency` simulated seconds later. The rest is as of then: `waiting` counts the jobs still
+    queued, `waiting_amounts` is what they ask for and `free_amounts` what is free, per resource
+    type of the system. `lost_amounts` is what was free although it was waited for in between, in
+    amount × seconds. `decision_time` is in real seconds. `solver` tells of the solver, if one was
+    asked.
     """
 
     round: int
@@ -43,6 +46,8 @@ class RoundRecord(NamedTuple):
     waiting: int
     waiting_amounts: tuple[int, ...]
     free_amounts: tuple[int, ...]
+    latency: int
+    lost_amounts: tuple[int, ...]
     decision_time: float
     fallback: bool
     solver: SolverCall | None

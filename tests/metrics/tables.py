@@ -61,8 +61,15 @@ def jobs_table(jobs: Sequence[Ran], batch: int = 3) -> MemoryTable:
 
 
 def rounds_table(rounds: Sequence[tuple[int, int, int]], batch: int = 3) -> MemoryTable:
-    """Return rounds (instant, cores waited for, cores free) as a table."""
+    """Return rounds (instant, cores waited for, cores free) as a table; they take no time."""
     now, waiting, free = zip(*rounds, strict=True) if rounds else ((), (), ())
     return MemoryTable(
-        {"now": now, "waiting_amounts.core": waiting, "free_amounts.core": free}, batch
+        {
+            "now": now,
+            "waiting_amounts.core": waiting,
+            "free_amounts.core": free,
+            "latency": [0] * len(now),
+            "lost_amounts.core": [0.0] * len(now),
+        },
+        batch,
     )

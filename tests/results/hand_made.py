@@ -147,6 +147,8 @@ def rounds_of(jobs: Sequence[Placed]) -> Iterator[RoundRecord]:
             len(waiting),
             tuple(asked),
             tuple(free),
+            0,
+            (0,) * len(types),
             number / 1024,
             False,
             None,

@@ -87,7 +87,8 @@ def test_demands_beyond_64_bits(tmp_path: Path) -> None:
 def test_amounts_beyond_64_bits(tmp_path: Path) -> None:
     """A queue that waits for more than fits a whole number is recorded as waiting for the most."""
     recorder = RunRecorder(tmp_path, System((NodeGroup("n", 1, {"mem": 2**53}),)))
-    recorder.round_ended(RoundRecord(1, 0, 9, 0, 0, 0, 9, (2**70,), (2**53,), 0.5, False, None))
+    amounts = ((2**70,), (2**53,))
+    recorder.round_ended(RoundRecord(1, 0, 9, 0, 0, 0, 9, *amounts, 0, (0,), 0.5, False, None))
     recorder.close()
     run = RunDirectory(tmp_path, None)
     assert whole_column(run.rounds, "waiting_amounts.mem").tolist() == [2**63 - 1]

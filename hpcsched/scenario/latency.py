@@ -1,0 +1,102 @@
+"""What a scenario says of the time that decisions take."""
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from hpcsched.parameters import LARGEST, NotReproducible, Params, parse_duration
+from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.simulation.latency import Latency
+
+_SECONDS_PATTERN = r"^\s*(\d+\s*ms|(\d+\s*(s|min|h|d|w)\s*)+)\s*$"
+
+
+def _read_seconds(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    milliseconds = re.fullmatch(r"(\d+)\s*ms", value.strip())
+    return int(milliseconds[1]) / 1000 if milliseconds else parse_duration(value)
+
+
+if TYPE_CHECKING:
+    Seconds = float
+else:
+    Seconds = Annotated[
+        float,
+        Field(ge=0, le=LARGEST),
+        BeforeValidator(_read_seconds),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "number", "minimum": 0},
+                    {"type": "string", "pattern": _SECONDS_PATTERN},
+                ]
+            }
+        ),
+    ]
+    """Seconds and fractions of them: a number, or a text with units (`120ms`, `2s`)."""
+
+_FORMS = "fixed, or measured, or some of base, per_queued_job and per_variable"
+
+
+class DispatchLatency(Params):
+    """What a dispatching round is charged: a fixed time, a model of it, or the time measured."""
+
+    fixed: Seconds | None = Field(
+        default=None,
+        description="The same for every round: seconds (0.12), or with a unit (120ms, 2s).",
+    )
+    base: Seconds | None = Field(
+        default=None,
+        description="By a model, for every round: seconds, or with a unit.",
+    )
+    per_queued_job: Seconds | None = Field(
+        default=None,
+        description="By a model, for each job in the queue: seconds, or with a unit.",
+    )
+    per_variable: Seconds | None = Field(
+        default=None,
+        description=(
+            "By a model, for each decision variable of the solver's model, if a solver was asked:"
+            " seconds, or with a unit."
+        ),
+    )
+    measured: Annotated[
+        float | None, NotReproducible("the dispatch latency is measured by the clock")
+    ] = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="The real time that the dispatcher took, times this factor, which has no unit.",
+    )
+
+    @model_validator(mode="after")
+    def _check_form(self) -> Self:
+        given = [
+            [key for key in form if getattr(self, key) is not None]
+            for form in (("fixed",), ("measured",), ("base", "per_queued_job", "per_variable"))
+        ]
+        used = [keys for keys in given if keys]
+        if not used:
+            raise ValueError(f"expected {_FORMS}, found nothing")
+        if len(used) > 1:
+            first, other = used[0][0], used[1][0]
+            message = f"expected {_FORMS}, found {other} beside {first}"
+            raise refuse(refusal("bad-value", message, getattr(self, other), at=(other,)))
+        return self
+
+    def build(self) -> Latency:
+        """Return the charge that is declared, exactly as its numbers are written."""
+        return Latency(
+            _exact(self.base if self.fixed is None else self.fixed),
+            _exact(self.per_queued_job),
+            _exact(self.per_variable),
+            _exact(self.measured),
+        )
+
+
+def _exact(number: float | None) -> Fraction:
+    """Return a number as it is written: 0.1 is a tenth."""
+    return Fraction(repr(number or 0.0))
