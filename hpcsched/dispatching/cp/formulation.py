@@ -12,7 +12,7 @@ Variable = Any
 """A decision variable of CPMpy."""
 
 Fit = Literal["exact", "restriction", "relaxation"]
-"""How the plans of a model stand to those of the dispatching problem: the same ones, fewer, more."""
+"""How the plans of a model stand to those of the dispatching problem: as many, fewer, more."""
 
 Binds = Literal["plan", "now", "nothing"]
 """For which jobs a formulation says on which nodes they go: all, those that start now, none."""

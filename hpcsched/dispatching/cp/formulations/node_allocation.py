@@ -1,0 +1,54 @@
+"""What the formulations share that say of each node how many units of each job are on it."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.system.system import IntArray
+
+
+class Place(NamedTuple):
+    """A resource type of a node that can be short.
+
+    `jobs` may be on the node and ask for the type; `held` are amounts of running jobs and when they
+    end.
+    """
+
+    node: int
+    resource_type: int
+    capacity: int
+    jobs: tuple[int, ...]
+    held: tuple[tuple[int, int], ...]
+
+
+def most_units(data: ModelData) -> IntArray:
+    """Return how many units of each job each idle node can hold (the papers' pᵢₙ), `[J, N]`."""
+    return np.minimum(data.room, data.units[:, np.newaxis])
+
+
+def scarce_places(data: ModelData) -> Iterator[Place]:
+    """Yield the nodes and resource types of which jobs could ask for more than there is."""
+    most = most_units(data)
+    held: list[list[int]] = [[] for _ in range(data.node_count)]
+    for k, n in enumerate(data.held_on.tolist()):
+        held[n].append(k)
+    asked = most.T @ data.requests  # at most, by all jobs together, [N, R]
+    np.add.at(asked, data.held_on, data.held)
+    for n, r in np.argwhere(asked > data.capacity).tolist():
+        jobs = np.flatnonzero((most[:, n] > 0) & (data.requests[:, r] > 0))
+        if len(jobs):
+            amounts = tuple(
+                (int(data.held_until[k]), int(data.held[k, r]))
+                for k in held[n]
+                if data.held[k, r] > 0
+            )
+            yield Place(n, r, int(data.capacity[n, r]), tuple(jobs.tolist()), amounts)
+
+
+def by_room(most: IntArray) -> list[int]:
+    """Return the nodes that a job may use, `most` units on each, those with least room first."""
+    nodes = most.nonzero()[0]
+    ranked: list[int] = nodes[most[nodes].argsort(kind="stable")].tolist()
+    return ranked

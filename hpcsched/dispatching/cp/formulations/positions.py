@@ -1,0 +1,300 @@
+"""What PCP'20 and PCP'21 share: a unit has a place among all resources of a type, in one array.
+
+Model (Galleguillos et al., CP 2021, section 3; PCP'20 preprint, section 3; PCP₅ in the thesis,
+section 6.2): the resources of type r of all nodes are an array, in the order of the nodes, of
+length Tcapᵣ = Σₙ capₙᵣ. Unit j of job i takes positions yᵢᵣⱼ … yᵢᵣⱼ + reqᵢᵣ / rnᵢ − 1 of it as long
+as the job runs:
+
+1. diffn([s(τᵢ)], [d(τᵢ)], [yᵢᵣⱼ], [reqᵢᵣ / rnᵢ]) for each r; running jobs are boxes at the lowest
+   positions of their nodes;
+2. implied: cumulative([s(τᵢ)], [d(τᵢ)], [reqᵢᵣ / rnᵢ], Tcapᵣ), and the same with axes exchanged,
+   cumulative([yᵢᵣⱼ], [reqᵢᵣ / rnᵢ], [d(τᵢ)], eoh) (in the papers' text with s(τᵢ) for d(τᵢ));
+3. element(mapᵣ, yᵢᵣⱼ) is the node of position yᵢᵣⱼ: equal for all resource types that a job asks
+   for, and for the first and the last position of a unit.
+
+It is a restriction. A unit needs positions that are side by side and stay the same as long as it
+runs, while a node only needs to have enough: what is free on it may be in pieces. A plan that is
+good by count can have no positions.
+
+There are |Q̄| + Σᵢ rnᵢ · |R| decision variables, as the papers count them; types of which a job asks
+nothing have none.
+
+Ours departs in this.
+
+- (3) without `element`, which is slow on long arrays: each unit has a node gᵢⱼ, and on the array of
+  r each node has strideᵣ positions, as many as the largest node has of r: strideᵣ · gᵢⱼ ≤ yᵢᵣⱼ ≤
+  strideᵣ · gᵢⱼ + strideᵣ − reqᵢᵣ / rnᵢ. Positions that a smaller node does not have are taken by a
+  box for all time. Where all nodes have equally much these are the papers' positions, elsewhere
+  they are the same in another numbering. gᵢⱼ follows from y and is not counted.
+- Running jobs are merged by node and end, the latest end lowest, so that what is free of a node is
+  in one piece at any time. Positions within a node are alike, so that nobody has to move for it.
+- The axes are not exchanged in (2) where the horizon is at least the sum of all run times and the
+  last running job, as it says nothing there: no two units of a job share a position.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
+
+import cpmpy as cp
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.cp.formulation import Variable
+from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, in_values
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
+from hpcsched.dispatching.cp.plan import Plan
+from hpcsched.system.system import IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Positions(NamedTuple):
+    """Where units are.
+
+    `nodes[i][j]` is a variable or, if there is no choice, a number. `origins[i][r][j]` are there
+    for the types that job i asks for, of those that are modelled. `strides` are positions per node,
+    `[R]`.
+    """
+
+    nodes: list[list[Variable]]
+    origins: list[dict[int, list[Variable]]]
+    strides: list[int]
+
+
+class Box(NamedTuple):
+    """Positions `low … high − 1` of a node are taken from `begin` to `end`."""
+
+    begin: int
+    end: int
+    low: int
+    high: int
+
+
+def variable_count(data: ModelData, types: int) -> int:
+    """Return |Q̄| + Σᵢ rnᵢ · |R|, |R| being `types`."""
+    return data.job_count + int(data.units.sum()) * types
+
+
+def largest_area(data: ModelData) -> int:
+    """Return the largest area of an array of positions over the horizon."""
+    return int(data.capacity.max(initial=1)) * data.node_count * data.horizon
+
+
+def scarcest_first(data: ModelData) -> list[int]:
+    """Return the resource types, those first of which least is available now."""
+    order: list[int] = data.available.sum(axis=0).argsort(kind="stable").tolist()
+    return order
+
+
+def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[Any]]:
+    """Return variables for positions of these resource types, and what keeps units to nodes."""
+    strides = [
+        int(data.capacity[_usable(data, r), r].max(initial=1)) for r in range(data.type_count)
+    ]
+    nodes: list[list[Variable]] = []
+    origins: list[dict[int, list[Variable]]] = []
+    constraints: list[Any] = []
+    for i, units in enumerate(data.units.tolist()):
+        usable = data.room[i].nonzero()[0].tolist()
+        first, last = usable[0], usable[-1]
+        of_job: list[Variable] = [first] * units
+        if len(usable) > 1:
+            of_job = [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
+            for node in of_job:
+                constraints += in_values(node, usable)
+        nodes.append(of_job)
+        by_type: dict[int, list[Variable]] = {}
+        for r in types:
+            asked, stride = int(data.requests[i, r]), strides[r]
+            if not asked:
+                continue
+            low, high = stride * first, stride * last + int(data.capacity[last, r]) - asked
+            by_type[r] = [cp.intvar(low, high, name=f"y{i},{r},{j}") for j in range(units)]
+            if len(usable) > 1:
+                for node, origin in zip(of_job, by_type[r], strict=True):
+                    constraints.append(origin - stride * node >= 0)
+                    constraints.append(origin - stride * node <= stride - asked)
+        origins.append(by_type)
+    return Positions(nodes, origins, strides), constraints
+
+
+def packed(
+    data: ModelData, starts: Sequence[Variable], positions: Positions, types: Sequence[int]
+) -> list[Any]:
+    """Return that no two units share a position at any time, and what that implies."""
+    demands = data.units[:, np.newaxis] * data.requests
+    constraints = cumulatives(data, starts, demands, data.totals.tolist())
+    last_end = int(data.held_until.max(initial=0))
+    crossed = int(data.run_times.sum()) + last_end > data.horizon
+    for r in types:
+        units = [
+            (starts[i], int(data.run_times[i]), origin, int(data.requests[i, r]))
+            for i, by_type in enumerate(positions.origins)
+            for origin in by_type.get(r, ())
+        ]
+        if not units:
+            continue
+        stride = positions.strides[r]
+        units += [
+            (box.begin, box.end, stride * n + box.low, box.high - box.low)
+            for n, boxes in _taken(data, r, stride).items()
+            for box in boxes
+        ]
+        if len(units) == 1:
+            continue
+        begins, durations, origins, amounts = (list(part) for part in zip(*units, strict=True))
+        constraints.append(NoOverlap2D(begins, durations, origins, amounts))
+        if crossed:
+            constraints.append(
+                cp.Cumulative(origins, amounts, demand=durations, capacity=data.horizon)
+            )
+    return constraints
+
+
+def ascending(data: ModelData, positions: Positions) -> list[Any]:
+    """Return that units of a job are in the order of their positions.
+
+    That is yᵢᵣⱼ < yᵢᵣⱼ₊₁ for all r at once. As units of a job are equally large and do not overlap,
+    the next one begins where the last one ends, or later.
+    """
+    return [
+        origin + int(data.requests[i, r]) <= later
+        for i, by_type in enumerate(positions.origins)
+        for r, origins in by_type.items()
+        for origin, later in pairwise(origins)
+    ]
+
+
+def units_on_nodes(data: ModelData, positions: Positions) -> IntArray:
+    """Return where the present solution has units, `[J, N]`."""
+    counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+    for i, of_job in enumerate(positions.nodes):
+        for node in of_job:
+            counts[i, node if isinstance(node, int) else node.value()] += 1
+    return counts
+
+
+def hint_positions(
+    data: ModelData, positions: Positions, plan: Plan, types: Sequence[int]
+) -> dict[Variable, int]:
+    """Return nodes and positions for a plan.
+
+    On each node jobs take the lowest positions that are free as long as they run, in an order that
+    finds room for most units. A unit for which there is none gets a node alone.
+    """
+    values: dict[Variable, int] = {}
+    on_node: list[list[int]] = [[] for _ in range(data.node_count)]
+    for i, (of_job, row) in enumerate(zip(positions.nodes, plan.placed, strict=True)):
+        where = np.repeat(np.arange(data.node_count), row).tolist()
+        for node, value in zip(of_job, where, strict=False):
+            if not isinstance(node, int):
+                values[node] = value
+        for n in row.nonzero()[0].tolist():
+            on_node[n].append(i)
+    starts, run_times = plan.starts.tolist(), data.run_times.tolist()
+    for r in types:
+        stride = positions.strides[r]
+        taken = _taken(data, r, stride)
+        left = [iter(by_type.get(r, ())) for by_type in positions.origins]
+        for n, jobs in enumerate(on_node):
+            shares = [
+                _Share(
+                    i,
+                    starts[i],
+                    starts[i] + run_times[i],
+                    int(data.requests[i, r]),
+                    int(plan.placed[i, n]),
+                )
+                for i in jobs
+                if data.requests[i, r]
+            ]
+            origins = _pack(shares, taken.get(n, []), stride)
+            for share in shares:
+                here = islice(left[share.job], share.units)
+                lows = (stride * n + low for low in origins[share.job])
+                values |= zip(list(here), lows, strict=False)
+    return values
+
+
+class _Share(NamedTuple):
+    """What a job takes of a node: `size` for each of so many units."""
+
+    job: int
+    begin: int
+    end: int
+    size: int
+    units: int
+
+
+_ORDERS: tuple[Callable[[_Share], tuple[int, ...]], ...] = (
+    lambda share: (share.begin, -share.end),
+    lambda share: (share.begin - share.end, -share.size),
+    lambda share: (-share.size, share.begin - share.end),
+    lambda share: ((share.begin - share.end) * share.size * share.units, share.begin),
+    lambda share: (-share.end, share.begin),
+)
+"""Orders in which to look for positions, until all have some; no one order is always good."""
+
+
+def _pack(shares: Sequence[_Share], taken: Sequence[Box], limit: int) -> dict[int, list[int]]:
+    """Return origins of units by job; fewer than there are units if no order has room for all."""
+    wanted = sum(share.units for share in shares)
+    best: dict[int, list[int]] = {}
+    most = -1
+    for order in _ORDERS:
+        boxes, found = list(taken), {}
+        for share in sorted(shares, key=order):
+            beside = (box for box in boxes if box.begin < share.end and share.begin < box.end)
+            lows = _lowest(beside, limit, share.size, share.units)
+            boxes += [Box(share.begin, share.end, low, low + share.size) for low in lows]
+            found[share.job] = lows
+        count = sum(map(len, found.values()))
+        if count > most:
+            best, most = found, count
+        if count == wanted:
+            break
+    return best
+
+
+def _lowest(taken: Iterable[Box], limit: int, size: int, count: int) -> list[int]:
+    """Return the lowest origins below a limit, up to `count`, that leave boxes alone."""
+    free: list[int] = []
+    at = 0
+    for low, high in [*sorted((box.low, box.high) for box in taken), (limit, limit)]:
+        while at + size <= low and len(free) < count:
+            free.append(at)
+            at += size
+        at = max(at, high)
+    return free
+
+
+def _usable(data: ModelData, r: int) -> BoolArray:
+    """Say on which nodes there can be a unit that asks for a resource type, `[N]`."""
+    return np.asarray((data.room[data.requests[:, r] > 0] > 0).any(axis=0))
+
+
+def _taken(data: ModelData, r: int, stride: int) -> dict[int, list[Box]]:
+    """Return, by node, positions that no job can have: held ones, and ones that are not there."""
+    usable = _usable(data, r)
+    held: dict[int, dict[int, int]] = {}
+    for end, n, amount in zip(
+        data.held_until.tolist(), data.held_on.tolist(), data.held[:, r].tolist(), strict=True
+    ):
+        if amount and usable[n]:
+            of_node = held.setdefault(n, {})
+            until = min(end, data.horizon)  # there is nothing to keep apart beyond
+            of_node[until] = of_node.get(until, 0) + amount
+    taken: dict[int, list[Box]] = {}
+    for n in usable.nonzero()[0].tolist():
+        low, boxes = 0, []
+        for end, amount in sorted(held.get(n, {}).items(), reverse=True):
+            boxes.append(Box(0, end, low, low + amount))
+            low += amount
+        capacity = int(data.capacity[n, r])
+        if capacity < stride:
+            boxes.append(Box(0, data.horizon, capacity, stride))
+        if boxes:
+            taken[n] = boxes
+    return taken

@@ -1,0 +1,200 @@
+"""Tiny data of models, and their optimum by trying everything, to check formulations by.
+
+Nothing is shared with what makes plans or models.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.cp.model_data import ModelData
+
+Counts = tuple[int, ...]
+"""Units of a job on each node."""
+
+
+class Size(NamedTuple):
+    """At most so many."""
+
+    jobs: int = 4
+    nodes: int = 3
+    types: int = 2
+    units: int = 3
+    run_time: int = 4
+    capacity: int = 4
+
+
+SMALL = Size()
+SMALLEST = Size(jobs=2, nodes=2, types=2, units=2, run_time=2, capacity=3)
+
+
+@st.composite
+def tiny_data(draw, size: Size = SMALL) -> ModelData:
+    """Draw data of which every job fits on idle nodes."""
+    nodes = draw(st.integers(1, size.nodes))
+    types = draw(st.integers(1, size.types))
+    jobs = draw(st.integers(1, size.jobs))
+    one_kind = draw(st.booleans())
+    amounts = st.lists(st.integers(0, size.capacity), min_size=types, max_size=types)
+    first = draw(amounts.filter(any))
+    capacity = [first if one_kind else draw(amounts) for _ in range(nodes)]
+    capacity[0] = first
+    units, requests, rooms = [], [], []
+    for _ in range(jobs):
+        # It fits on node `home`, so that some node has room.
+        home = draw(st.sampled_from([n for n in range(nodes) if any(capacity[n])]))
+        request = draw(
+            st.tuples(*(st.integers(0, most) for most in capacity[home])).filter(any),
+        )
+        forbidden = draw(st.sets(st.integers(0, nodes - 1), max_size=nodes - 1)) - {home}
+        room = [
+            0
+            if n in forbidden
+            else min(capacity[n][r] // request[r] for r in range(types) if request[r])
+            for n in range(nodes)
+        ]
+        units.append(draw(st.integers(1, min(size.units, sum(room)))))
+        requests.append(request)
+        rooms.append(room)
+    held = []
+    free = [list(row) for row in capacity]
+    for _ in range(draw(st.integers(0, 3))):
+        n = draw(st.integers(0, nodes - 1))
+        amount = [draw(st.integers(0, most)) for most in free[n]]
+        if any(amount):
+            held.append((draw(st.integers(1, size.run_time)), n, amount))
+            free[n] = [most - taken for most, taken in zip(free[n], amount, strict=True)]
+    held.sort(key=lambda one: one[0])
+    run_times = draw(st.lists(st.integers(1, size.run_time), min_size=jobs, max_size=jobs))
+    objective = draw(st.sampled_from(["unit", "slowdown", "free", "makespan"]))
+    weights, late, makespan = [1] * jobs, [0] * jobs, 0
+    if objective == "slowdown":
+        weights = [12 // run_time for run_time in run_times]
+    elif objective == "free":
+        weights = draw(st.lists(st.integers(0, 5), min_size=jobs, max_size=jobs))
+        late = draw(st.lists(st.integers(0, 4), min_size=jobs, max_size=jobs))
+    elif objective == "makespan":
+        weights, makespan = [draw(st.integers(0, 1))] * jobs, draw(st.integers(1, 3))
+    return ModelData(
+        1,
+        np.array(units, dtype=np.int64),
+        np.array(requests, dtype=np.int64),
+        np.array(run_times, dtype=np.int64),
+        np.array(capacity, dtype=np.int64),
+        np.array(rooms, dtype=np.int64),
+        np.array([end for end, _, _ in held], dtype=np.int64),
+        np.array([n for _, n, _ in held], dtype=np.int64),
+        np.array([amount for _, _, amount in held], dtype=np.int64).reshape(-1, types),
+        np.array(weights, dtype=np.int64),
+        np.array(late, dtype=np.int64),
+        makespan,
+        max((end for end, _, _ in held), default=0) + sum(run_times),
+    )
+
+
+def placements(data: ModelData, job: int) -> Iterator[Counts]:
+    """Yield every way to spread a job's units over the nodes."""
+    most = [min(int(room), int(data.units[job])) for room in data.room[job]]
+    for counts in product(*(range(count + 1) for count in most)):
+        if sum(counts) == data.units[job]:
+            yield counts
+
+
+class _Calendar:
+    """What is free of each node and resource type at each time."""
+
+    def __init__(self, data: ModelData) -> None:
+        self._requests = data.requests.tolist()
+        self._run_times = data.run_times.tolist()
+        length = int(data.held_until.max(initial=0) + data.run_times.sum())
+        self.free = [[list(row) for row in data.capacity.tolist()] for _ in range(length)]
+        for end, n, amounts in zip(
+            data.held_until.tolist(), data.held_on.tolist(), data.held.tolist(), strict=True
+        ):
+            for time in range(end):
+                for r, amount in enumerate(amounts):
+                    self.free[time][n][r] -= amount
+
+    def has_room(self, job: int, counts: Counts, start: int) -> bool:
+        return all(
+            here[n][r] >= count * asked
+            for here in self.free[start : start + self._run_times[job]]
+            for n, count in enumerate(counts)
+            if count
+            for r, asked in enumerate(self._requests[job])
+        )
+
+    def take(self, job: int, counts: Counts, start: int, sign: int = 1) -> None:
+        for here in self.free[start : start + self._run_times[job]]:
+            for n, count in enumerate(counts):
+                for r, asked in enumerate(self._requests[job]):
+                    here[n][r] -= sign * count * asked
+
+
+def optimum(data: ModelData) -> int:
+    """Return what the best plan costs.
+
+    For given nodes some best plan has each job, in some order, at its earliest start beside those
+    before it, as nothing gets better by starting later. All orders and nodes are tried; what has
+    come to cost as much as the best plan is broken off, as more jobs do not make it less.
+    """
+    calendar = _Calendar(data)
+    ways = [list(placements(data, job)) for job in range(data.job_count)]
+    weights, free = data.weights.tolist(), data.free.tolist()
+    run_times = data.run_times.tolist()
+    best = [10**9]
+
+    def go_on(left: frozenset[int], cost: int, last: int, least: int) -> None:
+        if cost + data.makespan * last + least >= best[0]:
+            return
+        if not left:
+            best[0] = cost + data.makespan * last
+        for job in sorted(left):
+            tried: set[tuple[int, Counts]] = set()
+            for counts in ways[job]:
+                start = 0
+                while not calendar.has_room(job, counts, start):
+                    start += 1
+                tried.add((start, counts))
+            for start, counts in sorted(tried):
+                calendar.take(job, counts, start)
+                go_on(
+                    left - {job},
+                    cost + weights[job] * max(start, free[job]),
+                    max(last, start + run_times[job]),
+                    least - weights[job] * free[job],
+                )
+                calendar.take(job, counts, start, -1)
+
+    jobs = frozenset(range(data.job_count))
+    go_on(jobs, 0, 0, sum(weights[job] * free[job] for job in jobs))
+    return best[0]
+
+
+def optimum_by_all_starts(data: ModelData) -> int:
+    """Return what the best plan costs, by trying every start up to the horizon, on all nodes."""
+    best = None
+    spans = [range(data.horizon - int(run_time) + 1) for run_time in data.run_times]
+    for starts in product(*spans):
+        cost = data.makespan * max(s + int(d) for s, d in zip(starts, data.run_times, strict=True))
+        for start, weight, free in zip(
+            starts, data.weights.tolist(), data.free.tolist(), strict=True
+        ):
+            cost += weight * max(start, free)
+        if best is not None and cost >= best:
+            continue
+        for ways in product(*(placements(data, job) for job in range(data.job_count))):
+            calendar = _Calendar(data)
+            good = True
+            for job, (start, counts) in enumerate(zip(starts, ways, strict=True)):
+                good = good and calendar.has_room(job, counts, start)
+                if good:
+                    calendar.take(job, counts, start)
+            if good:
+                best = cost
+                break
+    assert best is not None
+    return best
