@@ -1,0 +1,247 @@
+"""The dispatcher that plans with a solver."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.cp.backends.backend import Backend
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.guard import Solver
+from hpcsched.dispatching.cp.limits import Limits
+from hpcsched.dispatching.cp.list_plans import ListPlanner, weighted_order
+from hpcsched.dispatching.cp.plan import Plan, fault_of
+from hpcsched.dispatching.cp.selection import Jobs, Selection, Wanted, select
+from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall, Start
+from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.heuristic.workspace import open_workspace
+from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+
+STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
+"""How many seconds a step may be; the least with which a solver's range of numbers suffices."""
+
+Decode = Literal["list", "prb"]
+SOLVED = ("optimal", "feasible")
+
+
+class CpSettings(NamedTuple):
+    """How a CP dispatcher goes about a round.
+
+    - `jobs`, `length` (the papers' m), `spare_nodes`, `overdue`: see `Wanted`.
+    - `largest_model`: at most so many decision variables; fewer jobs are modelled beyond.
+    - `orders`: list plans in these orders are at hand before the solver is asked; none: the solver
+      starts from nothing, and what it says is done.
+    - `limits`; `guard`: seconds after which a call is broken off from outside (None: never).
+    - `decode`: how a model that says nothing of nodes is carried out (see `CpDispatcher`).
+    - `worst_case_horizon`: whether the horizon is the sum of all run times, as in the papers.
+    """
+
+    jobs: Jobs
+    length: int
+    limits: Limits
+    orders: tuple[QueueOrder, ...]
+    spare_nodes: float | None = 1.5
+    overdue: bool = True
+    largest_model: int = 20_000
+    guard: float | None = 60.0
+    decode: Decode = "list"
+    worst_case_horizon: bool = False
+
+
+@dataclass
+class CpDispatcher:
+    """Plans the first jobs by priority with a solver, and starts those that the plan starts now.
+
+    List plans in several orders, and one by area over weight, come first: the best of them by the
+    objective is the solver's hint, what its plan is compared with, and the answer where the solver
+    has none. No solver is asked when everything starts now or nothing can.
+
+    A plan of a model that binds no nodes, or those of what starts now alone, is carried out by
+    list scheduling all jobs in the order of their planned starts, what has nodes first; so is any
+    other plan, beside it as it stands. The best by the objective is done. With `decode: prb`
+    instead, jobs that the model starts now are put on nodes in order of priority by the allocator,
+    and those for which there is no room wait (HCP'19; Galleguillos, thesis 2020, section 2.3).
+
+    After a round without an answer half as many jobs are modelled, until there is one. Where
+    nothing runs and the plan starts nothing, the first job by priority is started, so that none
+    waits for ever.
+    """
+
+    formulation: Formulation
+    backend: Backend
+    solver: Solver
+    priority: QueueOrder
+    cost_of: Callable[[Sequence[WaitingJob], int], PlannedCost]
+    allocator: Allocator
+    settings: CpSettings
+    _length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._length = self.settings.length
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the jobs to start now."""
+        decision = self._plan(problem)
+        if decision.starts or problem.running:
+            return decision
+        workspace = open_workspace(problem, self.allocator)
+        job = next(job for job in self.priority.sort(problem) if workspace.fits(job))
+        start = Start(job.job_id, workspace.place(job))
+        return decision._replace(starts=(start,), fallback=True)
+
+    def _plan(self, problem: DispatchingProblem) -> Decision:
+        settings = self.settings
+        by_priority = self.priority.sort(problem)
+        selection = self._select(problem, by_priority)
+        if selection is None:
+            return NOTHING
+        planner = ListPlanner(selection.data)
+        at_hand = [planner.plan(order) for order in self._orders(problem, selection)]
+        best = _best(at_hand, selection)
+        if best is not None and not best.starts.any():
+            self._length = settings.length
+            return Decision(self._starts(problem, selection, best))
+        answer = self._ask(selection, best)
+        call = self._call(selection, answer)
+        fault = None
+        plan = answer.plan
+        if plan is not None:
+            fault = _fault(plan, selection, self.formulation)
+            if fault is not None:
+                plan = None
+                call = call._replace(status="invalid", objective=None, bound=None, why=fault)
+        unsolved = plan is None
+        self._length = max(len(selection.jobs) // 2, 1) if unsolved else settings.length
+        if plan is None:
+            plan = best or planner.plan(range(len(selection.jobs)))
+            carry_out = self._starts if settings.overdue else self._place
+            return Decision(carry_out(problem, selection, plan), fallback=True, solver=call)
+        if settings.decode == "prb":
+            return Decision(self._place(problem, selection, plan), solver=call)
+        order = np.lexsort((np.arange(len(plan.starts)), plan.starts))
+        plans = [planner.plan(order, plan), *at_hand]
+        if self.formulation.binds == "plan":
+            plans.insert(0, _begun_at_once(plan, selection))
+        chosen = _best(plans, selection)
+        assert chosen is not None
+        return Decision(self._starts(problem, selection, chosen), solver=call)
+
+    def _select(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> Selection | None:
+        """Select as many jobs as the model may have, in steps that the solver can count."""
+        settings = self.settings
+        length, finest = self._length, 0
+        while True:
+            wanted = Wanted(
+                settings.jobs,
+                length,
+                settings.spare_nodes,
+                STEPS[finest],
+                self.backend.largest_objective,
+                settings.overdue,
+                settings.worst_case_horizon,
+            )
+            try:
+                selection = select(
+                    problem, by_priority, wanted, lambda jobs: self.cost_of(jobs, problem.now)
+                )
+            except OverflowError:
+                selection, too_large = None, True
+            else:
+                if selection is None:
+                    return None
+                data = selection.data
+                too_large = self.formulation.magnitude(data) > self.backend.largest
+                if length > 1 and self.formulation.variables(data) > settings.largest_model:
+                    length = min(length, len(selection.jobs)) // 2
+                    continue
+            if not too_large or finest + 1 == len(STEPS):
+                return selection
+            finest += 1
+
+    def _orders(self, problem: DispatchingProblem, selection: Selection) -> Iterator[Sequence[int]]:
+        """Yield the orders of the list plans, as numbers of the model's jobs."""
+        if not self.settings.orders:
+            return
+        numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
+        asked = problem._replace(queue=selection.jobs)
+        for order in self.settings.orders:
+            yield [numbers[job.job_id] for job in order.sort(asked)]
+        yield weighted_order(selection.data).tolist()
+
+    def _ask(self, selection: Selection, best: Plan | None) -> Answer:
+        data = selection.data
+        whole = self.formulation.fit == "restriction" or self.settings.worst_case_horizon
+        if best is not None and not whole:
+            data = data.within(data.cost(best.starts))
+        task = Task(self.formulation, data, self.backend, self.settings.limits, best)
+        return self.solver.solve(task, self.settings.guard)
+
+    def _call(self, selection: Selection, answer: Answer) -> SolverCall:
+        objective, bound = answer.objective, answer.bound
+        return SolverCall(
+            answer.status,
+            len(selection.jobs),
+            answer.variables,
+            None if objective is None else selection.bound(objective),
+            None if bound is None else selection.bound(bound),
+            answer.build_time,
+            answer.transform_time,
+            answer.solve_time,
+            answer.why,
+        )
+
+    def _starts(
+        self, problem: DispatchingProblem, selection: Selection, plan: Plan
+    ) -> tuple[Start, ...]:
+        """Return the starts of a plan's jobs that start now, on the plan's nodes."""
+        now = (plan.starts == 0).nonzero()[0].tolist()
+        if selection.nodes is None:
+            workspace = open_workspace(problem, self.allocator)
+            return tuple(
+                Start(job.job_id, workspace.place(job)) for job in (selection.jobs[i] for i in now)
+            )
+        return tuple(
+            Start(selection.jobs[i].job_id, selection.allocation(i, plan.placed[i])) for i in now
+        )
+
+    def _place(
+        self, problem: DispatchingProblem, selection: Selection, plan: Plan
+    ) -> tuple[Start, ...]:
+        """Return the starts of what starts now and finds room, placed in order of priority."""
+        workspace = open_workspace(problem, self.allocator)
+        now = (selection.jobs[i] for i in (plan.starts == 0).nonzero()[0])
+        return tuple(Start(job.job_id, workspace.place(job)) for job in now if workspace.fits(job))
+
+
+def _best(plans: Sequence[Plan], selection: Selection) -> Plan | None:
+    """Return the first of the plans that cost least; None if there is none."""
+    return min(plans, key=lambda plan: selection.data.cost(plan.starts), default=None)
+
+
+def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
+    """Return the plan moved to begin now where nothing runs, so that it cannot put all off."""
+    if len(selection.data.held_until) or not len(plan.starts):
+        return plan
+    return plan._replace(starts=plan.starts - plan.starts.min())
+
+
+def _fault(plan: Plan, selection: Selection, formulation: Formulation) -> str | None:
+    """Return what is wrong with a solver's plan, None if nothing is.
+
+    Jobs that it starts now without nodes, where it does not have to name any, are no fault.
+    """
+    data = selection.data
+    starts, placed = plan
+    if starts.shape != (data.job_count,) or (starts < 0).any():
+        return "it is not about the jobs asked about"
+    if formulation.binds == "plan":
+        return fault_of(plan, data)
+    with_nodes = placed.sum(axis=1) > 0
+    later = np.where(with_nodes, starts, np.maximum(starts, 1))
+    return fault_of(Plan(later, placed), data, only_now=True)

@@ -1,0 +1,178 @@
+"""The CP dispatchers that a scenario can name, with their parameters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from hpcsched.parameters import Listed, NotReproducible, Params, PositiveDuration, Selects
+
+BUDGET = 0.002
+"""Work of a round if the scenario says nothing."""
+
+QueueNumber = Annotated[int, Field(strict=False)]
+"""A queue's number as a key: keys of a scenario are texts."""
+
+
+class TimeLimits(Params):
+    """The papers' protocol: the clock says when a solver stops."""
+
+    first: PositiveDuration = Field(1, description="The time limit at first (δ), in seconds.")
+    most: PositiveDuration = Field(
+        16, description="The time limit at most (δmax), in seconds, where there is no plan yet."
+    )
+    extensions: int = Field(
+        2, ge=1, description="After how many extensions by δ without a better plan to stop (k)."
+    )
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if self.most < self.first:
+            raise ValueError(f"most is at least first, found {self.most} and {self.first}")
+        return self
+
+
+class CpParams(Params):
+    """How a CP dispatcher plans."""
+
+    solver: Annotated[Any, Selects("solver")] = Field(
+        "ortools", description="What solves the models."
+    )
+    jobs: Literal["fitting", "all"] = Field(
+        "fitting", description="Whether to plan only the jobs that could start now, or all."
+    )
+    queue_length: int = Field(
+        100, ge=1, description="How many jobs to plan at most, the first by priority (m)."
+    )
+    priority: Annotated[Any, Selects("queue_order")] = Field(
+        "slowdown", description="Which jobs come first."
+    )
+    spare_nodes: float | None = Field(
+        1.5,
+        ge=1,
+        description="Nodes are left out of the model beyond this multiple of what the jobs ask for,"
+        " those that are free soonest first; null: none are.",
+    )
+    largest_model: int = Field(
+        20_000,
+        ge=1,
+        description="At most so many decision variables; fewer jobs are planned beyond.",
+    )
+    orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
+        ("fcfs", "sjf", "saf"),
+        description="The orders of the list plans that the solver starts from; none: it starts from"
+        " nothing, and its plan is compared with none.",
+    )
+    budget: float | None = Field(
+        None,
+        gt=0,
+        description="How much work the solver may do in a round, counted in its own measure (see"
+        f" the page on solvers); {BUDGET} unless time limits are given.",
+    )
+    time_limits: Annotated[
+        TimeLimits | None, NotReproducible("time limits stop the solver by the clock")
+    ] = Field(None, description="The papers' time limits, instead of a budget.")
+    guard: PositiveDuration | None = Field(
+        60,
+        description="After so many seconds the solver's process is ended and the best list plan is"
+        " carried out; null: the solver shares hpcsched's process and nothing watches it.",
+    )
+    allocator: Annotated[Any, Selects("allocator")] = Field(
+        "best_fit",
+        description="Decides on which nodes a job is placed where the model does not say.",
+    )
+
+    @model_validator(mode="after")
+    def _check_limits(self) -> Self:
+        if self.budget is not None and self.time_limits is not None:
+            raise ValueError("a budget and time limits exclude each other")
+        return self
+
+
+class PlanAllParams(CpParams):
+    """How a CP dispatcher plans that can afford to plan all jobs."""
+
+    jobs: Literal["fitting", "all"] = Field(
+        "all", description="Whether to plan only the jobs that could start now, or all."
+    )
+
+
+class JointNowParams(PlanAllParams):
+    """How `joint-now` plans."""
+
+    node_classes: bool = Field(
+        True, description="Whether nodes of equal availability are modelled as one."
+    )
+
+
+class ExpectedWaitParams(Params):
+    """How long jobs are expected to wait, by queue."""
+
+    other: PositiveDuration = Field(
+        description="The expected wait in queues that are not named, in seconds or with a unit."
+    )
+    by_queue: Mapping[QueueNumber, PositiveDuration] = Field(
+        default_factory=dict, description="The expected wait by number of queue."
+    )
+
+
+class VersionParams(CpParams):
+    """How the dispatchers plan of which the thesis has several versions."""
+
+    version: Literal[0, 1, 2, 3] = Field(
+        3,
+        description="The version (thesis, table 5.1). 0: the original; 1: reduced model; 2: running"
+        " jobs that outlive their prediction still hold their room; 3: the objective and the"
+        " priority are the scenario's, not expected waits.",
+    )
+    expected_wait: ExpectedWaitParams | None = Field(
+        None, description="How long jobs are expected to wait; versions 0 to 2 go by it."
+    )
+    horizon: Literal["tight", "worst_case"] = Field(
+        "tight",
+        description="How far plans reach: as far as better ones may, or the sum of all run times.",
+    )
+
+    @model_validator(mode="after")
+    def _check_version(self) -> Self:
+        if self.version < 3 and self.expected_wait is None:
+            raise ValueError(f"version {self.version} needs expected_wait")
+        if self.version == 3 and self.expected_wait is not None:
+            raise ValueError("expected_wait is for versions 0 to 2")
+        return self
+
+
+class Hcp19Params(VersionParams):
+    """How `hcp19` plans."""
+
+    decode: Literal["list", "prb"] = Field(
+        "list",
+        description="How its plan is carried out: list scheduling in the order of planned starts,"
+        " or, as in the papers, what is planned to start now is placed in order of priority.",
+    )
+
+    @model_validator(mode="after")
+    def _check_decode(self) -> Self:
+        if self.version < 2 and self.decode != "prb":
+            raise ValueError(f"version {self.version} needs decode: prb")
+        return self
+
+
+class Pcp21Params(CpParams):
+    """How `pcp21` plans."""
+
+    symmetric: bool = Field(
+        False, description="Whether requests are taken to be alike, as in PCP'21s."
+    )
+
+
+DISPATCHERS: Sequence[tuple[str, str, type[CpParams]]] = (
+    ("hcp19", "CP: when jobs start, nodes pooled; where, by best fit (HCP'19)", Hcp19Params),
+    ("pcp19", "CP: an optional interval for each unit on each node (PCP'19)", VersionParams),
+    ("pcp4", "CP: counts of units on each node (thesis, section 6.1)", CpParams),
+    ("pcp20", "CP: units as boxes on an array of each resource type (PCP'20)", CpParams),
+    ("pcp21", "CP: as PCP'20, with ordered units (PCP'21)", Pcp21Params),
+    ("node-time", "CP: nodes and times of units on one long line", PlanAllParams),
+    ("joint-now", "CP: nodes of what starts now, times of all else", JointNowParams),
+)
+"""Name, summary and parameters of each; what builds them is in `factories`."""

@@ -1,0 +1,57 @@
+"""CP dispatchers on real and made-up logs: every job is accounted for, every round audited."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hpcsched.cli import main
+from hpcsched.dispatching.cp.params import DISPATCHERS
+from tests.real_traces import trace
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+NAMES = [name for name, _, _ in DISPATCHERS]
+VARIANTS = ["{name: pcp21, symmetric: true}", "{name: joint-now, node_classes: false}"]
+ANSWERED = ("optimal", "feasible")
+
+
+def audited(scenario: str, out: Path, *settings: str) -> dict[str, Any]:
+    """Replay a scenario, have the run audited, and return its summary."""
+    sets = [word for setting in settings for word in ("--set", setting)]
+    assert main(["run", str(SCENARIOS / f"{scenario}.yaml"), "--out", str(out), *sets]) == 0
+    assert main(["verify", str(out)]) == 0
+    summary: dict[str, Any] = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    return summary
+
+
+def check(summary: dict[str, Any], jobs: int) -> None:
+    """Check that all jobs ended, and that a solver was asked and answered."""
+    assert summary["jobs"]["submitted"] == summary["jobs"]["completed"] == jobs
+    solver = summary["rounds"]["solver"]
+    assert solver.get("optimal", 0) + solver.get("feasible", 0) > 0
+    unsolved = sum(count for status, count in solver.items() if status not in ANSWERED)
+    assert summary["rounds"]["fallbacks"] >= unsolved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dispatcher", [*NAMES, *VARIANTS])
+def test_cerit_sc(dispatcher: str, tmp_path: Path) -> None:
+    """Cores and memory on two kinds of node: the start of a real log."""
+    trace("CERIT-SC-2013.swf.gz")
+    settings = ("trace.jobs=300", f"dispatcher={dispatcher}")
+    check(audited("cerit-joint-now", tmp_path / "out", *settings), 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dispatcher", [*NAMES, *VARIANTS])
+def test_a_crowded_day_on_eurora(dispatcher: str, tmp_path: Path) -> None:
+    """Four resource types, GPUs and MICs on half of the nodes each."""
+    settings = ("trace.jobs=150", f"dispatcher={dispatcher}")
+    check(audited("eurora-day-joint-now", tmp_path / "out", *settings), 150)
+
+
+def test_kth_sp2(tmp_path: Path) -> None:
+    """A real log of one resource type under HCP'19."""
+    trace("KTH-SP2-1996-2.swf.gz")
+    check(audited("kth-hcp19", tmp_path / "out", "trace.jobs=400"), 400)
