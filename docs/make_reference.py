@@ -28,6 +28,7 @@ PLUGIN_KINDS = (
     "dispatcher",
     "queue_order",
     "allocator",
+    "solver",
     "objective",
     "observer",
 )
@@ -87,7 +88,8 @@ def _rows_of(
         value = "file" if key in files else _value(field)
         default = _default(key, field, block)
         yield f"`{prefix}{key}`", value, default, field.get("description", "")
-        within = field.get("$ref") or field.get("items", {}).get("$ref")
+        optional = next((part for part in field.get("anyOf", ()) if "$ref" in part), {})
+        within = {**optional, **field.get("items", {}), **field}.get("$ref")
         if deep and within:
             below = root["$defs"][within.rpartition("/")[2]]
             dots = "[]." if "items" in field else "."

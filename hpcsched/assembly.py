@@ -26,6 +26,7 @@ METHODS = MappingProxyType(
         "dispatcher": "dispatch",
         "queue_order": "sort",
         "allocator": "allocate",
+        "solver": "load",
         "objective": "measure",
         "metric": "measure",
         "observer": "round_ended",
@@ -66,7 +67,7 @@ class Assembly:
         kind, name = installed.kind, installed.plugin.name
         outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
         try:
-            built = installed.plugin.factory(parameters, self)
+            built: Any = installed.plugin.factory(parameters, self)
         except HpcschedError:
             raise
         except Exception as error:
@@ -81,6 +82,11 @@ class Assembly:
                 f"plugin {installed.distribution} {installed.version}: the factory of the {kind}"
                 f" {name!r} must return an object with a method {METHODS[kind]!r},"
                 f" found {type(built).__name__}"
+            )
+        if kind == "solver" and not (built.deterministic or parameters.not_reproducible):
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the solver {name!r} is not"
+                " deterministic, so its parameters must say why, in 'not_reproducible'"
             )
         return built
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -34,6 +34,17 @@ LARGEST = 2**53
 """The largest duration and amount: sums of them stay exact in 64 bits, and so they do in JSON."""
 
 
+@dataclass(frozen=True, slots=True)
+class NotReproducible:
+    """Marks what makes results depend on the machine; a review warns, and the manifest says so.
+
+    A field is marked in its annotation, for when it is given; a plugin that always does, in
+    `not_reproducible` of its parameters.
+    """
+
+    why: str
+
+
 class Params(BaseModel):
     """The base of a plugin's parameters: frozen, strict, unknown keys and infinities refused.
 
@@ -43,6 +54,8 @@ class Params(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False
     )
+
+    not_reproducible: ClassVar[NotReproducible | None] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -86,13 +99,6 @@ SELECTS_KEYWORD = "x-selects"
 @dataclass(frozen=True, slots=True)
 class InputFile:
     """Marks a field that names a file to be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class NotReproducible:
-    """Marks a field that, once given, makes results depend on the machine; a review warns of it."""
-
-    why: str
 
 
 def parse_duration(text: str) -> int:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.errors import PluginError
 from hpcsched.parameters import Params, Selects
 from hpcsched.plugin.registry import SEES_RUN_TIME, Caution, Context, Plugin
 from hpcsched.plugin.spec import hookimpl
 
 if TYPE_CHECKING:
+    from hpcsched.dispatching.cp.backends.installed import Package
     from hpcsched.dispatching.heuristic.orders import KeyOrder
     from hpcsched.system.system import System
     from hpcsched.workload.swf import SwfParams
@@ -147,7 +149,11 @@ class ListParams(Params):
 
 @hookimpl
 def hpcsched_dispatchers() -> Iterable[Plugin]:
-    """Return `reject`, `list` and `easy`."""
+    """Return `reject`, `list`, `easy`, and those that plan with a solver.
+
+    The latter are `hcp19`, `pcp19`, `pcp4`, `pcp20`, `pcp21`, `node-time` and `joint-now`.
+    """
+    from hpcsched.dispatching.cp.params import DISPATCHERS
     from hpcsched.dispatching.heuristic.easy import Easy
     from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
     from hpcsched.dispatching.heuristic.reject import Reject
@@ -177,15 +183,29 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
         lambda params, context: Easy(context.make("allocator", params.allocator)),
         EasyParams,
     )
+    for name, summary, params in DISPATCHERS:
+        yield Plugin(name, summary, partial(_make_cp, name), params)
+
+
+def _make_cp(name: str, params: Any, context: Any) -> object:
+    """Build a CP dispatcher; what it takes is imported only then."""
+    from hpcsched.dispatching.cp.factories import MAKERS
+
+    return MAKERS[name](params, context)
 
 
 @hookimpl
 def hpcsched_queue_orders() -> Iterable[Plugin]:
-    """Return `fcfs`, `sjf`, `ljf`, `saf`, `laf` and `spf`."""
+    """Return `fcfs`, `slowdown`, `sjf`, `ljf`, `saf`, `laf` and `spf`."""
     from hpcsched.dispatching.heuristic import orders
 
     yield Plugin(
         "fcfs", "first come, first served", lambda _params, _context: orders.ArrivalOrder()
+    )
+    yield Plugin(
+        "slowdown",
+        "largest slowdown first, if it started now",
+        lambda _params, _context: orders.SlowdownOrder(),
     )
     keys = {
         "sjf": ("shortest job first", orders.shortest_job),
@@ -224,6 +244,29 @@ def hpcsched_allocators() -> Iterable[Plugin]:
         "nodes that offer least of what the job does not need; the fullest among them",
         lambda _params, _context: allocators.KeepScarce(),
     )
+
+
+@hookimpl
+def hpcsched_solvers() -> Iterable[Plugin]:
+    """Return `ortools`, `choco`, `pumpkin`, `z3` and `exact`."""
+    from hpcsched.dispatching.cp.backends.plugins import SOLVERS
+
+    for solver in SOLVERS:
+        yield Plugin(
+            solver.name,
+            solver.summary,
+            solver.factory,
+            solver.params,
+            review=partial(_review_solver, solver.package) if solver.package else None,
+        )
+
+
+def _review_solver(package: "Package", _params: Params, _system: "System") -> Iterable[Caution]:
+    """Say what to install where the solver is not there."""
+    try:
+        package.require()
+    except PluginError as error:
+        yield Caution("not-installed", str(error), severity="error")
 
 
 @hookimpl

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from hpcsched.dispatching.objective import Objective
 from hpcsched.errors import PluginError
@@ -19,6 +19,7 @@ KINDS = MappingProxyType(
         "dispatcher": "decides when and where jobs start",
         "queue_order": "how a queue is sorted",
         "allocator": "decides on which nodes a job is placed",
+        "solver": "solves the models of constraint programming",
         "objective": "what a scenario wants to be small",
         "metric": "one figure of the summary",
         "observer": "follows a simulation",
@@ -55,11 +56,15 @@ class Context(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """What a reviewer should know of a legal choice: `key` is a path within the parameters."""
+    """What a reviewer should know of a legal choice: `key` is a path within the parameters.
+
+    It is an error where the choice cannot be run on this machine.
+    """
 
     rule: str
     message: str
     key: str = ""
+    severity: Literal["error", "warning"] = "warning"
 
 
 @dataclass(frozen=True, slots=True)

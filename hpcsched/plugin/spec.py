@@ -64,6 +64,14 @@ def hpcsched_allocators() -> Iterable[Plugin]:
 
 
 @hookspec
+def hpcsched_solvers() -> Iterable[Plugin]:
+    """Return solvers of constraint programs, selected by CP dispatchers (`solver: NAME`).
+
+    A factory returns a `hpcsched.dispatching.cp.backends.backend.Backend`, which can be pickled.
+    """
+
+
+@hookspec
 def hpcsched_objectives() -> Iterable[Plugin]:
     """Return objectives, selected by `objective: {name: NAME}`.
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from hpcsched.errors import Finding, PluginError
-from hpcsched.parameters import InputFile, NotReproducible, unset_variables
+from hpcsched.parameters import InputFile, NotReproducible, Params, unset_variables
 from hpcsched.plugin.registry import SEES_RUN_TIME, Installed
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
@@ -80,7 +80,7 @@ def _plugin_cautions(loaded: LoadedScenario) -> Iterator[Finding]:
             ) from error
         for caution in cautions:
             key = path + (parse_key_path(caution.key) if caution.key else ())
-            yield _finding(loaded, caution.rule, caution.message, key)
+            yield _finding(loaded, caution.rule, caution.message, key, caution.severity)
 
 
 def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Installed | None:
@@ -92,8 +92,10 @@ def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Insta
 
 
 def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the key path of every setting that makes results depend on the machine, and why."""
+    """Yield the key path of every choice that makes results depend on the machine, and why."""
     for path, block in blocks(scenario):
+        if isinstance(block, Params) and block.not_reproducible is not None:
+            yield path, block.not_reproducible.why
         for name in block.model_fields_set:
             field = type(block).model_fields[name]
             mark = mark_of(field, NotReproducible)

@@ -10,6 +10,7 @@ RULES = MappingProxyType(
         "duplicate-name": "Two things that must be told apart have the same name.",
         "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
         "missing-key": "A key that is required is not there.",
+        "not-installed": "A solver is named whose Python package is not installed.",
         "not-reproducible": "A choice makes results depend on the machine.",
         "path-not-found": "An input file is not there, or a variable in its path is not set.",
         "sees-run-time": "A plugin is shown what no real system knows in advance.",

@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.backends.backend import Backend
+from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.limits import Limits
 from hpcsched.dispatching.cp.model_data import ModelData
 from hpcsched.dispatching.cp.plan import Plan
 from hpcsched.dispatching.decision import SolverStatus
-from hpcsched.system.system import IntArray
 
 REPAIRS = 2
 """How often a model is solved again because its placement could not be carried out."""
@@ -57,17 +56,17 @@ def solve(task: Task) -> Answer:
     ready = perf_counter()
     hint = built.hint(task.hint) if task.hint is not None else None
     outcome = session.solve(task.limits, hint)
+    plan = _plan(built, outcome)
     for _ in range(REPAIRS):
-        if outcome.objective is None or built.forbid is None or _is_placed(built, data):
+        if plan is None or built.forbid is None or _is_placed(plan, data):
             break
         session.add(built.forbid())
         again = session.solve(task.limits, hint)
         if again.objective is None:
             break
-        outcome = again._replace(bound=outcome.bound)
-    plan = None
-    if outcome.objective is not None:
-        plan = Plan(_starts(built), built.placed())
+        proved = outcome.bound is not None and again.objective <= outcome.bound
+        outcome = again._replace(status="optimal" if proved else "feasible", bound=outcome.bound)
+        plan = _plan(built, outcome)
     return Answer(
         outcome.status,
         plan,
@@ -80,13 +79,18 @@ def solve(task: Task) -> Answer:
     )
 
 
-def _starts(built: BuiltModel) -> IntArray:
-    """Return planned starts; a start that nothing in the model minds is the earliest."""
+def _plan(built: BuiltModel, outcome: Outcome) -> Plan | None:
+    """Return what the variables say, if they do; a start that nothing minds is the earliest.
+
+    It is to be read at once: solving again may leave nothing in them.
+    """
+    if outcome.objective is None:
+        return None
     values = [start if isinstance(start, int) else start.value() for start in built.starts]
-    return np.array([0 if value is None else value for value in values], dtype=np.int64)
+    starts = np.array([0 if value is None else value for value in values], dtype=np.int64)
+    return Plan(starts, built.placed())
 
 
-def _is_placed(built: BuiltModel, data: ModelData) -> bool:
+def _is_placed(plan: Plan, data: ModelData) -> bool:
     """Say whether every job that starts now has found its nodes."""
-    now = _starts(built) == 0
-    return bool((built.placed().sum(axis=1) == data.units)[now].all())
+    return bool((plan.placed.sum(axis=1) == data.units)[plan.starts == 0].all())

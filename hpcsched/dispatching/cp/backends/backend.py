@@ -30,6 +30,10 @@ class Backend(Protocol):
     """Puts models into a solver's terms. Can be pickled; imports its solver when first used."""
 
     @property
+    def deterministic(self) -> bool:
+        """Whether equal problems get equal answers under a budget."""
+
+    @property
     def largest(self) -> int:
         """The largest number that may occur in a model's constraints."""
 

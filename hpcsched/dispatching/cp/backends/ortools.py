@@ -5,6 +5,7 @@ Answers are deterministic under a budget: one worker, a fixed seed, and work tha
 """
 
 import threading
+from math import ceil
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -116,7 +117,9 @@ class OrToolsSession:
         if not solver.has_objective():
             return Outcome(status)
         native = solver.ort_solver
-        return Outcome(status, round(native.objective_value), native.best_objective_bound)
+        # Costs are whole numbers; the bound is one but for the rounding of its scale.
+        bound = ceil(native.best_objective_bound - 1e-6)
+        return Outcome(status, round(native.objective_value), bound)
 
 
 def _add_phases(solver: CpSat, built: BuiltModel) -> None:

@@ -1,0 +1,142 @@
+"""Choco, by its Python interface `pychoco`.
+
+Answers are deterministic under a budget: Choco searches with one thread and fixed seeds, and the
+nodes of the search tree are counted.
+"""
+
+from typing import Any, NamedTuple
+
+import cpmpy as cp
+from cpmpy.expressions.variables import _IntVarImpl
+from cpmpy.solvers.choco import CPM_choco
+from cpmpy.transformations.get_variables import get_variables_model
+from cpmpy.transformations.normalize import toplevel_list
+
+from hpcsched.dispatching.cp.backends import installed
+from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
+from hpcsched.dispatching.cp.limits import Budget
+
+NODES = 1000
+"""Nodes of the search tree for one unit of work."""
+
+LARGEST_SET = 1024
+"""Domains with more values are intervals; as sets, places on a line take seconds to make."""
+
+
+class Choco(NamedTuple):
+    """Choco. With `follow_phases` it branches as the formulation's search says.
+
+    - The work of a budget is in thousands of nodes of the search tree, beside as many nodes as
+      there are variables, which the way down to a first solution takes.
+    - A hint is where the search begins.
+    - Choco computes with 32 bits, and says that there is no solution, or ends the process, where
+      they do not suffice. Numbers are kept to an eighth of that, as it adds them up.
+    """
+
+    follow_phases: bool = False
+    largest: int = 1 << 28
+    largest_objective: int = 1 << 28
+
+    @property
+    def deterministic(self) -> bool:
+        """Equal problems get equal answers under a budget."""
+        return True
+
+    def check_installed(self) -> None:
+        """Raise PluginError where pychoco is absent."""
+        installed.CHOCO.require()
+
+    def load(self, built: BuiltModel) -> RestartedSession:
+        """Put a model into Choco's terms."""
+        self.check_installed()
+        phases = built.phases if self.follow_phases else ()
+        return RestartedSession(built, lambda model: _ChocoRun(model, phases))
+
+
+class _Solver(CPM_choco):
+    """CPMpy's solver with large domains as intervals, and Choco's cumulative for optional tasks."""
+
+    def transform(self, cpm_expr: Any) -> Any:
+        """Return constraints that Choco has.
+
+        A task that may be absent is one whose demand may be 0.
+        """
+        return super().transform([_by_demand(part) for part in toplevel_list(cpm_expr)])
+
+    def solver_var(self, cpm_var: Any) -> Any:
+        """Return the variable of Choco for one of CPMpy."""
+        if (
+            isinstance(cpm_var, _IntVarImpl)
+            and cpm_var.ub - cpm_var.lb >= LARGEST_SET
+            and cpm_var.name not in self._varmap
+        ):
+            self._varmap[cpm_var.name] = self.chc_model.intvar(
+                cpm_var.lb, cpm_var.ub, cpm_var.name, bounded_domain=True
+            )
+        return super().solver_var(cpm_var)
+
+
+def _by_demand(constraint: Any) -> Any:
+    if getattr(constraint, "name", None) != "cumulative_optional" or len(constraint.args) != 5:
+        return constraint
+    starts, durations, demands, capacity, present = constraint.args
+    demands = [demand * here for demand, here in zip(demands, present, strict=True)]
+    return cp.Cumulative(starts, durations, demand=demands, capacity=capacity)
+
+
+class _ChocoRun:
+    """A model in Choco's terms."""
+
+    def __init__(self, model: Any, phases: Any) -> None:
+        self._variables = get_variables_model(model)
+        self._cpmpy = _Solver(model)
+        self._native = self._cpmpy.chc_model.get_solver()
+        if phases:
+            self._follow(phases)
+
+    def _follow(self, phases: Any) -> None:
+        """Branch on the variables in order, each from the end that its phase says, then on others.
+
+        Choco can be given one order with one end: a variable's largest value is the least of its
+        negative.
+        """
+        known = self._cpmpy._varmap
+        order: list[Any] = []
+        seen: set[str] = set()
+        phase: Phase
+        for phase in phases:
+            for variable in phase.variables:
+                native = self._cpmpy.solver_var(variable)
+                seen.add(variable.name)
+                if phase.value == "largest":
+                    native = self._cpmpy.chc_model.int_minus_view(native)
+                order.append(native)
+        order += [native for name, native in known.items() if name not in seen]
+        self._native.set_input_order_lb_search(*order)
+
+    def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
+        """Solve within a budget or so many seconds.
+
+        Choco is asked itself: CPMpy has only limits of time, and tells by the clock whether a
+        search came to its end.
+        """
+        cpmpy, native = self._cpmpy, self._native
+        cpmpy.solver_vars(self._variables)
+        for variable, value in (hint or {}).items():
+            native.add_hint(cpmpy.solver_var(variable), int(value))
+        limits: dict[str, Any]
+        if isinstance(limit, Budget):
+            limits = {"node_limit": len(cpmpy._varmap) + round(limit.work * NODES)}
+        else:
+            limits = {"time_limit": f"{max(limit, LEAST_SECONDS):.3f}s"}
+        goal = cpmpy.solver_var(cpmpy.obj)
+        solution = native.find_optimal_solution(goal, maximize=False, **limits)
+        ended = native.get_search_state() == "TERMINATED"
+        if solution is None:
+            return Outcome("infeasible" if ended else "unknown")
+        for variable in self._variables:
+            value = solution.get_int_val(cpmpy.solver_var(variable))
+            variable._value = bool(value) if variable.is_bool() else value
+        return Outcome("optimal" if ended else "feasible")

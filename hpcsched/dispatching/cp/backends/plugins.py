@@ -1,0 +1,91 @@
+"""The solvers that a scenario can name, with their parameters."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
+
+from hpcsched.dispatching.cp.backends import installed
+from hpcsched.parameters import NotReproducible, Params
+
+SEARCH = (
+    "Whether {} decides on what to branch, or the papers' search does: start the job with the"
+    " highest priority as early as possible, then place it, or postpone it."
+)
+
+
+class OrToolsParams(Params):
+    """How CP-SAT searches."""
+
+    search: Literal["own", "papers"] = Field("own", description=SEARCH.format("CP-SAT"))
+
+
+class ChocoParams(Params):
+    """How Choco searches."""
+
+    search: Literal["own", "papers"] = Field("own", description=SEARCH.format("Choco"))
+
+
+class PumpkinParams(Params):
+    """Pumpkin has no parameters."""
+
+    not_reproducible: ClassVar = NotReproducible("the solver pumpkin stops by the clock")
+
+
+def _make_ortools(params: OrToolsParams, _context: object) -> object:
+    from hpcsched.dispatching.cp.backends.ortools import OrTools  # noqa: PLC0415 (takes time)
+
+    return OrTools(follow_phases=params.search == "papers")
+
+
+def _make_choco(params: ChocoParams, _context: object) -> object:
+    installed.CHOCO.require()
+    from hpcsched.dispatching.cp.backends.choco import Choco  # noqa: PLC0415
+
+    return Choco(follow_phases=params.search == "papers")
+
+
+def _make_pumpkin(_params: PumpkinParams, _context: object) -> object:
+    installed.PUMPKIN.require()
+    from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin  # noqa: PLC0415
+
+    return Pumpkin()
+
+
+def _make_z3(_params: Params, _context: object) -> object:
+    installed.Z3.require()
+    from hpcsched.dispatching.cp.backends.z3 import Z3  # noqa: PLC0415
+
+    return Z3()
+
+
+def _make_exact(_params: Params, _context: object) -> object:
+    installed.EXACT.require()
+    from hpcsched.dispatching.cp.backends.exact import Exact  # noqa: PLC0415
+
+    return Exact()
+
+
+class SolverPlugin(NamedTuple):
+    """A plugin of the kind `solver`; `package` is what it needs beside hpcsched."""
+
+    name: str
+    summary: str
+    factory: Callable[[Any, Any], object]
+    params: type[Params] = Params
+    package: installed.Package | None = None
+
+
+SOLVERS: Sequence[SolverPlugin] = (
+    SolverPlugin("ortools", "OR-Tools CP-SAT", _make_ortools, OrToolsParams),
+    SolverPlugin("choco", "Choco", _make_choco, ChocoParams, installed.CHOCO),
+    SolverPlugin(
+        "pumpkin",
+        "Pumpkin, which stops by the clock",
+        _make_pumpkin,
+        PumpkinParams,
+        installed.PUMPKIN,
+    ),
+    SolverPlugin("z3", "z3, for small models", _make_z3, package=installed.Z3),
+    SolverPlugin("exact", "Exact, for small models", _make_exact, package=installed.EXACT),
+)

@@ -1,0 +1,119 @@
+"""Pumpkin, by its Python interface `pumpkin-solver`.
+
+Answers are not deterministic under a budget: its Python interface has no limit but the clock.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import cpmpy as cp
+from cpmpy.expressions.utils import is_num
+from cpmpy.solvers.pumpkin import CPM_pumpkin
+from cpmpy.solvers.solver_interface import ExitStatus
+from cpmpy.transformations.normalize import toplevel_list
+
+from hpcsched.dispatching.cp.backends import installed
+from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
+from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
+from hpcsched.dispatching.cp.limits import Budget
+
+_STATUS: dict[ExitStatus, Outcomes] = {
+    ExitStatus.OPTIMAL: "optimal",
+    ExitStatus.FEASIBLE: "feasible",
+    ExitStatus.UNKNOWN: "unknown",
+    ExitStatus.UNSATISFIABLE: "infeasible",
+}
+
+
+class Pumpkin(NamedTuple):
+    """Pumpkin.
+
+    - The work of a budget is in seconds of the clock.
+    - A hint is where the search begins.
+    - Decision strategies of formulations are not followed.
+    - Pumpkin computes with 32 bits, and says that there is no solution, or fails, where they do not
+      suffice. Numbers are kept to an eighth of that, as it adds them up.
+    """
+
+    largest: int = 1 << 28
+    largest_objective: int = 1 << 28
+
+    @property
+    def deterministic(self) -> bool:
+        """A budget is counted by the clock."""
+        return False
+
+    def check_installed(self) -> None:
+        """Raise PluginError where pumpkin-solver is absent."""
+        installed.PUMPKIN.require()
+
+    def load(self, built: BuiltModel) -> RestartedSession:
+        """Put a model into Pumpkin's terms."""
+        self.check_installed()
+        return RestartedSession(built, _PumpkinRun)
+
+
+class _Solver(CPM_pumpkin):
+    """CPMpy's solver with what it leaves out for our models."""
+
+    def transform(self, cpm_expr: Any) -> Any:
+        """Return constraints that Pumpkin has, whose cumulative knows no demands but numbers."""
+        parts = [part for one in toplevel_list(cpm_expr) for part in _decomposed(one)]
+        return super().transform(parts)
+
+    def _get_constraint(self, cpm_expr: Any, tag: Any = None) -> Any:
+        """Return constraints of Pumpkin, whose cumulative knows no starts but variables."""
+        if getattr(cpm_expr, "name", None) == "cumulative" and len(cpm_expr.args) == 4:
+            starts, durations, demands, capacity = cpm_expr.args
+            starts = [cp.intvar(start, start) if is_num(start) else start for start in starts]
+            cpm_expr = cp.Cumulative(starts, durations, demand=demands, capacity=capacity)
+        return super()._get_constraint(cpm_expr, tag=tag)
+
+    def solution_hint(self, cpm_vars: Sequence[Any], vals: Sequence[Any]) -> None:
+        """Note where to begin; Pumpkin takes whole numbers alone, also for what is true or not."""
+        if not self.pum_solver.is_inconsistent():
+            self._solhint = {
+                self.to_pum_ivar(variable): int(value)
+                for variable, value in zip(cpm_vars, vals, strict=True)
+            }
+
+
+def _decomposed(constraint: Any) -> Any:
+    """Return what a cumulative comes to that Pumpkin cannot be given, anything else as it is."""
+    name = getattr(constraint, "name", None)
+    if name not in ("cumulative", "cumulative_optional"):
+        return [constraint]
+    if name == "cumulative" and all(is_num(demand) for demand in constraint.args[-2]):
+        return [constraint]
+    holds, defining = constraint.decompose()
+    return [*holds, *defining]
+
+
+class _PumpkinRun:
+    """A model in Pumpkin's terms."""
+
+    def __init__(self, model: Any) -> None:
+        with _panics():
+            self._solver = _Solver(model, seed=0)
+
+    def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
+        """Solve within a budget or so many seconds."""
+        seconds = limit.work if isinstance(limit, Budget) else limit
+        with _panics():
+            if hint:
+                self._solver.solution_hint(list(hint), list(hint.values()))
+            self._solver.solve(time_limit=max(seconds, LEAST_SECONDS))
+        return Outcome(_STATUS[self._solver.status().exitstatus])
+
+
+@contextmanager
+def _panics() -> Iterator[None]:
+    """Turn a panic of Pumpkin, which is no `Exception`, into one."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RuntimeError(f"Pumpkin panicked: {error}") from None

@@ -1,0 +1,90 @@
+"""What adapters share whose solvers start anew with each call."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import cpmpy as cp
+from cpmpy.expressions.utils import argval
+from cpmpy.transformations.get_variables import get_variables_model
+
+from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
+from hpcsched.dispatching.cp.limits import Budget, Limits, solve_patiently
+
+LEAST_SECONDS = 0.001
+"""What a solver is given at least, as many take 0 for no limit."""
+
+
+class Run(Protocol):
+    """A model in the terms of one solver, to be solved once."""
+
+    def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
+        """Solve within a budget or so many seconds; what is found is in the model's variables.
+
+        The objective of the outcome is not looked at, as long as the status says that there is one.
+        """
+
+
+class RestartedSession:
+    """A session for solvers that cannot be relied upon to go on where they stopped.
+
+    The model is put into the solver's terms when the session is made, and again for each further
+    call. The best of the solutions that were found within one call is what it leaves behind; where
+    none was found, the variables keep the values that they had.
+    """
+
+    def __init__(self, built: BuiltModel, load: Callable[[Any], Run]) -> None:
+        goal = built.model.objective_
+        self._goal = goal
+        self._model = cp.Model(list(built.model.constraints))
+        self._model.minimize(goal)
+        self._load = load
+        self._ready: Run | None = load(self._model)
+
+    def add(self, constraint: Any) -> None:
+        """Add a constraint before solving again."""
+        self._model += constraint
+        self._ready = None
+
+    def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
+        """Solve within limits."""
+        best, values = Outcome("unknown"), self._values()
+
+        def solve_for(limit: Budget | float) -> tuple[bool, int | None]:
+            nonlocal best, values
+            outcome = self._solve(limit, hint)
+            if best.objective is None or _is_better(outcome, best):
+                best = outcome
+                if outcome.objective is not None:
+                    values = self._values()
+            return outcome.status in ("optimal", "infeasible"), best.objective
+
+        if isinstance(limits, Budget):
+            solve_for(limits)
+        else:
+            solve_patiently(limits, solve_for)
+        for variable, value in values.items():
+            variable._value = value  # as CPMpy's own solvers do
+        return best
+
+    def _values(self) -> dict[Variable, Any]:
+        return {variable: variable.value() for variable in get_variables_model(self._model)}
+
+    def _solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
+        run, self._ready = self._ready or self._load(self._model), None
+        outcome = run.solve(limit, hint)
+        if outcome.status in ("unknown", "infeasible"):
+            return outcome
+        objective = int(argval(self._goal))
+        if outcome.status == "optimal":
+            return Outcome("optimal", objective, objective)
+        return Outcome("feasible", objective, outcome.bound)
+
+
+def _is_better(outcome: Outcome, best: Outcome) -> bool:
+    """Say whether an outcome improves on one that has an objective: costs less, or is proved."""
+    if outcome.objective is None or best.objective is None:
+        return False
+    if outcome.objective == best.objective:
+        return outcome.status == "optimal"
+    return outcome.objective < best.objective

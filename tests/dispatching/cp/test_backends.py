@@ -1,0 +1,461 @@
+"""The solvers beside OR-Tools: on tiny models what OR-Tools says, and what limits do to them."""
+
+import os
+import pickle
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cpmpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from hpcsched import cli
+from hpcsched.assembly import assemble
+from hpcsched.dispatching.cp.backends import installed
+from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
+from hpcsched.dispatching.cp.backends.choco import Choco
+from hpcsched.dispatching.cp.backends.exact import Exact
+from hpcsched.dispatching.cp.backends.ortools import OrTools
+from hpcsched.dispatching.cp.backends.plugins import SOLVERS
+from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin
+from hpcsched.dispatching.cp.backends.restarting import RestartedSession
+from hpcsched.dispatching.cp.backends.z3 import Z3
+from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
+from hpcsched.dispatching.cp.guard import SolverProcess
+from hpcsched.dispatching.cp.limits import Budget, Limits, Patience
+from hpcsched.dispatching.cp.list_plans import ListPlanner
+from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.cp.plan import Plan, fault_of
+from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.errors import PluginError
+from hpcsched.scenario import load_scenario
+from hpcsched.scenario.review import not_reproducible
+from tests.dispatching.cp.making import FORMULATIONS
+from tests.dispatching.cp.tiny import SMALL, SMALLEST, Size, tiny_data
+from tests.strategies import tries
+
+ROOT = Path(__file__).parents[3]
+SCENARIO = ROOT / "scenarios" / "small-joint-now.yaml"
+QUICK = Size(jobs=3, nodes=2, types=2, units=2, run_time=3, capacity=3)
+
+
+class Case(NamedTuple):
+    """A solver, and a budget that is ample for tiny models."""
+
+    backend: Backend
+    work: float
+
+
+CASES = {
+    "choco": Case(Choco(), 20),
+    "choco, papers' search": Case(Choco(follow_phases=True), 20),
+    "pumpkin": Case(Pumpkin(), 10),
+    "z3": Case(Z3(), 20),
+    "exact": Case(Exact(), 20),
+}
+PACKAGES = {solver.name: solver.package for solver in SOLVERS}
+
+
+def cases(*names: str) -> pytest.MarkDecorator:
+    """Return a mark that runs a test with these solvers, as far as they are installed."""
+    params = []
+    for name in names:
+        package = PACKAGES[name.partition(",")[0]]
+        absent = pytest.mark.skipif(
+            find_spec(package.module) is None, reason=f"{package.name} is not installed"
+        )
+        params.append(pytest.param(CASES[name], id=name, marks=absent))
+    return pytest.mark.parametrize("case", params)
+
+
+formulations = pytest.mark.parametrize("formulation", FORMULATIONS.values(), ids=FORMULATIONS)
+thousand = settings(max_examples=1000, deadline=None)
+
+
+def list_plan(data: ModelData) -> Plan:
+    """Return a plan to start from."""
+    return ListPlanner(data).plan(range(data.job_count))
+
+
+def plan_of(built: BuiltModel) -> Plan:
+    """Return the plan that is in the variables of a model."""
+    starts = [start if isinstance(start, int) else start.value() for start in built.starts]
+    return Plan(np.array([start or 0 for start in starts], dtype=np.int64), built.placed())
+
+
+def answer(
+    backend: Backend,
+    formulation: Formulation,
+    data: ModelData,
+    limits: Limits,
+    hint: Plan | None = None,
+) -> tuple[Outcome, Plan | None]:
+    """Return what a solver says of a model that is solved once, and its plan, checked."""
+    built = formulation.build(data)
+    outcome = backend.load(built).solve(limits, built.hint(hint) if hint else None)
+    if outcome.objective is None:
+        assert outcome.status in ("unknown", "infeasible")
+        return outcome, None
+    assert outcome.status in ("optimal", "feasible")
+    assert outcome.bound is None or outcome.bound <= outcome.objective
+    plan = plan_of(built)
+    if formulation.binds == "plan":
+        assert fault_of(plan, data) is None
+        cost = data.cost(plan.starts)
+        # Until there is a proof, what stands for max(start, free) may be larger than it has to be.
+        assert cost <= outcome.objective
+        assert cost == outcome.objective or outcome.status == "feasible"
+    return outcome, plan
+
+
+def check(case: Case, formulation: Formulation, data: ModelData) -> None:
+    """Check that a solver says nothing but what OR-Tools has proved."""
+    expected, _ = answer(OrTools(), formulation, data, Budget(60))
+    assert expected.status == "optimal"
+    for hint in (None, list_plan(data)):
+        outcome, _ = answer(case.backend, formulation, data, Budget(case.work), hint)
+        assert outcome.status != "infeasible"
+        if outcome.status == "optimal":
+            assert outcome.objective == expected.objective
+            assert outcome.bound == expected.objective
+        elif outcome.objective is not None:
+            assert outcome.objective >= expected.objective
+            assert outcome.bound is None or outcome.bound <= expected.objective
+
+
+def crowd(jobs: int = 9) -> ModelData:
+    """Return data whose optimum takes a while to prove: many jobs on two kinds of nodes."""
+    number = np.arange(jobs)
+    requests = np.column_stack((1 + number % 3, (number * 5) % 4))
+    capacity = np.array([[4, 3], [4, 3], [5, 6]])
+    asked = np.maximum(requests, 1)
+    room = np.minimum.reduce(
+        [
+            np.where(requests[:, r : r + 1] > 0, capacity[:, r] // asked[:, r : r + 1], 9)
+            for r in range(2)
+        ]
+    )
+    run_times = 2 + (number * 7) % 11
+    none = np.zeros(0, dtype=np.int64)
+    return ModelData(
+        1,
+        1 + number % 2,
+        requests,
+        run_times,
+        capacity,
+        room,
+        none,
+        none,
+        none.reshape(0, 2),
+        60 // run_times,
+        np.zeros(jobs, dtype=np.int64),
+        0,
+        int(run_times.sum()),
+    )
+
+
+@cases("choco", "choco, papers' search", "pumpkin")
+@formulations
+@tries(3)
+@given(data=tiny_data(QUICK))
+def test_what_is_proved_is_what_ortools_proves(case, formulation, data):
+    """Optima are equal, and no solver calls a model infeasible that has solutions."""
+    check(case, formulation, data)
+
+
+@cases("z3", "exact")
+@formulations
+@tries(3)
+@given(data=tiny_data(SMALLEST))
+def test_what_is_proved_is_what_ortools_proves_in_the_smallest_models(case, formulation, data):
+    """As above, for solvers that take longer."""
+    check(case, formulation, data)
+
+
+@pytest.mark.slow
+@cases("choco", "choco, papers' search", "pumpkin")
+@formulations
+@thousand
+@given(data=tiny_data(SMALL))
+def test_what_is_proved_is_what_ortools_proves_often(case, formulation, data):
+    """As above, a thousand times each, in larger models."""
+    check(case, formulation, data)
+
+
+@pytest.mark.slow
+@cases("z3", "exact")
+@formulations
+@settings(max_examples=100, deadline=None)
+@given(data=tiny_data(QUICK))
+def test_what_is_proved_is_what_ortools_proves_more_often(case, formulation, data):
+    """As above, a hundred times each."""
+    check(case, formulation, data)
+
+
+@cases(*CASES)
+@pytest.mark.parametrize("hinted", [False, True], ids=["from nothing", "from a hint"])
+def test_every_solver_can_prove_an_optimum(case, hinted):
+    """What the properties say of proofs is not about nothing."""
+    data = crowd(4)
+    hint = list_plan(data) if hinted else None
+    outcome, _ = answer(case.backend, FORMULATIONS["hcp19"], data, Budget(case.work), hint)
+    expected, _ = answer(OrTools(), FORMULATIONS["hcp19"], data, Budget(60))
+    assert outcome == ("optimal", expected.objective, expected.objective)
+
+
+@cases(*CASES)
+def test_a_tiny_budget_ends_the_search(case):
+    """There is a plan that can be carried out, or none; nothing is proved."""
+    data = crowd(9)
+    outcome, _ = answer(
+        case.backend, FORMULATIONS["node-time"], data, Budget(1e-6), list_plan(data)
+    )
+    assert outcome.status in ("unknown", "feasible")
+
+
+@cases(*CASES)
+def test_time_limits_end_the_search(case):
+    """With patience, starting again keeps the best plan."""
+    data = crowd(6)
+    patience = Patience(first=0.1, most=0.3, extensions=1)
+    outcome, _ = answer(case.backend, FORMULATIONS["node-time"], data, patience, list_plan(data))
+    assert outcome.status != "infeasible"
+
+
+@cases(*CASES)
+def test_a_model_can_be_solved_again_with_one_more_constraint(case):
+    """The first plan is ruled out, so that another one comes."""
+    data = crowd(3)
+    built = FORMULATIONS["hcp19"].build(data)
+    session = case.backend.load(built)
+    first = session.solve(Budget(case.work), None)
+    starts = [start.value() for start in built.starts]
+    different = cp.any([s != value for s, value in zip(built.starts, starts, strict=True)])
+    session.add(different)
+    again = session.solve(Budget(case.work), None)
+    assert first.status == again.status == "optimal"
+    assert again.objective >= first.objective
+    assert [start.value() for start in built.starts] != starts
+
+
+@cases(*CASES)
+def test_where_nothing_is_found_the_last_plan_stays(case):
+    """A model that has become infeasible is called so, and its variables keep their values."""
+    data = crowd(3)
+    built = FORMULATIONS["hcp19"].build(data)
+    session = case.backend.load(built)
+    session.solve(Budget(case.work), None)
+    starts = [start.value() for start in built.starts]
+    session.add(cp.all([built.starts[0] < built.starts[1], built.starts[1] < built.starts[0]]))
+    assert session.solve(Budget(case.work), None).status == "infeasible"
+    assert [start.value() for start in built.starts] == starts
+
+
+def answers(names: list[str]) -> list[Any]:
+    """Return what solvers answer within a budget that ends their search, as plain values."""
+    data = crowd(6)
+    found: list[Any] = []
+    for name in names:
+        work = {"choco": 0.05, "z3": 0.05, "exact": 1.0}[name.partition(",")[0]]
+        for formulation in ("joint-now",) if name == "exact" else ("node-time", "joint-now"):
+            outcome, plan = answer(
+                CASES[name].backend, FORMULATIONS[formulation], data, Budget(work), list_plan(data)
+            )
+            found.append((name, formulation, outcome.status, outcome.objective))
+            if plan is not None:
+                found.append((plan.starts.tolist(), plan.placed.tolist()))
+    return found
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(("choco", "choco, papers' search", "z3"), id="fast ones"),
+        pytest.param(("exact",), id="exact", marks=pytest.mark.slow),
+    ],
+)
+def test_equal_problems_get_equal_answers_in_every_process(asked):
+    """Neither what was solved before nor the hashes of names make a difference."""
+    names = [
+        name for name in asked if find_spec(PACKAGES[name.partition(",")[0]].module) is not None
+    ]
+    if not names:
+        pytest.skip("none of the packages is installed")
+    first = answers(names)
+    assert answers(names) == first
+    code = "from tests.dispatching.cp.test_backends import answers; import sys\n"
+    code += f"print(answers({names!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONHASHSEED": "17", "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == repr(first)
+
+
+@pytest.mark.parametrize("backend", [Choco(), Pumpkin()], ids=["choco", "pumpkin"])
+@formulations
+def test_numbers_that_32_bits_do_not_hold_are_refused(backend, formulation, monkeypatch):
+    """We see it ourselves: the solver is not asked."""
+
+    def load(*_: object) -> None:
+        raise AssertionError("the solver is asked")
+
+    monkeypatch.setattr(type(backend), "load", load)
+    assert max(backend.largest, backend.largest_objective) < 1 << 31
+    data = crowd(3)
+    long = data.run_times * backend.largest
+    large = data.__class__(**{**vars_of(data), "run_times": long, "horizon": int(long.sum())})
+    refused = solve(Task(formulation, large, backend, Budget(1)))
+    assert refused.status == "overflow"
+    assert refused.plan is None
+
+
+def vars_of(data: ModelData) -> dict[str, Any]:
+    """Return the fields of data."""
+    return {name: getattr(data, name) for name in data.__dataclass_fields__}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_adapters_can_be_sent_to_a_process(case):
+    """An adapter is what it was after it was pickled."""
+    assert pickle.loads(pickle.dumps(case.backend)) == case.backend
+
+
+@pytest.mark.slow
+@cases(*CASES)
+def test_solvers_work_in_a_process_of_their_own(case):
+    """What comes back is a plan."""
+    data = crowd(4)
+    with SolverProcess() as solver:
+        task = Task(
+            FORMULATIONS["joint-now"], data, case.backend, Budget(case.work), list_plan(data)
+        )
+        for _ in range(2):
+            found = solver.solve(task, 60)
+            assert (found.status, found.why) == ("optimal", "")
+
+
+class TestAbsentPackages:
+    """A solver that is not installed is named in one line, with what to install."""
+
+    @pytest.fixture(autouse=True)
+    def _nothing_is_installed(self, monkeypatch):
+        monkeypatch.setattr(installed, "find_spec", lambda _name: None)
+
+    @pytest.mark.parametrize("name", [name for name, package in PACKAGES.items() if package])
+    def test_run(self, name, tmp_path, monkeypatch, capsys):
+        """The run is refused before anything is written."""
+        monkeypatch.chdir(tmp_path)
+        assert (
+            cli.main(
+                ["run", str(SCENARIO), "--set", f"dispatcher={{name: joint-now, solver: {name}}}"]
+            )
+            == 1
+        )
+        printed = capsys.readouterr()
+        assert printed.err == (
+            f"error: solver {name}: the package {PACKAGES[name].name} is not installed;"
+            f" pip install 'hpcsched[{name}]'\n"
+        )
+        assert not printed.out
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("name", [name for name, package in PACKAGES.items() if package])
+    def test_validate(self, name, tmp_path, capsys):
+        """It is an error at its place in the scenario."""
+        text = SCENARIO.read_text().replace(
+            "dispatcher: joint-now", f"dispatcher: {{name: joint-now, solver: {name}}}"
+        )
+        path = tmp_path / "scenario.yaml"
+        path.write_text(text.replace("path: traces", f"path: {SCENARIO.parent}/traces"))
+        assert cli.main(["validate", str(path)]) == 1
+        lines = [line for line in capsys.readouterr().out.splitlines() if "error" in line]
+        assert f"error: dispatcher.solver: solver {name}: the package" in lines[0]
+        assert f"pip install 'hpcsched[{name}]' [not-installed]" in lines[0]
+
+    @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+    def test_adapters(self, case):
+        """Adapters that are used from Python say the same."""
+        with pytest.raises(PluginError, match="is not installed; pip install"):
+            case.backend.check_installed()
+        with pytest.raises(PluginError, match="is not installed; pip install"):
+            case.backend.load(FORMULATIONS["hcp19"].build(crowd(2)))
+
+
+@cases("choco", "pumpkin", "z3", "exact")
+def test_installed_packages_are_found(case):
+    """Nothing is said of what is there."""
+    case.backend.check_installed()
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_solver_that_stops_by_the_clock_is_recorded(name):
+    """What depends on the machine is what the adapter says of itself."""
+    scenario = load_scenario(SCENARIO, [f"dispatcher={{name: joint-now, solver: {name}}}"])
+    backend = {"ortools": OrTools(), **{n: case.backend for n, case in CASES.items()}}[name]
+    reasons = [] if backend.deterministic else [f"the solver {name} stops by the clock"]
+    assert [why for _, why in not_reproducible(scenario)] == reasons
+
+
+def test_a_solver_has_to_say_that_it_stops_by_the_clock(monkeypatch):
+    """Otherwise results would be called reproducible that are not."""
+    monkeypatch.setattr(OrTools, "deterministic", property(lambda _: False))
+    with pytest.raises(PluginError, match="the solver 'ortools' is not deterministic"):
+        assemble(load_scenario(SCENARIO))
+
+
+class Scripted:
+    """Says what it is told to, and puts numbers into a variable."""
+
+    def __init__(self, variable: Any, said: list[tuple[Outcome, int | None]]) -> None:
+        self.variable = variable
+        self.said = iter(said)
+        self.limits: list[float] = []
+
+    def solve(self, limit: Any, hint: Any) -> Outcome:
+        """Return the next outcome."""
+        self.limits.append(limit)
+        outcome, value = next(self.said)
+        self.variable._value = value
+        return outcome
+
+
+def scripted(*said: tuple[str, int | None]) -> tuple[Any, Scripted, RestartedSession]:
+    """Return a session whose solver finds these values, and its variable."""
+    x = cp.intvar(0, 9, name="x")
+    model = cp.Model([x >= 0])
+    model.minimize(x)
+    run = Scripted(x, [(Outcome(status), value) for status, value in said])
+    built = BuiltModel(model, [x], lambda: np.zeros((1, 1)), lambda _: {}, 1)
+    return x, run, RestartedSession(built, lambda _model: run)
+
+
+PATIENT = Patience(first=1, most=4, extensions=2)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "value"),
+    [
+        ([("unknown", None), ("optimal", 3)], ("optimal", 3, 3), 3),
+        ([("feasible", 5), ("feasible", 7), ("unknown", None)], ("feasible", 5, None), 5),
+        ([("feasible", 5), ("feasible", 4), ("optimal", 4)], ("optimal", 4, 4), 4),
+        ([("feasible", 5), ("infeasible", None)], ("feasible", 5, None), 5),
+        ([("feasible", 5), ("optimal", 6)], ("feasible", 5, None), 5),
+        ([("unknown", None), ("infeasible", None)], ("infeasible", None, None), None),
+        ([("unknown", None)] * 4, ("unknown", None, None), None),
+    ],
+)
+def test_the_best_of_several_starts_is_kept(said, outcome, value):
+    """Starting again with more time forgets no plan, whatever is said later."""
+    x, run, session = scripted(*said)
+    assert session.solve(PATIENT, None) == outcome
+    assert x.value() == value
+    assert run.limits == [1.0, 2.0, 3.0, 4.0][: len(said)]

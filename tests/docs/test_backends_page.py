@@ -1,0 +1,70 @@
+"""The page on solvers: its template is a plugin that works, and its table is of what there is."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hpcsched import cli
+from hpcsched.dispatching.cp.backends.plugins import SOLVERS
+from tests.docs.pages import DOCS, ROOT, blocks, tables
+from tests.plugin.distributions import Distributions
+
+PAGE = DOCS / "backends.md"
+BLOCKS = blocks(PAGE)
+(MODULE,) = (block.text for block in BLOCKS if block.text.startswith("# hpcsched_cpmpy.py\n"))
+(PROJECT,) = (block.text for block in BLOCKS if block.text.startswith("[build-system]"))
+KEYS = [block.text for block in BLOCKS if block.language == "yaml"][-1]
+SCENARIO = ROOT / "scenarios" / "small-joint-now.yaml"
+
+
+@pytest.fixture
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the plugin of the page: its module, under the name that the project declares."""
+    about = tomllib.loads(PROJECT)["project"]
+    (module,) = about["entry-points"]["hpcsched"].values()
+    assert module == about["name"].replace("-", "_")
+    distributions = Distributions(tmp_path, monkeypatch)
+    distributions.install(about["name"], about["version"], MODULE)
+    yield
+    distributions.forget()
+
+
+@pytest.mark.usefixtures("_installed")
+def test_the_template_solves_what_a_scenario_asks(tmp_path: Path) -> None:
+    """A run with it is audited, all jobs complete, and the manifest says that a clock ran."""
+    dispatcher = json.dumps(yaml.safe_load(KEYS)["dispatcher"])
+    out = tmp_path / "run"
+    asked = ["--set", "trace.jobs=60", "--set", f"dispatcher={dispatcher}", "--out", str(out)]
+    assert cli.main(["run", str(SCENARIO), *asked]) == 0
+    assert cli.main(["verify", str(out)]) == 0
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert summary["jobs"]["completed"] == 60
+    assert set(summary["rounds"]["solver"]) <= {"optimal", "feasible", "unknown"}
+    assert sum(summary["rounds"]["solver"].values()) > 0
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["not_reproducible_because"] == ["the solver cpmpy stops by the clock"]
+
+
+@pytest.mark.parametrize("table", [0, 1], ids=["what there is", "how they differ"])
+def test_every_solver_is_in_the_tables(table: int) -> None:
+    """The page knows the solvers that a scenario can name, and no others."""
+    _, *rows = tables(PAGE.read_text(encoding="utf-8"))[table]
+    assert [row[0].strip("`") for row in rows] == [solver.name for solver in SOLVERS]
+
+
+def test_the_packages_are_those_that_are_asked_for() -> None:
+    """What the page tells to install is an extra, with the package that the solver needs."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = extras["project"]["optional-dependencies"]
+    _, *rows = tables(PAGE.read_text(encoding="utf-8"))[0]
+    for solver, (_, package, install, _) in zip(SOLVERS, rows, strict=True):
+        if solver.package is not None:
+            assert package.endswith(f", `{solver.package.name}`")
+            assert install == f"`hpcsched[{solver.name}]`"
+            assert [name.partition(">=")[0] for name in extras[solver.name]] == [
+                solver.package.name
+            ]
