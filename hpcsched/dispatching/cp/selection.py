@@ -9,8 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from hpcsched.dispatching.cp.content import (
+    Content,
+    Held,
+    scaled,
+    units_of,
+    with_whole_nodes,
+)
 from hpcsched.dispatching.cp.model_data import ModelData
 from hpcsched.dispatching.heuristic.releases import Releases, releases_of
 from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
@@ -19,8 +25,6 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
-
-BoolArray = npt.NDArray[np.bool_]
 
 Jobs = Literal["fitting", "all"]
 
@@ -128,9 +132,9 @@ def _select_slots(
     amounts = np.array([[units] for _, units in held], dtype=np.int64).reshape(-1, 1)
     until, first = np.unique(_steps(ends, wanted.step), return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
-    content = _Content(
+    content = Content(
         jobs,
-        units=_units(jobs),
+        units=units_of(jobs),
         asked=np.ones((len(jobs), 1), dtype=np.int64),
         capacity=np.array([[total]], dtype=np.int64),
         room=np.full((len(jobs), 1), total, dtype=np.int64),
@@ -172,9 +176,9 @@ def _select_nodes(
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
-    content = _Content(
+    content = Content(
         jobs,
-        _units(jobs),
+        units_of(jobs),
         asked[:, used],
         system.capacity[nodes][:, used],
         np.array([rooms.idle(job)[nodes] for job in jobs], dtype=np.int64),
@@ -183,30 +187,8 @@ def _select_nodes(
         nodes,
         (0,) * len(jobs),
     )
-    content = _with_whole_nodes(content, alone) if alone.any() else _scaled(content)
+    content = with_whole_nodes(content, alone) if alone.any() else scaled(content)
     return _finish(content, wanted, cost_of(content.jobs)) if content.jobs else None
-
-
-_Held = tuple[IntArray, IntArray, IntArray]
-"""`held_until`, `held_on` and `held` of `ModelData`."""
-
-
-class _Content(NamedTuple):
-    """What becomes the data of a model; `remaining` is how long all running jobs go on together."""
-
-    jobs: tuple[WaitingJob, ...]
-    units: IntArray
-    asked: IntArray
-    capacity: IntArray
-    room: IntArray
-    held: _Held
-    remaining: int
-    nodes: IntArray | None
-    bundles: tuple[int, ...]
-
-
-def _units(jobs: Sequence[WaitingJob]) -> IntArray:
-    return np.array([job.units for job in jobs], dtype=np.int64)
 
 
 class _Rooms:
@@ -260,7 +242,7 @@ def _nodes(
         idle, free = rooms.idle(alike[0]), rooms.now(alike[0])
         some = idle.nonzero()[0]
         order = some[np.lexsort((free[some], until[some], free[some] == 0))]
-        units = _units(alike)
+        units = units_of(alike)
         needed = max(units.sum() * spare, units.max())
         # A node that is busy counts for what it holds in the end, a free one for what it holds now.
         upto = np.where(free[order] > 0, free[order], idle[order]).cumsum()
@@ -268,7 +250,7 @@ def _nodes(
     return usable.nonzero()[0]
 
 
-def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: int) -> _Held:
+def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: int) -> Held:
     """Return what is held of these nodes and resource types, equal ends on a node merged."""
     column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
     column[nodes] = np.arange(len(nodes))
@@ -287,71 +269,7 @@ def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: i
     return until[first], on[first], np.add.reduceat(amounts, first, axis=0)
 
 
-def _scaled(content: _Content) -> _Content:
-    """Count in units of what all requests are multiples of.
-
-    What is free is rounded down to them, at each time; that loses nothing, as no request can use
-    the rest.
-    """
-    common = np.gcd.reduce(content.asked, axis=0)
-    if (common == 1).all():
-        return content
-    until, on, amounts = content.held
-    by_node = on.argsort(kind="stable")
-    held_on = amounts[by_node]
-    first = np.diff(on[by_node], prepend=-1) > 0
-    before = held_on.cumsum(axis=0) - held_on
-    before -= before[first][first.cumsum() - 1]  # of the same node
-    now = content.capacity.copy()
-    np.subtract.at(now, on, amounts)
-    free = now[on[by_node]] + before
-    scaled = np.empty_like(amounts)
-    scaled[by_node] = (free + held_on) // common - free // common
-    some = scaled.any(axis=1)
-    return content._replace(
-        asked=content.asked // common,
-        capacity=content.capacity // common,
-        held=(until[some], on[some], scaled[some]),
-    )
-
-
-def _with_whole_nodes(content: _Content, alone: BoolArray) -> _Content:
-    """Add a resource type `node share`, of which a job that is alone on its nodes takes all.
-
-    Any other unit takes one share. A node has as many as units could ever be on it at once. A job
-    that is alone is bundled: as many units on each node as leave it enough nodes. One that no size
-    of bundle suits is left out.
-    """
-    until, on, amounts = content.held
-    shares = int(content.capacity.sum(axis=1).max(initial=1))
-    units, room = content.units.copy(), content.room.copy()
-    bundles = list(content.bundles)
-    kept = np.ones(len(units), dtype=np.bool_)
-    for i in np.flatnonzero(alone):
-        sizes = [
-            size
-            for size in np.unique(room[i][room[i] > 0]).tolist()
-            if (room[i] >= size).sum() * size >= units[i]
-        ]
-        if not sizes:
-            kept[i] = False
-            continue
-        bundles[i] = min(sizes[0], int(units[i]))
-        units[i] = -(-units[i] // bundles[i])
-        room[i] = room[i] >= bundles[i]
-    held = np.column_stack((amounts, np.minimum(amounts.sum(axis=1), shares)))
-    return content._replace(
-        jobs=tuple(job for job, keep in zip(content.jobs, kept, strict=True) if keep),
-        units=units[kept],
-        asked=np.column_stack((content.asked, np.where(alone, shares, 1)))[kept],
-        capacity=np.column_stack((content.capacity, np.full(len(content.capacity), shares))),
-        room=room[kept],
-        held=(until, on, held),
-        bundles=tuple(size for size, keep in zip(bundles, kept, strict=True) if keep),
-    )
-
-
-def _finish(content: _Content, wanted: Wanted, cost: PlannedCost) -> Selection:
+def _finish(content: Content, wanted: Wanted, cost: PlannedCost) -> Selection:
     run_times = _steps(
         np.array([job.predicted_run_time for job in content.jobs], dtype=np.int64), wanted.step
     )

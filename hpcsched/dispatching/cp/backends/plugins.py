@@ -1,4 +1,7 @@
-"""The solvers that a scenario can name, with their parameters."""
+"""The solvers that a scenario can name, with their parameters.
+
+A backend is imported where one is made: CPMpy and the solvers take time to import.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -33,35 +36,35 @@ class PumpkinParams(Params):
 
 
 def _make_ortools(params: OrToolsParams, _context: object) -> object:
-    from hpcsched.dispatching.cp.backends.ortools import OrTools  # noqa: PLC0415 (takes time)
+    from hpcsched.dispatching.cp.backends.ortools import OrTools
 
     return OrTools(follow_phases=params.search == "papers")
 
 
 def _make_choco(params: ChocoParams, _context: object) -> object:
     installed.CHOCO.require()
-    from hpcsched.dispatching.cp.backends.choco import Choco  # noqa: PLC0415
+    from hpcsched.dispatching.cp.backends.choco import Choco
 
     return Choco(follow_phases=params.search == "papers")
 
 
 def _make_pumpkin(_params: PumpkinParams, _context: object) -> object:
     installed.PUMPKIN.require()
-    from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin  # noqa: PLC0415
+    from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin
 
     return Pumpkin()
 
 
 def _make_z3(_params: Params, _context: object) -> object:
     installed.Z3.require()
-    from hpcsched.dispatching.cp.backends.z3 import Z3  # noqa: PLC0415
+    from hpcsched.dispatching.cp.backends.z3 import Z3
 
     return Z3()
 
 
 def _make_exact(_params: Params, _context: object) -> object:
     installed.EXACT.require()
-    from hpcsched.dispatching.cp.backends.exact import Exact  # noqa: PLC0415
+    from hpcsched.dispatching.cp.backends.exact import Exact
 
     return Exact()
 

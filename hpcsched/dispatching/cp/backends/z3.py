@@ -4,11 +4,11 @@ Answers are deterministic under a budget: one thread, a fixed seed, and work tha
 (`rlimit`).
 """
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import z3
 from cpmpy.expressions.variables import NegBoolView, _NumVarImpl
 from cpmpy.solvers.z3 import CPM_z3
 from cpmpy.transformations.get_variables import get_variables_model
@@ -61,8 +61,6 @@ class _Solver(CPM_z3):
 
     def solver_var(self, cpm_var: Any) -> Any:
         """Return the variable of z3 for one of CPMpy."""
-        import z3  # noqa: PLC0415 (only where it is used)
-
         if not isinstance(cpm_var, _NumVarImpl) or isinstance(cpm_var, NegBoolView):
             return super().solver_var(cpm_var)
         known = self._varmap.get(cpm_var.name)
@@ -81,7 +79,7 @@ class _Z3Run:
     """A model in z3's terms, in a context of its own."""
 
     def __init__(self, model: Any) -> None:
-        self._context = importlib.import_module("z3").Context()
+        self._context = z3.Context()
         self._variables = get_variables_model(model)
         with _within(self._context):
             self._solver = _Solver(model, subsolver="opt")
@@ -105,7 +103,6 @@ class _Z3Run:
 
     def _read(self, status: str) -> Outcome:
         """Put a solution into the model's variables, and say what came of the search."""
-        z3 = importlib.import_module("z3")
         cpmpy, native = self._solver, self._solver.z3_solver
         if status == "unsat":
             return Outcome("infeasible")
@@ -129,7 +126,7 @@ def _within(context: Any) -> Iterator[None]:
 
     CPMpy uses one for all models, and z3 goes by the order in which terms were ever made in it.
     """
-    module: Any = importlib.import_module("z3.z3")
+    module: Any = z3.z3  # which holds that one
     before = module._main_ctx
     module._main_ctx = context
     try:
