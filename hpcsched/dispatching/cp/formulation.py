@@ -18,11 +18,15 @@ Binds = Literal["plan", "now", "nothing"]
 """For which jobs a formulation says on which nodes they go: all, those that start now, none."""
 
 
+Value = Literal["least", "largest"]
+"""From which end a variable's values are tried."""
+
+
 class Phase(NamedTuple):
     """A step of a search: variables in the order to branch on them, and from which end."""
 
     variables: Sequence[Variable]
-    value: Literal["least", "largest"] = "least"
+    value: Value = "least"
 
 
 @dataclass(frozen=True)

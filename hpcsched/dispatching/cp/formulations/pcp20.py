@@ -9,21 +9,19 @@ positions: the one with the smallest domain first, its largest value. Ours depar
 them by resource type, that of which least is available now first.
 """
 
+from typing import Any
+
 import cpmpy as cp
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit
 from hpcsched.dispatching.cp.formulations.positions import (
-    hint_positions,
+    Positions,
+    build_by_position,
     largest_area,
-    packed,
-    place_units,
     scarcest_first,
-    units_on_nodes,
     variable_count,
 )
-from hpcsched.dispatching.cp.formulations.scheduling import objective, start_variables
 from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan
 
 
 class Pcp20:
@@ -42,38 +40,15 @@ class Pcp20:
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
-        starts = start_variables(data)
-        goal, constraints = objective(data, starts)
-        types = scarcest_first(data)
-        positions, on_nodes = place_units(data, types)
-        constraints += on_nodes
-        constraints += packed(data, starts, positions, types)
-        constraints += [
-            cp.AllDifferent(origins)
-            for by_type in positions.origins
-            for origins in by_type.values()
-            if len(origins) > 1
-        ]
-        model = cp.Model(constraints)
-        model.minimize(goal)
+        types, count = scarcest_first(data), self.variables(data)
+        return build_by_position(data, types, count, all_different, "largest")
 
-        def hint(plan: Plan) -> dict[Variable, int]:
-            values: dict[Variable, int] = dict(zip(starts, plan.starts.tolist(), strict=True))
-            return values | hint_positions(data, positions, plan, types)
 
-        phases = [
-            phase
-            for start, by_type in zip(starts, positions.origins, strict=True)
-            for phase in (
-                Phase([start]),
-                *(Phase(origins, "largest") for origins in by_type.values()),
-            )
-        ]
-        return BuiltModel(
-            model,
-            starts,
-            lambda: units_on_nodes(data, positions),
-            hint,
-            self.variables(data),
-            phases,
-        )
+def all_different(_data: ModelData, positions: Positions) -> list[Any]:
+    """Return that units of a job do not begin at one position, which the boxes imply."""
+    return [
+        cp.AllDifferent(origins)
+        for by_type in positions.origins
+        for origins in by_type.values()
+        if len(origins) > 1
+    ]

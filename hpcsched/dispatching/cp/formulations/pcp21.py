@@ -20,23 +20,20 @@ type dominates another, it is PCP'21. No plan is lost; there may be more, as run
 not lowest in the type that is left out.
 """
 
-import cpmpy as cp
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit
 from hpcsched.dispatching.cp.formulations.positions import (
-    ascending,
-    hint_positions,
+    Positions,
+    build_by_position,
     largest_area,
-    packed,
-    place_units,
     scarcest_first,
-    units_on_nodes,
     variable_count,
 )
-from hpcsched.dispatching.cp.formulations.scheduling import objective, start_variables
 from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan
 
 
 class Pcp21:
@@ -58,33 +55,7 @@ class Pcp21:
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
-        starts = start_variables(data)
-        goal, constraints = objective(data, starts)
-        types = self._types(data)
-        positions, on_nodes = place_units(data, types)
-        constraints += on_nodes
-        constraints += packed(data, starts, positions, types)
-        constraints += ascending(data, positions)
-        model = cp.Model(constraints)
-        model.minimize(goal)
-
-        def hint(plan: Plan) -> dict[Variable, int]:
-            values: dict[Variable, int] = dict(zip(starts, plan.starts.tolist(), strict=True))
-            return values | hint_positions(data, positions, plan, types)
-
-        phases = [
-            phase
-            for start, by_type in zip(starts, positions.origins, strict=True)
-            for phase in (Phase([start]), *(Phase(origins) for origins in by_type.values()))
-        ]
-        return BuiltModel(
-            model,
-            starts,
-            lambda: units_on_nodes(data, positions),
-            hint,
-            self.variables(data),
-            phases,
-        )
+        return build_by_position(data, self._types(data), self.variables(data), ascending, "least")
 
     def _types(self, data: ModelData) -> list[int]:
         """Return the resource types that have positions, those first of which least is left."""
@@ -94,6 +65,20 @@ class Pcp21:
                 if any(_dominates(data, other, r) for other in types if other != r):
                     types.remove(r)
         return types
+
+
+def ascending(data: ModelData, positions: Positions) -> list[Any]:
+    """Return that units of a job are in the order of their positions.
+
+    That is yᵢᵣⱼ < yᵢᵣⱼ₊₁ for all r at once. As units of a job are equally large and do not overlap,
+    the next one begins where the last one ends, or later.
+    """
+    return [
+        origin + int(data.requests[i, r]) <= later
+        for i, by_type in enumerate(positions.origins)
+        for r, origins in by_type.items()
+        for origin, later in pairwise(origins)
+    ]
 
 
 def _dominates(data: ModelData, one: int, other: int) -> bool:

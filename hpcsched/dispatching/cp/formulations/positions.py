@@ -33,15 +33,20 @@ Ours departs in this.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, NamedTuple
 
 import cpmpy as cp
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.cp.formulation import Variable
-from hpcsched.dispatching.cp.formulations.scheduling import cumulatives, in_values
+from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Value, Variable
+from hpcsched.dispatching.cp.formulations.scheduling import (
+    cumulatives,
+    in_values,
+    objective,
+    start_variables,
+)
 from hpcsched.dispatching.cp.model_data import ModelData
 from hpcsched.dispatching.cp.no_overlap_2d import NoOverlap2D
 from hpcsched.dispatching.cp.plan import Plan
@@ -86,6 +91,41 @@ def scarcest_first(data: ModelData) -> list[int]:
     """Return the resource types, those first of which least is available now."""
     order: list[int] = data.available.sum(axis=0).argsort(kind="stable").tolist()
     return order
+
+
+def build_by_position(
+    data: ModelData,
+    types: Sequence[int],
+    variables: int,
+    symmetry: Callable[[ModelData, Positions], list[Any]],
+    value: Value,
+) -> BuiltModel:
+    """Build the model with positions of these resource types, and constraints against symmetry.
+
+    The search takes job by job: its start, then its positions type by type, from the end that
+    `value` says.
+    """
+    starts = start_variables(data)
+    goal, constraints = objective(data, starts)
+    positions, on_nodes = place_units(data, types)
+    constraints += on_nodes
+    constraints += packed(data, starts, positions, types)
+    constraints += symmetry(data, positions)
+    model = cp.Model(constraints)
+    model.minimize(goal)
+
+    def hint(plan: Plan) -> dict[Variable, int]:
+        values: dict[Variable, int] = dict(zip(starts, plan.starts.tolist(), strict=True))
+        return values | hint_positions(data, positions, plan, types)
+
+    phases = [
+        phase
+        for start, by_type in zip(starts, positions.origins, strict=True)
+        for phase in (Phase([start]), *(Phase(origins, value) for origins in by_type.values()))
+    ]
+    return BuiltModel(
+        model, starts, lambda: units_on_nodes(data, positions), hint, variables, phases
+    )
 
 
 def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[Any]]:
@@ -151,20 +191,6 @@ def packed(
                 cp.Cumulative(origins, amounts, demand=durations, capacity=data.horizon)
             )
     return constraints
-
-
-def ascending(data: ModelData, positions: Positions) -> list[Any]:
-    """Return that units of a job are in the order of their positions.
-
-    That is yᵢᵣⱼ < yᵢᵣⱼ₊₁ for all r at once. As units of a job are equally large and do not overlap,
-    the next one begins where the last one ends, or later.
-    """
-    return [
-        origin + int(data.requests[i, r]) <= later
-        for i, by_type in enumerate(positions.origins)
-        for r, origins in by_type.items()
-        for origin, later in pairwise(origins)
-    ]
 
 
 def units_on_nodes(data: ModelData, positions: Positions) -> IntArray:
