@@ -17,17 +17,15 @@ Ours departs as follows, and with that has all plans on nodes and no others.
 - Of (2) nothing is posted. Where eoh is at least the sum of all durations, as in the thesis, every
   choice of origins satisfies it. Our horizon may be less, and then it is not implied: it wants a
   job's units side by side.
-- (3) is sound, and says less than that two jobs cannot overlap where Eᵢ + Eⱼ > capᵣ, which is
-  posted instead: max(d(τᵢ), d(τⱼ)) · (Eᵢ + Eⱼ) is no less than the two energies. Jobs of which any
-  two are disjunct are one no-overlap. For running jobs it says that a job starts no sooner than
-  they leave enough.
+- (3) is posted for all jobs that it is true of: where Eᵢ + Eⱼ > capᵣ (see `disjunctions`). Jobs of
+  which any two are disjunct are one no-overlap. For running jobs it says that a job starts no
+  sooner than they leave enough.
 - For (4), if y is irrelevant then what is meant is that capacity suffices at any time, which is a
   cumulative with a variable demand. Boxes would say more: that a job's share of a node is in one
   piece, and the same piece, as long as it runs.
 - The search takes counts by their first domains, smallest first, rather than by the present ones.
 """
 
-from itertools import combinations
 from typing import Any
 
 import cpmpy as cp
@@ -41,6 +39,7 @@ from hpcsched.dispatching.cp.formulations.node_allocation import (
 )
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
+    disjunctions,
     objective,
     start_variables,
 )
@@ -122,36 +121,3 @@ class Pcp4:
             for phase in (Phase([start]), Phase(list(of_job.values()), "largest"))
         ]
         return BuiltModel(model, starts, placed, hint, self.variables(data), phases)
-
-
-def disjunctions(data: ModelData, starts: list[Variable]) -> list[Any]:
-    """Return which jobs cannot run at the same time, as together they ask for more than there is.
-
-    Of a resource type, any two jobs that ask for more than half are disjunct; one that asks for
-    less is disjunct from those of them that leave it too little.
-    """
-    demands = data.units[:, np.newaxis] * data.requests
-    groups: set[tuple[int, ...]] = set()
-    for demand, total in zip(demands.T, data.totals.tolist(), strict=True):
-        large = np.flatnonzero(2 * demand > total)
-        groups.add(tuple(large.tolist()))
-        for i in np.flatnonzero(2 * demand <= total).tolist():
-            beside = large[demand[large] + demand[i] > total]
-            groups.add(tuple(sorted((i, *beside.tolist()))))
-    known = {pair for group in groups if len(group) > 2 for pair in combinations(group, 2)}
-    constraints: list[Any] = [
-        cp.NoOverlap([starts[i] for i in group], [int(data.run_times[i]) for i in group])
-        for group in sorted(groups)
-        if len(group) > 2 or (len(group) == 2 and group not in known)
-    ]
-    held_until_then = data.held_together
-    soonest = np.zeros(data.job_count, dtype=np.int64)
-    held = np.zeros(data.type_count, dtype=np.int64)
-    for end, amounts in reversed(held_until_then):
-        held = held + amounts
-        waits = (demands + held > data.totals).any(axis=1)
-        soonest = np.where(waits, np.maximum(soonest, end), soonest)
-    constraints += [
-        start >= first for start, first in zip(starts, soonest.tolist(), strict=True) if first
-    ]
-    return constraints

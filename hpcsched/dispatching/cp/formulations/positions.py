@@ -9,6 +9,7 @@ as the job runs:
    positions of their nodes;
 2. implied: cumulative([s(τᵢ)], [d(τᵢ)], [reqᵢᵣ / rnᵢ], Tcapᵣ), and the same with axes exchanged,
    cumulative([yᵢᵣⱼ], [reqᵢᵣ / rnᵢ], [d(τᵢ)], eoh) (in the papers' text with s(τᵢ) for d(τᵢ));
+   two jobs that together ask for more than Tcapᵣ are disjunct in time, as in `pcp4`;
 3. element(mapᵣ, yᵢᵣⱼ) is the node of position yᵢᵣⱼ: equal for all resource types that a job asks
    for, and for the first and the last position of a unit.
 
@@ -43,6 +44,7 @@ import numpy.typing as npt
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Value, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
+    disjunctions,
     in_values,
     objective,
     start_variables,
@@ -166,6 +168,7 @@ def packed(
     """Return that no two units share a position at any time, and what that implies."""
     demands = data.units[:, np.newaxis] * data.requests
     constraints = cumulatives(data, starts, demands, data.totals.tolist())
+    constraints += disjunctions(data, starts)
     last_end = int(data.held_until.max(initial=0))
     crossed = int(data.run_times.sum()) + last_end > data.horizon
     for r in types:

@@ -5,9 +5,11 @@ In the papers' notation (Galleguillos et al., CP 2021, section 2.2): s(τᵢ) is
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
 import cpmpy as cp
+import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Variable
 from hpcsched.dispatching.cp.model_data import ModelData
@@ -71,6 +73,43 @@ def cumulatives(
         if sum(demand for _, _, demand in tasks) > total:
             begin, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
             constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=int(total)))
+    return constraints
+
+
+def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
+    """Return which jobs cannot run at the same time, as together they ask for more than there is.
+
+    The thesis posts a disjunction for two jobs whose energies exceed what there is while the longer
+    one runs: d(τᵢ) · Eᵢ + d(τⱼ) · Eⱼ > max(d(τᵢ), d(τⱼ)) · capᵣ, with E what all units of a job ask
+    for (section 6.1). That implies Eᵢ + Eⱼ > capᵣ, for which it is posted here.
+
+    Of a resource type, any two jobs that ask for more than half are disjunct; one that asks for
+    less is disjunct from those of them that leave it too little.
+    """
+    demands = data.units[:, np.newaxis] * data.requests
+    groups: set[tuple[int, ...]] = set()
+    for demand, total in zip(demands.T, data.totals.tolist(), strict=True):
+        large = np.flatnonzero(2 * demand > total)
+        groups.add(tuple(large.tolist()))
+        for i in np.flatnonzero(2 * demand <= total).tolist():
+            beside = large[demand[large] + demand[i] > total]
+            groups.add(tuple(sorted((i, *beside.tolist()))))
+    known = {pair for group in groups if len(group) > 2 for pair in combinations(group, 2)}
+    constraints: list[Any] = [
+        cp.NoOverlap([starts[i] for i in group], [int(data.run_times[i]) for i in group])
+        for group in sorted(groups)
+        if len(group) > 2 or (len(group) == 2 and group not in known)
+    ]
+    held_until_then = data.held_together
+    soonest = np.zeros(data.job_count, dtype=np.int64)
+    held = np.zeros(data.type_count, dtype=np.int64)
+    for end, amounts in reversed(held_until_then):
+        held = held + amounts
+        waits = (demands + held > data.totals).any(axis=1)
+        soonest = np.where(waits, np.maximum(soonest, end), soonest)
+    constraints += [
+        start >= first for start, first in zip(starts, soonest.tolist(), strict=True) if first
+    ]
     return constraints
 
 
