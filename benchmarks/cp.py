@@ -17,10 +17,10 @@ import numpy as np
 from hpcsched.assembly import assemble
 from hpcsched.dispatching.cp.dispatcher import CpDispatcher
 from hpcsched.dispatching.cp.guard import Solver
-from hpcsched.dispatching.cp.list_plans import ListPlanner
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.runner import parts_of
 from hpcsched.scenario import load_scenario

@@ -11,14 +11,14 @@ from hpcsched.dispatching.cp.backends.backend import Backend
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.limits import Limits
-from hpcsched.dispatching.cp.list_plans import ListPlanner, weighted_order
-from hpcsched.dispatching.cp.plan import Plan, fault_of
-from hpcsched.dispatching.cp.selection import Jobs, Selection, Wanted, select
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
+from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)

@@ -22,10 +22,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from hpcsched.dispatching.cp.plan import Plan
 from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
 from hpcsched.dispatching.cp.solving import Answer, Task, solve
 from hpcsched.dispatching.decision import SOLVER_STATUSES
+from hpcsched.dispatching.planning.plan import Plan
 
 START_SECONDS = 60.0
 """How long a process may take to start: it reads a lot from what may be a slow disk."""

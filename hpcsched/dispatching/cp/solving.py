@@ -8,9 +8,9 @@ import numpy as np
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.limits import Limits
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan
 from hpcsched.dispatching.decision import SolverStatus
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
 
 REPAIRS = 2
 """How often a model is solved again because its placement could not be carried out."""

@@ -27,10 +27,10 @@ from hpcsched.dispatching.cp.backends.z3 import Z3
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.guard import SolverProcess
 from hpcsched.dispatching.cp.limits import Budget, Limits, Patience
-from hpcsched.dispatching.cp.list_plans import ListPlanner
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan, fault_of
 from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.errors import PluginError
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.review import not_reproducible

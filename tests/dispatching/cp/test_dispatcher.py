@@ -9,11 +9,11 @@ from hypothesis import given
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
 from hpcsched.dispatching.cp.guard import InProcess
-from hpcsched.dispatching.cp.list_plans import ListPlanner
-from hpcsched.dispatching.cp.plan import Plan
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.decision import SOLVER_STATUSES
 from hpcsched.dispatching.objectives import AF, AWF, BoundedSlowdown, Makespan, Slowdown
+from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import Spy, Told, replay
 from tests.dispatching.cp.making import FORMULATIONS, Scripted, cp_dispatcher

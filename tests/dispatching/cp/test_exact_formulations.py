@@ -15,10 +15,10 @@ from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.list_plans import ListPlanner
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan, fault_of
 from hpcsched.dispatching.cp.solving import Answer, Task, solve
+from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan, fault_of
 from tests.dispatching.cp.tiny import (
     SMALLEST,
     optimum,

@@ -19,9 +19,9 @@ import pytest
 from hpcsched.dispatching.cp import guard
 from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
 from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan
 from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
 from tests.dispatching.cp import faulty_backends as faulty
 from tests.dispatching.cp.faulty_backends import Does, Still
 

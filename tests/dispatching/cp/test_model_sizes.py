@@ -14,10 +14,10 @@ from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.selection import Wanted, select
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.runner import parts_of
 from hpcsched.scenario import load_scenario

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.planning.model_data import ModelData
 
 Counts = tuple[int, ...]
 """Units of a job on each node."""

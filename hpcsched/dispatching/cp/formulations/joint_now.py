@@ -26,8 +26,8 @@ from hpcsched.dispatching.cp.formulations.scheduling import (
     objective,
     start_variables,
 )
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
 
 

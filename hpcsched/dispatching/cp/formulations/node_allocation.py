@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.system.system import IntArray
 
 

@@ -33,7 +33,7 @@ from hpcsched.dispatching.cp.formulations.positions import (
     scarcest_first,
     variable_count,
 )
-from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.planning.model_data import ModelData
 
 
 class Pcp21:

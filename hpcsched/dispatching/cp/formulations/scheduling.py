@@ -12,7 +12,7 @@ import cpmpy as cp
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Variable
-from hpcsched.dispatching.cp.model_data import ModelData
+from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.system.system import IntArray
 
 

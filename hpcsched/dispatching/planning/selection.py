@@ -10,17 +10,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.content import (
+from hpcsched.dispatching.heuristic.releases import Releases, releases_of
+from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
+from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planning.content import (
     Content,
     Held,
     scaled,
     units_of,
     with_whole_nodes,
 )
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.heuristic.releases import Releases, releases_of
-from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
-from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import units_that_fit

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from hpcsched.dispatching.cp.list_plans import ListPlanner, weighted_order
-from hpcsched.dispatching.cp.plan import fault_of
-from hpcsched.dispatching.cp.selection import Selection, Wanted, select
 from hpcsched.dispatching.objectives import AF, AWF, BoundedSlowdown, Makespan, Slowdown
+from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
+from hpcsched.dispatching.planning.plan import fault_of
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, System

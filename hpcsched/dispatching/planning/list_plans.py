@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hpcsched.dispatching.cp import list_kernels
-from hpcsched.dispatching.cp.model_data import ModelData
-from hpcsched.dispatching.cp.plan import Plan
 from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.dispatching.planning import list_kernels
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.system.system import IntArray
 
 

@@ -1,0 +1,98 @@
+"""What becomes the data of a model, and how it is made small: amounts, and jobs alone on nodes."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.system.system import IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+Held = tuple[IntArray, IntArray, IntArray]
+"""`held_until`, `held_on` and `held` of `ModelData`."""
+
+
+class Content(NamedTuple):
+    """What becomes the data of a model; `remaining` is how long all running jobs go on together."""
+
+    jobs: tuple[WaitingJob, ...]
+    units: IntArray
+    asked: IntArray
+    capacity: IntArray
+    room: IntArray
+    held: Held
+    remaining: int
+    nodes: IntArray | None
+    bundles: tuple[int, ...]
+
+
+def units_of(jobs: Sequence[WaitingJob]) -> IntArray:
+    """Return how many units each job has, `[J]`."""
+    return np.array([job.units for job in jobs], dtype=np.int64)
+
+
+def scaled(content: Content) -> Content:
+    """Count in units of what all requests are multiples of.
+
+    What is free is rounded down to them, at each time; that loses nothing, as no request can use
+    the rest.
+    """
+    common = np.gcd.reduce(content.asked, axis=0)
+    if (common == 1).all():
+        return content
+    until, on, amounts = content.held
+    by_node = on.argsort(kind="stable")
+    held_on = amounts[by_node]
+    first = np.diff(on[by_node], prepend=-1) > 0
+    before = held_on.cumsum(axis=0) - held_on
+    before -= before[first][first.cumsum() - 1]  # of the same node
+    now = content.capacity.copy()
+    np.subtract.at(now, on, amounts)
+    free = now[on[by_node]] + before
+    rounded = np.empty_like(amounts)
+    rounded[by_node] = (free + held_on) // common - free // common
+    some = rounded.any(axis=1)
+    return content._replace(
+        asked=content.asked // common,
+        capacity=content.capacity // common,
+        held=(until[some], on[some], rounded[some]),
+    )
+
+
+def with_whole_nodes(content: Content, alone: BoolArray) -> Content:
+    """Add a resource type `node share`, of which a job that is alone on its nodes takes all.
+
+    Any other unit takes one share. A node has as many as units could ever be on it at once. A job
+    that is alone is bundled: as many units on each node as leave it enough nodes. One that no size
+    of bundle suits is left out.
+    """
+    until, on, amounts = content.held
+    shares = int(content.capacity.sum(axis=1).max(initial=1))
+    units, room = content.units.copy(), content.room.copy()
+    bundles = list(content.bundles)
+    kept = np.ones(len(units), dtype=np.bool_)
+    for i in np.flatnonzero(alone):
+        sizes = [
+            size
+            for size in np.unique(room[i][room[i] > 0]).tolist()
+            if (room[i] >= size).sum() * size >= units[i]
+        ]
+        if not sizes:
+            kept[i] = False
+            continue
+        bundles[i] = min(sizes[0], int(units[i]))
+        units[i] = -(-units[i] // bundles[i])
+        room[i] = room[i] >= bundles[i]
+    held = np.column_stack((amounts, np.minimum(amounts.sum(axis=1), shares)))
+    return content._replace(
+        jobs=tuple(job for job, keep in zip(content.jobs, kept, strict=True) if keep),
+        units=units[kept],
+        asked=np.column_stack((content.asked, np.where(alone, shares, 1)))[kept],
+        capacity=np.column_stack((content.capacity, np.full(len(content.capacity), shares))),
+        room=room[kept],
+        held=(until, on, held),
+        bundles=tuple(size for size, keep in zip(bundles, kept, strict=True) if keep),
+    )

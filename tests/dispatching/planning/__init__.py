@@ -1,0 +1,1 @@
+"""Tests of what dispatchers that plan share."""
