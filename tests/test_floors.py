@@ -49,3 +49,25 @@ def test_a_module_imports_only_from_below(path: Path) -> None:
     for other in imports(ast.parse(path.read_text())):
         allowed = other == own or LEVEL[other] < LEVEL[own] or (own, other) in NEIGHBOURS
         assert allowed, f"{own} must not import {other}"
+
+
+# Dispatchers are built in storeys of their own; what is not in one of them stands below.
+STOREYS = ("", "heuristic", "planning", "cp")
+
+
+def storey(parts: tuple[str, ...]) -> int:
+    """Return the storey of a module within `dispatching`, by the parts of its name below that."""
+    return STOREYS.index(parts[0]) if parts and parts[0] in STOREYS else 0
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "dispatching").rglob("*.py")), ids=lambda p: p.name
+)
+def test_a_dispatcher_imports_only_from_below(path: Path) -> None:
+    """What dispatchers share knows nothing of those that use it."""
+    own = path.relative_to(PACKAGE / "dispatching").parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+        if module.startswith("hpcsched.dispatching."):
+            other = tuple(module.split(".")[2:])
+            assert storey(other) <= storey(own), f"{path.name} must not import {module}"
