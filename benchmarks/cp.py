@@ -6,7 +6,7 @@ parameters. Usage: `python -m benchmarks.cp [FORMULATION...]`
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -18,7 +18,7 @@ from hpcsched.assembly import assemble
 from hpcsched.dispatching.cp.dispatcher import CpDispatcher
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.solving import Answer, Task
-from hpcsched.dispatching.decision import NOTHING, Decision
+from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
@@ -27,7 +27,6 @@ from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.job import TracedJob
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 WORKLOADS = {
@@ -47,12 +46,13 @@ class Recording:
         self._dispatcher = dispatcher
         self._jobs = jobs
         self._seen = 0
+        self.stop: Callable[[], None] = lambda: None
         self.problems: list[DispatchingProblem] = []
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Keep every tenth such problem where something can start, cut to so many jobs."""
         if len(self.problems) == PROBLEMS:
-            return NOTHING
+            self.stop()
         decision = self._dispatcher.dispatch(problem)
         if len(problem.queue) >= self._jobs and decision.starts:
             if self._seen % 10 == 0:
@@ -107,15 +107,8 @@ def recorded(workload: str, jobs: int) -> list[DispatchingProblem]:
     assembly = assemble(load_scenario(SCENARIOS / name, settings))
     recording = Recording(assembly.dispatcher, jobs)
     simulation = Simulation(parts_of(assembly, [])._replace(dispatcher=recording))
-
-    def until_enough() -> Iterator[TracedJob]:
-        for traced in assembly.source.jobs():
-            if len(recording.problems) == PROBLEMS:
-                simulation.stop()
-                return
-            yield traced
-
-    simulation.run(until_enough())
+    recording.stop = simulation.stop
+    simulation.run(assembly.source.jobs())
     return recording.problems
 
 

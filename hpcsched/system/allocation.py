@@ -1,5 +1,6 @@
 """Where a job runs: how many of its units on which nodes."""
 
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,11 +20,29 @@ class Allocation(Protocol):
         """The units on each of `nodes`, at least one."""
 
 
-class NodeAllocation(NamedTuple):
-    """An allocation that lists its nodes."""
-
+class _Listed(NamedTuple):
     nodes: tuple[int, ...]
     units: tuple[int, ...]
+
+
+class NodeAllocation(_Listed):
+    """An allocation that lists its nodes; as arrays too, which are kept, as jobs run for long."""
+
+    @cached_property
+    def node_array(self) -> IntArray:
+        """`nodes` as an array, read-only."""
+        return _frozen(self.nodes)
+
+    @cached_property
+    def unit_array(self) -> IntArray:
+        """`units` as an array, read-only."""
+        return _frozen(self.units)
+
+
+def _frozen(numbers: tuple[int, ...]) -> IntArray:
+    array = np.array(numbers, dtype=np.int64)
+    array.flags.writeable = False
+    return array
 
 
 Interval = tuple[int, int]

@@ -1,14 +1,13 @@
 """What comes free when and where, if jobs end as predicted."""
 
 from collections.abc import Iterable
-from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.heuristic.shapes import Shape, units_on
-from hpcsched.system.allocation import Allocation
+from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
 
@@ -28,20 +27,29 @@ def releases_of(system: System, ends: Iterable[End]) -> Releases:
     """Return the releases on each node of each allocation that ends."""
     ends = sorted(ends, key=itemgetter(0))
     count = len(ends)
-    nodes_of = [allocation.nodes for _, allocation, _ in ends]
-    per_end = np.fromiter(map(len, nodes_of), dtype=np.int64, count=count)
-    nodes = np.fromiter(chain.from_iterable(nodes_of), dtype=np.int64)
-    units_of = (allocation.units for _, allocation, _ in ends)
-    units = np.fromiter(chain.from_iterable(units_of), dtype=np.int64)
+    arrays = [_arrays(allocation) for _, allocation, _ in ends]
+    per_end = np.fromiter((len(nodes) for nodes, _ in arrays), dtype=np.int64, count=count)
+    nodes = np.concatenate([_NONE, *(nodes for nodes, _ in arrays)])
+    units = np.concatenate([_NONE, *(units for _, units in arrays)])
     asked = np.array([request.unit_request for _, _, request in ends], dtype=np.int64)
-    of_end = np.arange(count).repeat(per_end)
-    amounts = asked.reshape(count, len(system.resource_types))[of_end] * units[:, np.newaxis]
+    amounts = asked.reshape(count, len(system.resource_types)).repeat(per_end, axis=0)
+    amounts *= units[:, np.newaxis]
     exclusive = np.fromiter((end[2].exclusive for end in ends), dtype=np.bool_, count=count)
     if exclusive.any():  # what it holds is whole nodes
-        whole = exclusive[of_end]
+        whole = exclusive.repeat(per_end)
         amounts[whole] = system.capacity[nodes[whole]]
     times = np.fromiter((end[0] for end in ends), dtype=np.int64, count=count)
-    return Releases(times[of_end], nodes, amounts)
+    return Releases(times.repeat(per_end), nodes, amounts)
+
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+def _arrays(allocation: Allocation) -> tuple[IntArray, IntArray]:
+    """Return the nodes of an allocation and the units on them; those that are listed are kept."""
+    if isinstance(allocation, NodeAllocation):
+        return allocation.node_array, allocation.unit_array
+    return np.array(allocation.nodes, dtype=np.int64), np.array(allocation.units, dtype=np.int64)
 
 
 def available_at(time: int, available: IntArray, releases: Releases) -> IntArray:

@@ -240,10 +240,15 @@ def _nodes(
     until[releases.nodes] = releases.times  # ascending, so that the last counts
     for alike in wanted.values():
         idle, free = rooms.idle(alike[0]), rooms.now(alike[0])
-        some = idle.nonzero()[0]
-        order = some[np.lexsort((free[some], until[some], free[some] == 0))]
         units = units_of(alike)
         needed = max(units.sum() * spare, units.max())
+        begun = free.nonzero()[0]
+        busy = ((idle > 0) & (free == 0)).nonzero()[0]
+        most = int(needed) + 1  # nodes, as each counts for a unit at least
+        if len(busy) > most:
+            busy = busy[until[busy] <= np.partition(until[busy], most)[most]]
+        begun = begun[np.lexsort((free[begun], until[begun]))]
+        order = np.concatenate((begun, busy[until[busy].argsort(kind="stable")]))
         # A node that is busy counts for what it holds in the end, a free one for what it holds now.
         upto = np.where(free[order] > 0, free[order], idle[order]).cumsum()
         usable[order[: int(upto.searchsorted(needed)) + 1]] = True
