@@ -2,7 +2,7 @@
 
 Each measures a finished run as its metric does. Those that are linear in start times can also be
 planned with; a plan's cost is then the sum over its jobs, with predicted run times, where the
-metric is a mean. (PαSF is a ratio of sums.)
+metric is a mean. PαSF is a ratio of sums, and can be planned with around a level.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hpcsched.dispatching.planned_cost import PlannedCost, run_times, wait_times
+from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, run_times, wait_times
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.metrics.capacity import makespan
 from hpcsched.metrics.figures import AlphaParams, TauParams
@@ -97,6 +97,12 @@ class PSF:
     def measure(self, jobs: Table) -> float | None:
         """Return PαSF."""
         return specific_response_time(jobs, self.alpha)
+
+    def planned_ratio(self, jobs: Sequence[WaitingJob], now: int, level: float) -> PlannedCost:
+        """Return what planned starts add to the numerator, less `level` times the denominator."""
+        amounts = np.array([float(job.demand) for job in jobs])
+        specific = SpecificCost(self.alpha, level, amounts, wait_times(jobs, now).astype(float))
+        return PlannedCost(np.zeros(len(jobs)), _no_time(jobs), specific=specific)
 
 
 @dataclass(frozen=True, slots=True)

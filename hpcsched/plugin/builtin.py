@@ -149,7 +149,7 @@ class ListParams(Params):
 
 @hookimpl
 def hpcsched_dispatchers() -> Iterable[Plugin]:
-    """Return `reject`, `list`, `easy`, and those that plan with a solver.
+    """Return `reject`, `list`, `easy`, `order-search`, and those that plan with a solver.
 
     The latter are `hcp19`, `pcp19`, `pcp4`, `pcp20`, `pcp21`, `node-time` and `joint-now`.
     """
@@ -157,6 +157,7 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
     from hpcsched.dispatching.heuristic.easy import Easy
     from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
     from hpcsched.dispatching.heuristic.reject import Reject
+    from hpcsched.dispatching.search.params import OrderSearchParams
 
     def make_list(params: ListParams, context: Context) -> ListScheduler:
         return ListScheduler(
@@ -183,8 +184,21 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
         lambda params, context: Easy(context.make("allocator", params.allocator)),
         EasyParams,
     )
+    yield Plugin(
+        "order-search",
+        "list scheduling in the order that costs least, found by compiled search",
+        _make_order_search,
+        OrderSearchParams,
+    )
     for name, summary, params in DISPATCHERS:
         yield Plugin(name, summary, partial(_make_cp, name), params)
+
+
+def _make_order_search(params: Any, context: Any) -> object:
+    """Build the dispatcher that searches orders; what it takes is imported only then."""
+    from hpcsched.dispatching.search.factories import make_order_search
+
+    return make_order_search(params, context)
 
 
 def _make_cp(name: str, params: Any, context: Any) -> object:

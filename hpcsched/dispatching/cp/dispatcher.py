@@ -16,6 +16,7 @@ from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
 from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted, select
@@ -88,10 +89,8 @@ class CpDispatcher:
         decision = self._plan(problem)
         if decision.starts or problem.running:
             return decision
-        workspace = open_workspace(problem, self.allocator)
-        job = next(job for job in self.priority.sort(problem) if workspace.fits(job))
-        start = Start(job.job_id, workspace.place(job))
-        return decision._replace(starts=(start,), fallback=True)
+        starts = start_first(problem, self.priority.sort(problem), self.allocator)
+        return decision._replace(starts=starts, fallback=True)
 
     def _plan(self, problem: DispatchingProblem) -> Decision:
         settings = self.settings
@@ -200,15 +199,7 @@ class CpDispatcher:
         self, problem: DispatchingProblem, selection: Selection, plan: Plan
     ) -> tuple[Start, ...]:
         """Return the starts of a plan's jobs that start now, on the plan's nodes."""
-        now = (plan.starts == 0).nonzero()[0].tolist()
-        if selection.nodes is None:
-            workspace = open_workspace(problem, self.allocator)
-            return tuple(
-                Start(job.job_id, workspace.place(job)) for job in (selection.jobs[i] for i in now)
-            )
-        return tuple(
-            Start(selection.jobs[i].job_id, selection.allocation(i, plan.placed[i])) for i in now
-        )
+        return starts_now(problem, selection, plan, self.allocator)
 
     def _place(
         self, problem: DispatchingProblem, selection: Selection, plan: Plan

@@ -32,6 +32,11 @@ class ListPlanner:
         )
         self._segments = start, after, free
 
+    def segments(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return what is free before any job is planned (see `plan_kernels`), to be written to."""
+        start, after, free = (segments.copy() for segments in self._segments)
+        return start, after, free, np.array([self._count], dtype=np.int64)
+
     def plan(self, order: Iterable[int], first: Plan | None = None) -> Plan:
         """Return the plan of all jobs in an order, `[J]`.
 
@@ -39,8 +44,7 @@ class ListPlanner:
         where a job does not fit on the idle nodes.
         """
         data = self._data
-        start, after, free = (segments.copy() for segments in self._segments)
-        state = np.array([self._count], dtype=np.int64)
+        start, after, free, state = self.segments()
         starts = np.zeros(data.job_count, dtype=np.int64)
         placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
         rest = np.array(list(order), dtype=np.int64)

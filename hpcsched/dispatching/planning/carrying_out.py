@@ -1,0 +1,40 @@
+"""From a plan to a decision: what starts now, and where."""
+
+from collections.abc import Iterable
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.decision import Start
+from hpcsched.dispatching.heuristic.workspace import open_workspace
+from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.selection import Selection
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+
+
+def starts_now(
+    problem: DispatchingProblem, selection: Selection, plan: Plan, allocator: Allocator
+) -> tuple[Start, ...]:
+    """Return the starts of a plan's jobs that start now, on the plan's nodes.
+
+    Where slots are alike and the plan knows no nodes, the allocator decides.
+    """
+    now = (plan.starts == 0).nonzero()[0].tolist()
+    if selection.nodes is None:
+        workspace = open_workspace(problem, allocator)
+        return tuple(
+            Start(job.job_id, workspace.place(job)) for job in (selection.jobs[i] for i in now)
+        )
+    return tuple(
+        Start(selection.jobs[i].job_id, selection.allocation(i, plan.placed[i])) for i in now
+    )
+
+
+def start_first(
+    problem: DispatchingProblem, by_priority: Iterable[WaitingJob], allocator: Allocator
+) -> tuple[Start, ...]:
+    """Return the start of the first job for which there is room.
+
+    It is for where nothing runs and a plan starts nothing, so that no job waits for ever.
+    """
+    workspace = open_workspace(problem, allocator)
+    job = next(job for job in by_priority if workspace.fits(job))
+    return (Start(job.job_id, workspace.place(job)),)

@@ -1,0 +1,135 @@
+"""The dispatcher that searches orders."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
+from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
+from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.search.level import Level
+from hpcsched.dispatching.search.order_kernels import Content, Curves, Effort, Segments, search
+from hpcsched.system.system import IntArray
+
+LARGEST = 1 << 62
+"""What an objective in whole numbers may amount to; here it only ranks jobs."""
+
+
+class SearchSettings(NamedTuple):
+    """How a round is gone about.
+
+    `length`, `spare_nodes`: see `Wanted`. `orders`: the plans to begin with. `carry`: so is the
+    best order of the round before. `patience`: see `Curves`.
+    """
+
+    length: int
+    spare_nodes: float | None
+    orders: tuple[QueueOrder, ...]
+    carry: bool
+    effort: Effort
+    patience: float
+
+
+@dataclass
+class OrderSearch:
+    """Searches for the order of the queue whose list plan costs least, and starts what it starts.
+
+    `cost_of` says what plans cost; `level`, for an objective that is a ratio, is told what starts.
+    """
+
+    priority: QueueOrder
+    cost_of: Callable[[Sequence[WaitingJob], int], PlannedCost]
+    level: Level | None
+    allocator: Allocator
+    settings: SearchSettings
+    random: IntArray
+    _last: dict[int, int] = field(default_factory=dict)
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the jobs to start now."""
+        by_priority = self.priority.sort(problem)
+        starts = self._search(problem, by_priority)
+        if starts or problem.running:
+            return Decision(starts)
+        return Decision(start_first(problem, by_priority, self.allocator), fallback=True)
+
+    def _search(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> tuple[Start, ...]:
+        """Return what the best plan found starts now."""
+        settings = self.settings
+        wanted = Wanted("all", settings.length, settings.spare_nodes, largest=LARGEST)
+        selection = select(
+            problem, by_priority, wanted, lambda jobs: self.cost_of(jobs, problem.now)
+        )
+        if selection is None:
+            return ()
+        plan = self._plan(problem, selection)
+        if self.level is not None:
+            now = (plan.starts == 0).nonzero()[0]
+            self.level.add([selection.jobs[i] for i in now], problem.now)
+        return starts_now(problem, selection, plan, self.allocator)
+
+    def _plan(self, problem: DispatchingProblem, selection: Selection) -> Plan:
+        """Return the plan of the best order found."""
+        data, jobs = selection.data, selection.jobs
+        planner = ListPlanner(data)
+        best = np.empty(len(jobs), dtype=np.int64)
+        search(
+            np.array(self._orders(problem, selection), dtype=np.int64),
+            content_of(data),
+            Segments(*planner.segments()),
+            curves_of(selection.cost, data.run_times, self.settings.patience),
+            self.settings.effort,
+            self.random,
+            best,
+        )
+        self._last = {jobs[i].job_id: place for place, i in enumerate(best.tolist())}
+        return planner.plan(best)
+
+    def _orders(self, problem: DispatchingProblem, selection: Selection) -> list[Sequence[int]]:
+        """Return the orders to begin with, as numbers of the selected jobs."""
+        numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
+        asked = problem._replace(queue=selection.jobs)
+        orders: list[Sequence[int]] = [
+            [numbers[job.job_id] for job in order.sort(asked)] for order in self.settings.orders
+        ]
+        orders.append(weighted_order(selection.data).tolist())
+        if self.settings.carry:
+            last, unknown = self._last, len(self._last)
+            places = [last.get(job.job_id, unknown) for job in selection.jobs]
+            orders.append(sorted(range(len(places)), key=places.__getitem__))
+        return orders
+
+
+def content_of(data: ModelData) -> Content:
+    """Return what compiled code wants to know of jobs and nodes."""
+    pooled = data.node_count == data.type_count == 1
+    jobs = data.units, data.requests, data.run_times, data.room
+    return Content(pooled, *jobs, data.capacity, data.totals)
+
+
+def curves_of(cost: PlannedCost, run_times: IntArray, patience: float) -> Curves:
+    """Return what compiled code wants to know of a cost; run times in seconds, `[J]`."""
+    none = np.zeros(len(run_times))
+    specific = cost.specific or SpecificCost(0.0, 0.0, none, none)
+    return Curves(
+        cost.weights.astype(np.float64),
+        cost.free.astype(np.float64),
+        float(cost.makespan),
+        float(patience),
+        float(specific.alpha),
+        float(specific.level),
+        specific.amounts,
+        specific.waits,
+        run_times.astype(np.float64),
+    )

@@ -1,0 +1,1 @@
+"""Tests of dispatching by searching orders."""

@@ -1,0 +1,108 @@
+"""The dispatcher that searches orders: what it decides, on slots and on nodes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, shortest_job
+from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
+from hpcsched.dispatching.search.dispatcher import OrderSearch, SearchSettings
+from hpcsched.dispatching.search.level import Level
+from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
+from tests.builders import ALLOCATORS, Told, replay
+from tests.strategies import mixed_workloads, tries
+
+OBJECTIVES = [Slowdown(), BoundedSlowdown(), AF(), AWF(), PSF(), Makespan()]
+
+
+def order_search(objective: Any = None, *, carry: bool = True, **more: Any) -> OrderSearch:
+    """Return the dispatcher with a small budget."""
+    objective = objective or AF()
+    level = Level(objective, 0.8) if isinstance(objective, PSF) else None
+    settings = SearchSettings(
+        more.get("length", 50),
+        1.5,
+        (ArrivalOrder(), KeyOrder(shortest_job)),
+        carry,
+        Effort(more.get("budget", 2000), 2.0),
+        more.get("patience", 0.0),
+    )
+    return OrderSearch(
+        ArrivalOrder(),
+        level.cost if level else objective.planned_cost,
+        level,
+        ALLOCATORS["best_fit"],
+        settings,
+        np.array([1], dtype=np.int64),
+    )
+
+
+def check_replay(dispatcher: Any, system: Any, jobs: Any, **more: Any) -> Any:
+    """Replay jobs, audit the replay, and expect that all jobs ended."""
+    recorder = replay(system, dispatcher, jobs, **more)
+    audit_replay(list(recorder.jobs.values()), list(jobs), system)
+    assert len(recorder.jobs) == len(jobs)
+    return recorder
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: type(o).__name__)
+@tries(15)
+@given(workload=mixed_workloads())
+def test_every_decision_can_be_carried_out(objective: Any, workload: Any) -> None:
+    """Unlike jobs on unlike nodes, some alone on theirs, wrong predictions: all complete."""
+    predictor = Told(workload.predictions)
+    check_replay(order_search(objective), workload.system, workload.jobs, predictor=predictor)
+
+
+@pytest.mark.parametrize("carry", [False, True])
+def test_sample_workloads(carry: bool) -> None:
+    """Bursts of jobs, on slots where they all ask alike, and on nodes; few are planned at once."""
+    for sample in sample_workloads(seed=5, count=14):
+        for pooled in {False, sample.uniform}:
+            request = sample.jobs[0].job.unit_request if pooled else None
+            dispatcher = order_search(carry=carry, length=8)
+            check_replay(dispatcher, sample.system, sample.jobs, uniform_request=request)
+
+
+def test_the_order_suits_the_objective() -> None:
+    """Three jobs for one core: mean response time wants the shortest first, area does not mind."""
+    problem = make_problem(
+        make_system(1, core=1),
+        """
+        job_id  submit_time  units  core  requested_time
+        1       0            1      1     300
+        2       0            1      1     200
+        3       0            1      1     100
+        """,
+    )
+    (start,) = order_search(AF()).dispatch(problem).starts
+    assert start.job_id == 3
+    (start,) = order_search(AWF()).dispatch(problem).starts
+    assert start.job_id == 1  # all orders cost the same, so the first that was looked at
+
+
+def test_equal_problems_get_equal_decisions() -> None:
+    """Two dispatchers with one seed decide alike, round by round."""
+    sample = sample_workloads(seed=6, count=40)[0]
+    first, second = (
+        check_replay(order_search(budget=300), sample.system, sample.jobs) for _ in range(2)
+    )
+    assert first.jobs == second.jobs
+
+
+def test_a_ratio_is_pursued_around_what_it_has_come_to() -> None:
+    """The level is a share of the ratio of the jobs that were started."""
+    problem = make_problem(
+        make_system(1, core=1),
+        "job_id  submit_time  units  core  requested_time\n1       0            1      1     100",
+    )
+    level = Level(PSF(2), 0.5)
+    job = problem.queue[0]
+    assert level.cost([job], 0).specific.level == 0
+    level.add([job], 100)
+    q, f = 100.0, 200.0
+    ratio = 0.75 * (f**4 - q**4) / (f**3 - q**3)
+    assert level.cost([job], 100).specific.level == pytest.approx(0.5 * ratio)

@@ -1,0 +1,196 @@
+"""The compiled search against plans made one by one, and against all orders there are."""
+
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
+from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.search.dispatcher import content_of, curves_of
+from hpcsched.dispatching.search.order_kernels import (
+    FEW,
+    Effort,
+    Segments,
+    cost_of,
+    least_cost,
+    search,
+)
+from tests.dispatching.cp.tiny import Size, tiny_data
+from tests.strategies import tries
+
+AMPLE = 1 << 40
+POOLED = Size(jobs=5, nodes=1, types=1, units=3, run_time=6, capacity=6)
+ON_NODES = Size(jobs=4, nodes=3, types=2, units=3, run_time=5, capacity=4)
+MANY = Size(jobs=12, nodes=2, types=2, units=3, run_time=6, capacity=4)
+
+
+@st.composite
+def costs(draw: Any, data: ModelData) -> PlannedCost:
+    """Draw what plans of some data cost: linear, or a ratio of sums around a level."""
+    count = data.job_count
+    if draw(st.booleans()):
+        return PlannedCost(
+            data.weights.astype(float), data.free, makespan=float(draw(st.integers(0, 3)))
+        )
+    some = st.lists(st.integers(0, 9), min_size=count, max_size=count)
+    specific = SpecificCost(
+        draw(st.sampled_from([1.0, 2.0, 1.5])),
+        draw(st.sampled_from([0.0, 5.0, 40.0])),
+        np.array(draw(some), dtype=float),
+        np.array(draw(some), dtype=float),
+    )
+    none = np.zeros(count)
+    return PlannedCost(none, none.astype(np.int64), specific=specific)
+
+
+def searched(
+    data: ModelData, cost: PlannedCost, orders: Any = None, budget: int = AMPLE, patience: float = 0
+) -> tuple[np.ndarray, float, bool]:
+    """Return the best order found, what it is said to cost, and whether that is the least."""
+    best = np.empty(data.job_count, dtype=np.int64)
+    found, proved = search(
+        np.array(orders or [range(data.job_count)], dtype=np.int64),
+        content_of(data),
+        Segments(*ListPlanner(data).segments()),
+        curves_of(cost, data.run_times, patience),
+        Effort(budget, 2.0),
+        np.array([1], dtype=np.int64),
+        best,
+    )
+    return best, found, proved
+
+
+def value(data: ModelData, cost: PlannedCost, order: Any) -> float:
+    """Return what the list plan of an order costs, worked out without the search."""
+    return cost.value(ListPlanner(data).plan(order).starts, data.run_times)
+
+
+@pytest.mark.parametrize("size", [POOLED, ON_NODES], ids=["pooled", "on nodes"])
+@tries(40)
+@given(drawn=st.data())
+def test_few_jobs_are_searched_through(size: Size, drawn: Any) -> None:
+    """The order costs as much as is said, and as little as the best of all orders."""
+    data = drawn.draw(tiny_data(size))
+    cost = drawn.draw(costs(data))
+    order, found, proved = searched(data, cost)
+    assert sorted(order) == list(range(data.job_count))
+    assert found == pytest.approx(value(data, cost, order), rel=1e-9, abs=1e-9)
+    least = min(value(data, cost, each) for each in permutations(range(data.job_count)))
+    assert found == pytest.approx(least, rel=1e-9, abs=1e-9)
+    assert proved
+
+
+@tries(40)
+@given(drawn=st.data(), budget=st.integers(0, 3000))
+def test_more_jobs_are_no_worse_than_at_first(drawn: Any, budget: int) -> None:
+    """Whatever the budget, the best order found costs no more than any that was given."""
+    data = drawn.draw(tiny_data(MANY))
+    cost = drawn.draw(costs(data))
+    orders = [drawn.draw(st.permutations(range(data.job_count))) for _ in range(3)]
+    order, found, proved = searched(data, cost, orders, budget)
+    assert sorted(order) == list(range(data.job_count))
+    assert found == pytest.approx(value(data, cost, order), rel=1e-9, abs=1e-9)
+    given_best = min(value(data, cost, each) for each in orders)
+    assert found <= given_best + 1e-9 * abs(given_best)
+    if proved:
+        better = searched(data, cost, orders, 30_000)[1]
+        assert better >= found - 1e-9 * abs(found)
+
+
+def on_one_node(cores: int, units: np.ndarray, run_times: np.ndarray) -> ModelData:
+    """Return jobs for one idle node, equally urgent."""
+    count, none = len(units), np.zeros(0, dtype=np.int64)
+    return ModelData(
+        1,
+        units,
+        np.ones((count, 1), dtype=np.int64),
+        run_times,
+        np.array([[cores]]),
+        np.full((count, 1), cores),
+        none,
+        none,
+        np.zeros((0, 1), dtype=np.int64),
+        np.ones(count, dtype=np.int64),
+        np.zeros(count, dtype=np.int64),
+        0,
+        int(run_times.sum()),
+    )
+
+
+def test_orders_are_found_that_no_rule_gives() -> None:
+    """Jobs of unlike widths and lengths: less waiting than in order of length, or of area."""
+    count = FEW + 8
+    units = np.array([(5 * k) % 7 + 1 for k in range(count)])
+    run_times = np.array([(11 * k) % 17 + 3 for k in range(count)])
+    data = on_one_node(8, units, run_times)
+    cost = PlannedCost(np.ones(count), np.zeros(count, dtype=np.int64))
+    rules = [
+        np.argsort(key, kind="stable").tolist() for key in (run_times, units * run_times, units)
+    ]
+    best_rule = min(value(data, cost, order) for order in rules)
+    _, found, _ = searched(data, cost, rules, budget=200_000)
+    assert found < best_rule
+
+
+def test_many_jobs_find_the_order_that_is_best_by_far() -> None:
+    """One core, ten jobs of unlike lengths, all equally urgent: the shortest first."""
+    count = FEW + 3
+    run_times = np.array([(7 * k) % 11 + 1 for k in range(count)])
+    data = on_one_node(1, np.ones(count, dtype=np.int64), run_times)
+    cost = PlannedCost(np.ones(count), np.zeros(count, dtype=np.int64))
+    order, found, _ = searched(data, cost, budget=100_000)
+    assert run_times[order].tolist() == sorted(run_times.tolist())
+    assert found == sum((count - 1 - k) * time for k, time in enumerate(sorted(run_times)))
+
+
+@tries(100)
+@given(
+    alpha=st.integers(1, 3),
+    level=st.integers(0, 50),
+    amount=st.integers(1, 9),
+    wait=st.integers(0, 60),
+    run_time=st.integers(1, 60),
+    start=st.integers(0, 60),
+)
+def test_specific_cost_is_that_of_exact_arithmetic(
+    alpha: int, level: int, amount: int, wait: int, run_time: int, start: int
+) -> None:
+    """A job's share of PαSF's sums, around a level, as fractions say."""
+    q, f = wait + start, wait + start + run_time
+    upper = Fraction(alpha + 1, alpha + 2) * amount * (f ** (alpha + 2) - q ** (alpha + 2))
+    lower = amount * (f ** (alpha + 1) - q ** (alpha + 1))
+    exact = float(upper - level * lower)
+    specific = SpecificCost(float(alpha), float(level), np.array([amount]), np.array([wait]))
+    cost = PlannedCost(np.zeros(1), np.zeros(1, dtype=np.int64), specific=specific)
+    run_times = np.array([run_time])
+    scale = float(upper + level * lower)
+    assert cost.value(np.array([start]), run_times) == pytest.approx(exact, abs=1e-12 * scale)
+    curves = curves_of(cost, run_times, 0)
+    assert cost_of(0, start, curves) == pytest.approx(exact, abs=1e-12 * scale)
+    sums = specific.sums(np.array([start]), run_times)
+    assert sums == pytest.approx((float(upper), float(lower)), rel=1e-12)
+
+
+@tries(60)
+@given(drawn=st.data(), start=st.integers(0, 20))
+def test_least_cost_is_the_least_from_there_on(drawn: Any, start: int) -> None:
+    """No later start costs less than is said."""
+    data = drawn.draw(tiny_data(Size(jobs=1)))
+    cost = drawn.draw(costs(data))
+    curves = curves_of(cost, data.run_times, 0)
+    every = [cost_of(0, later, curves) for later in range(start, start + 200)]
+    assert least_cost(0, start, curves) == pytest.approx(min(every), rel=1e-9, abs=1e-9)
+
+
+def test_patience_makes_what_is_far_count_for_less() -> None:
+    """With a time constant of τ, waiting for ever costs τ seconds of waiting."""
+    cost = PlannedCost(np.ones(1), np.zeros(1, dtype=np.int64))
+    run_times = np.array([5])
+    patient = [cost_of(0, start, curves_of(cost, run_times, 100)) for start in (0, 1, 100, 10**6)]
+    assert patient == pytest.approx([0, 0.995, 100 * (1 - np.exp(-1)), 100], rel=1e-3)
