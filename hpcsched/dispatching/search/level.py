@@ -11,8 +11,7 @@ from hpcsched.dispatching.problem import WaitingJob
 class Level:
     """Adds up a ratio over the jobs that were started, with their predicted run times.
 
-    A plan is judged around a level below the ratio so far (`share` times it): what is weighed
-    against what is settled at the end of the run, not now. See `docs/order-search.md`.
+    Plans are judged around `share` times the ratio so far (see `SpecificCost`).
     """
 
     def __init__(self, objective: PlannableRatio, share: float) -> None:

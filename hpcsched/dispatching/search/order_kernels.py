@@ -161,15 +161,6 @@ def _plan(j: int, content: Content, segments: Segments, placed: IntArray) -> int
     )
 
 
-@compiled()
-def _copy(given: Segments, into: Segments) -> None:
-    count = given.state[0]
-    into.state[0] = count
-    into.start[:count] = given.start[:count]
-    into.after[:count] = given.after[:count]
-    into.free[:count] = given.free[:count]
-
-
 class Kept(NamedTuple):
     """What a plan has come to before each position of an order, to go on from there.
 
@@ -189,18 +180,28 @@ class Kept(NamedTuple):
 def _keep(given: Segments, kept: Kept, k: int) -> None:
     count = given.state[0]
     kept.counts[k] = count
-    kept.start[k, :count] = given.start[:count]
-    kept.after[k, :count] = given.after[:count]
-    kept.free[k, :count] = given.free[:count]
+    for s in range(count):
+        kept.start[k, s] = given.start[s]
+        kept.after[k, s] = given.after[s]
+        for r in range(given.free.shape[1]):
+            kept.free[k, s, r] = given.free[s, r]
 
 
 @compiled()
 def _restore(kept: Kept, k: int, into: Segments) -> None:
     count = kept.counts[k]
     into.state[0] = count
-    into.start[:count] = kept.start[k, :count]
-    into.after[:count] = kept.after[k, :count]
-    into.free[:count] = kept.free[k, :count]
+    for s in range(count):
+        into.start[s] = kept.start[k, s]
+        into.after[s] = kept.after[k, s]
+        for r in range(into.free.shape[1]):
+            into.free[s, r] = kept.free[k, s, r]
+
+
+@compiled()
+def _write(first: int, given: IntArray, into: IntArray) -> None:
+    for k in range(first, len(given)):
+        into[k] = given[k]
 
 
 @compiled()
@@ -247,15 +248,15 @@ def _move(order: IntArray, trial: IntArray, bias: float, random: IntArray) -> tu
     if b >= a:
         b += 1
     low, high = min(a, b), max(a, b)
-    trial[low:] = order[low:]
+    for k in range(low, count):
+        trial[k] = order[k]
     if _uniform(random) < 0.5:
-        trial[a], trial[b] = order[b], order[a]
-    elif a < b:
-        trial[a:b] = order[a + 1 : b + 1]
-        trial[b] = order[a]
+        trial[a] = order[b]
     else:
-        trial[b + 1 : a + 1] = order[b:a]
-        trial[b] = order[a]
+        step = 1 if a < b else -1
+        for k in range(a, b, step):
+            trial[k] = order[k + step]
+    trial[b] = order[a]
     return low, high
 
 
@@ -341,7 +342,7 @@ def _branch(
         order[k] = j
         if k + 1 == count:
             best = cost + curves.makespan * end
-            best_order[:] = order
+            _write(0, order, best_order)
             continue
         used[j] = True
         k += 1
@@ -375,17 +376,6 @@ def search(
         np.empty_like(segments.free),
         np.empty_like(segments.state),
     )
-    placed = np.zeros((count, len(content.capacity)), np.int64)
-    starts = np.empty(count, np.int64)
-    least = np.empty(count, np.float64)
-    last_end = 0
-    for j in range(count):
-        _copy(segments, scratch)
-        start = _plan(j, content, scratch, placed)
-        least[j] = least_cost(j, start, curves)
-        last_end = max(last_end, start + content.run_times[j])
-    bound = least.sum() + curves.makespan * last_end
-
     kept = Kept(
         np.empty((count, size), np.int64),
         np.empty((count, size), np.int64),
@@ -394,14 +384,24 @@ def search(
         np.zeros(count, np.float64),
         np.zeros(count, np.int64),
     )
-    kept.counts[0] = segments.state[0]
-    kept.start[0], kept.after[0], kept.free[0] = segments.start, segments.after, segments.free
+    _keep(segments, kept, 0)
+    placed = np.zeros((count, len(content.capacity)), np.int64)
+    starts = np.empty(count, np.int64)
+    least = np.empty(count, np.float64)
+    last_end = 0
+    for j in range(count):
+        _restore(kept, 0, scratch)
+        start = _plan(j, content, scratch, placed)
+        least[j] = least_cost(j, start, curves)
+        last_end = max(last_end, start + content.run_times[j])
+    bound = least.sum() + curves.makespan * last_end
+
     best = np.inf
     for k in range(len(orders)):
         cost = _plan_and_keep(0, orders[k], content, curves, kept, scratch, placed, starts)
         if cost < best:
             best = cost
-            best_order[:] = orders[k]
+            _write(0, orders[k], best_order)
     slack = 1e-12 * abs(best)
     if count < 2 or best <= bound + slack:
         return best, True
@@ -430,12 +430,12 @@ def search(
         left -= planned * scratch.state[0]
         if not good:
             continue
-        order[low:] = trial[low:]
+        _write(low, trial, order)
         now = _plan_and_keep(low, order, content, curves, kept, scratch, placed, starts)
         left -= (count - low) * scratch.state[0]
         if now < best - slack:
             best = now
-            best_order[:] = order
+            _write(0, order, best_order)
             if best <= bound + slack:
                 return best, True
     return best, False
