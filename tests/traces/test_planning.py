@@ -1,4 +1,4 @@
-"""CP dispatchers on real and made-up logs: every job is accounted for, every round audited."""
+"""Dispatchers that plan, on real and made-up logs: all jobs accounted for, every round audited."""
 
 import json
 from pathlib import Path
@@ -23,6 +23,16 @@ def audited(scenario: str, out: Path, *settings: str) -> dict[str, Any]:
     assert main(["verify", str(out)]) == 0
     summary: dict[str, Any] = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     return summary
+
+
+@pytest.mark.parametrize("objective", ["bounded_slowdown", "awf", "psf"])
+def test_order_search_on_cerit_sc(objective: str, tmp_path: Path) -> None:
+    """Cores and memory on two kinds of node, in the order that costs least."""
+    trace("CERIT-SC-2013.swf.gz")
+    settings = ("trace.jobs=300", "dispatcher=order-search", f"objective={objective}")
+    summary = audited("cerit-joint-now", tmp_path / "out", *settings)
+    assert summary["jobs"]["completed"] == 300
+    assert summary["rounds"]["fallbacks"] == 0
 
 
 def check(summary: dict[str, Any], jobs: int) -> None:
