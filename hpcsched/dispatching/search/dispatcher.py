@@ -16,8 +16,10 @@ from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.search.curve_kernels import Curves
 from hpcsched.dispatching.search.level import Level
-from hpcsched.dispatching.search.order_kernels import Content, Curves, Effort, Segments, search
+from hpcsched.dispatching.search.order_kernels import Effort, search
+from hpcsched.dispatching.search.segment_kernels import Content, Segments
 from hpcsched.system.system import IntArray
 
 LARGEST = 1 << 62

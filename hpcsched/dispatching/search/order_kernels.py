@@ -1,9 +1,4 @@
-"""Compiled search over orders, of which each is made into a plan by list scheduling.
-
-A plan is a pool of segments as in `plan_kernels`, or, where all jobs share one resource type of one
-node, a row of segments in order of time: `start[k]`, and `free[k, 0]` until `start[k + 1]`.
-`state[0]` counts the segments. Times are in steps from now.
-"""
+"""Compiled search over orders, of which each is made into a plan by list scheduling."""
 
 from typing import NamedTuple
 
@@ -11,52 +6,19 @@ import numpy as np
 
 from hpcsched.dispatching.heuristic.compiled import compiled
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.list_kernels import plan_job
+from hpcsched.dispatching.search.curve_kernels import Curves, cost_of, least_cost
+from hpcsched.dispatching.search.segment_kernels import (
+    Content,
+    Kept,
+    Segments,
+    keep,
+    plan,
+    restore,
+)
 from hpcsched.system.system import IntArray
 
 FEW = 7
 """Of so many jobs all orders are tried: 5,040 at most."""
-
-
-class Content(NamedTuple):
-    """Jobs and nodes of `ModelData`, and whether they are pooled."""
-
-    pooled: bool
-    units: IntArray
-    requests: IntArray
-    run_times: IntArray
-    room: IntArray
-    capacity: IntArray
-    totals: IntArray
-
-
-class Segments(NamedTuple):
-    """What is free from now on."""
-
-    start: IntArray
-    after: IntArray
-    free: IntArray
-    state: IntArray
-
-
-class Curves(NamedTuple):
-    """What each job costs by its start, in steps.
-
-    It is `weights[j] · late + amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) −
-    Q^(α+1)))`, with `late` = max(start, free[j]), Q = waits[j] + start and F = Q + durations[j]. If
-    `patience` is not 0, `late` is discounted: patience · (1 − exp(−late / patience)). To the sum is
-    added `makespan` · last end.
-    """
-
-    weights: FloatArray
-    free: FloatArray
-    makespan: float
-    patience: float
-    alpha: float
-    level: float
-    amounts: FloatArray
-    waits: FloatArray
-    durations: FloatArray
 
 
 class Effort(NamedTuple):
@@ -68,134 +30,6 @@ class Effort(NamedTuple):
 
     budget: int
     bias: float
-
-
-@compiled()
-def cost_of(j: int, start: int, curves: Curves) -> float:
-    """Return what a job costs."""
-    cost = 0.0
-    if curves.weights[j] != 0.0:
-        late = max(float(start), curves.free[j])
-        if curves.patience > 0.0:
-            late = -curves.patience * np.expm1(-late / curves.patience)
-        cost = curves.weights[j] * late
-    if curves.amounts[j] != 0.0:
-        a = curves.alpha + 1.0
-        wait = curves.waits[j] + start
-        response = wait + curves.durations[j]
-        high = response ** (a + 1.0) - wait ** (a + 1.0)
-        low = response**a - wait**a
-        cost += curves.amounts[j] * (a / (a + 1.0) * high - curves.level * low)
-    return cost
-
-
-@compiled()
-def least_cost(j: int, start: int, curves: Curves) -> float:
-    """Return the least that a job costs if it does not start before then.
-
-    What grows with the start is least there. A curve with a level first falls, where waiting raises
-    the ratio's denominator by more, and then grows: the turn is found by bisection.
-    """
-    if curves.amounts[j] == 0.0 or curves.level <= 0.0:
-        return cost_of(j, start, curves)
-    low, high = start, start + 1
-    while high - start < 1 << 40 and cost_of(j, high + 1, curves) < cost_of(j, high, curves):
-        high = start + 2 * (high - start)
-    while low < high:
-        middle = (low + high) // 2
-        if cost_of(j, middle + 1, curves) < cost_of(j, middle, curves):
-            low = middle + 1
-        else:
-            high = middle
-    return cost_of(j, low, curves)
-
-
-@compiled()
-def _plan_pooled(demand: int, run_time: int, segments: Segments) -> int:
-    """Give a job its earliest start on a row of segments, and return it."""
-    start, free, state = segments.start, segments.free, segments.state
-    count = state[0]
-    first = 0
-    while True:
-        while free[first, 0] < demand:
-            first += 1
-        end = start[first] + run_time
-        last = first + 1
-        while last < count and start[last] < end and free[last, 0] >= demand:
-            last += 1
-        if last == count or start[last] >= end:
-            break
-        first = last + 1
-    if last == count or start[last] != end:
-        for k in range(count, last, -1):
-            start[k] = start[k - 1]
-            free[k, 0] = free[k - 1, 0]
-        start[last] = end
-        free[last, 0] = free[last - 1, 0]
-        state[0] = count + 1
-    for k in range(first, last):
-        free[k, 0] -= demand
-    return start[first]
-
-
-@compiled()
-def _plan(j: int, content: Content, segments: Segments, placed: IntArray) -> int:
-    """Give a job its earliest start beside those planned before it, and return it."""
-    if content.pooled:
-        return _plan_pooled(
-            content.units[j] * content.requests[j, 0], content.run_times[j], segments
-        )
-    return plan_job(
-        j,
-        content.units,
-        content.requests,
-        content.run_times,
-        content.room,
-        content.capacity,
-        content.totals,
-        segments.start,
-        segments.after,
-        segments.free,
-        segments.state,
-        placed,
-    )
-
-
-class Kept(NamedTuple):
-    """What a plan has come to before each position of an order, to go on from there.
-
-    `start` and `after`, `[J, S]`, and `free`, `[J, S, R]`, are segments, of which `counts`, `[J]`,
-    are in use; `paid` is what jobs so far cost, `ended` the last end.
-    """
-
-    start: IntArray
-    after: IntArray
-    free: IntArray
-    counts: IntArray
-    paid: FloatArray
-    ended: IntArray
-
-
-@compiled()
-def _keep(given: Segments, kept: Kept, k: int) -> None:
-    count = given.state[0]
-    kept.counts[k] = count
-    for s in range(count):
-        kept.start[k, s] = given.start[s]
-        kept.after[k, s] = given.after[s]
-        for r in range(given.free.shape[1]):
-            kept.free[k, s, r] = given.free[s, r]
-
-
-@compiled()
-def _restore(kept: Kept, k: int, into: Segments) -> None:
-    count = kept.counts[k]
-    into.state[0] = count
-    for s in range(count):
-        into.start[s] = kept.start[k, s]
-        into.after[s] = kept.after[k, s]
-        for r in range(into.free.shape[1]):
-            into.free[s, r] = kept.free[k, s, r]
 
 
 @compiled()
@@ -227,13 +61,13 @@ def _plan_and_keep(
     starts: IntArray,
 ) -> float:
     """Plan an order anew from a position on, keep what goes before each, and return the cost."""
-    _restore(kept, first, scratch)
+    restore(kept, first, scratch)
     cost, end = kept.paid[first], kept.ended[first]
     for k in range(first, len(order)):
-        _keep(scratch, kept, k)
+        keep(scratch, kept, k)
         kept.paid[k], kept.ended[k] = cost, end
         j = order[k]
-        starts[j] = _plan(j, content, scratch, placed)
+        starts[j] = plan(j, content, scratch, placed)
         end = max(end, starts[j] + content.run_times[j])
         cost += cost_of(j, starts[j], curves)
     return cost + curves.makespan * end
@@ -279,7 +113,7 @@ def _try(
     Return whether it costs no more than `limit` and changes a start, and how many jobs were planned
     to know. What the rest costs at least is counted in, so that few are planned to the end.
     """
-    _restore(kept, low, scratch)
+    restore(kept, low, scratch)
     cost, end = kept.paid[low], kept.ended[low]
     rest = 0.0
     for k in range(low, len(trial)):
@@ -287,7 +121,7 @@ def _try(
     same = True
     for k in range(low, len(trial)):
         j = trial[k]
-        start = _plan(j, content, scratch, placed)
+        start = plan(j, content, scratch, placed)
         same = same and start == starts[j]
         end = max(end, start + content.run_times[j])
         cost += cost_of(j, start, curves)
@@ -331,8 +165,8 @@ def _branch(
                 used[order[k]] = False
             continue
         following[k] = j + 1
-        _restore(kept, k, scratch)
-        start = _plan(j, content, scratch, placed)
+        restore(kept, k, scratch)
+        start = plan(j, content, scratch, placed)
         budget -= scratch.state[0]
         cost = kept.paid[k] + cost_of(j, start, curves)
         end = max(kept.ended[k], start + content.run_times[j])
@@ -346,7 +180,7 @@ def _branch(
             continue
         used[j] = True
         k += 1
-        _keep(scratch, kept, k)
+        keep(scratch, kept, k)
         kept.paid[k], kept.ended[k], rest[k], following[k] = cost, end, left, 0
     return best, budget
 
@@ -384,14 +218,14 @@ def search(
         np.zeros(count, np.float64),
         np.zeros(count, np.int64),
     )
-    _keep(segments, kept, 0)
+    keep(segments, kept, 0)
     placed = np.zeros((count, len(content.capacity)), np.int64)
     starts = np.empty(count, np.int64)
     least = np.empty(count, np.float64)
     last_end = 0
     for j in range(count):
-        _restore(kept, 0, scratch)
-        start = _plan(j, content, scratch, placed)
+        restore(kept, 0, scratch)
+        start = plan(j, content, scratch, placed)
         least[j] = least_cost(j, start, curves)
         last_end = max(last_end, start + content.run_times[j])
     bound = least.sum() + curves.makespan * last_end

@@ -1,0 +1,68 @@
+"""Compiled: what jobs cost by when they start."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.planned_cost import FloatArray
+
+
+class Curves(NamedTuple):
+    """What each job costs by its start, in steps.
+
+    It is `weights[j] · late + amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) −
+    Q^(α+1)))`, with `late` = max(start, free[j]), Q = waits[j] + start and F = Q + durations[j]. If
+    `patience` is not 0, `late` is discounted: patience · (1 − exp(−late / patience)). To the sum is
+    added `makespan` · last end.
+    """
+
+    weights: FloatArray
+    free: FloatArray
+    makespan: float
+    patience: float
+    alpha: float
+    level: float
+    amounts: FloatArray
+    waits: FloatArray
+    durations: FloatArray
+
+
+@compiled()
+def cost_of(j: int, start: int, curves: Curves) -> float:
+    """Return what a job costs."""
+    cost = 0.0
+    if curves.weights[j] != 0.0:
+        late = max(float(start), curves.free[j])
+        if curves.patience > 0.0:
+            late = -curves.patience * np.expm1(-late / curves.patience)
+        cost = curves.weights[j] * late
+    if curves.amounts[j] != 0.0:
+        a = curves.alpha + 1.0
+        wait = curves.waits[j] + start
+        response = wait + curves.durations[j]
+        high = response ** (a + 1.0) - wait ** (a + 1.0)
+        low = response**a - wait**a
+        cost += curves.amounts[j] * (a / (a + 1.0) * high - curves.level * low)
+    return cost
+
+
+@compiled()
+def least_cost(j: int, start: int, curves: Curves) -> float:
+    """Return the least that a job costs if it does not start before then.
+
+    What grows with the start is least there. A curve with a level first falls, where waiting raises
+    the ratio's denominator by more, and then grows: the turn is found by bisection.
+    """
+    if curves.amounts[j] == 0.0 or curves.level <= 0.0:
+        return cost_of(j, start, curves)
+    low, high = start, start + 1
+    while high - start < 1 << 40 and cost_of(j, high + 1, curves) < cost_of(j, high, curves):
+        high = start + 2 * (high - start)
+    while low < high:
+        middle = (low + high) // 2
+        if cost_of(j, middle + 1, curves) < cost_of(j, middle, curves):
+            low = middle + 1
+        else:
+            high = middle
+    return cost_of(j, low, curves)
