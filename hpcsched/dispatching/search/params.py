@@ -42,7 +42,7 @@ class OrderSearchParams(Params):
         " is a ratio of sums (psf).",
     )
     queue_length: int = Field(
-        200, ge=1, description="How many jobs to plan at most, the first by priority."
+        1000, ge=1, description="How many jobs to plan at most, the first by priority."
     )
     priority: Annotated[Any, Selects("queue_order")] = Field(
         "slowdown", description="Which jobs come first where there are more."
