@@ -2,23 +2,36 @@
 
 Each measures a finished run as its metric does. Those that are linear in start times can also be
 planned with; a plan's cost is then the sum over its jobs, with predicted run times, where the
-metric is a mean. PαSF is a ratio of sums, and can be planned with around a level.
+metric is a mean. PαSF is a ratio of sums, and can be planned with around a level. A weighted sum
+of those that can be planned with can be too.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, Protocol
 
 import numpy as np
+from pydantic import Field
 
-from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, run_times, wait_times
+from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.planned_cost import (
+    FloatArray,
+    Plannable,
+    PlannedCost,
+    SpecificCost,
+    linear,
+    run_times,
+    wait_times,
+    weighted_sum,
+)
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.metrics.capacity import makespan
 from hpcsched.metrics.figures import AlphaParams, TauParams
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
 from hpcsched.metrics.tables import Table
-from hpcsched.metrics.times import mean_response_time
+from hpcsched.metrics.times import mean_response_time, mean_wait_time
 from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
-from hpcsched.parameters import Params
+from hpcsched.parameters import Listed, Params, Selects
 from hpcsched.system.system import IntArray
 
 
@@ -34,7 +47,8 @@ class Slowdown:
         """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2)."""
         times, waits = run_times(jobs), wait_times(jobs, now)
         weights = 1 / np.maximum(times, 1)
-        return PlannedCost(weights, _no_time(jobs), len(jobs) + float(weights @ waits))
+        cost = linear(weights, constant=len(jobs) + float(weights @ waits))
+        return cost._replace(population=max(len(jobs), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +69,7 @@ class BoundedSlowdown:
         # At a start of `free` the response time is tau or, where that is more, the run time and
         # the wait so far.
         constant = float(weights @ (waits + times))
-        return PlannedCost(weights, free, constant)
+        return linear(weights, free, constant)._replace(population=max(len(jobs), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,21 @@ class AF:
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of response times, in seconds."""
         constant = float((run_times(jobs) + wait_times(jobs, now)).sum())
-        return PlannedCost(np.ones(len(jobs)), _no_time(jobs), constant)
+        return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
+
+
+@dataclass(frozen=True, slots=True)
+class WaitTime:
+    """Mean wait time, in seconds. Plans that are best by it are best by AF, and the reverse."""
+
+    def measure(self, jobs: Table) -> float | None:
+        """Return the mean wait time."""
+        return mean_wait_time(jobs)
+
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the sum of wait times, in seconds."""
+        cost = linear(np.ones(len(jobs)), constant=float(wait_times(jobs, now).sum()))
+        return cost._replace(population=max(len(jobs), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +113,7 @@ class AWF:
         areas = np.array([float(job.area) for job in jobs])
         weights = areas / areas.sum() if len(jobs) else areas
         responses = run_times(jobs) + wait_times(jobs, now)
-        return PlannedCost(weights, _no_time(jobs), float(weights @ responses))
+        return linear(weights, constant=float(weights @ responses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +130,7 @@ class PSF:
         """Return what planned starts add to the numerator, less `level` times the denominator."""
         amounts = np.array([float(job.demand) for job in jobs])
         specific = SpecificCost(self.alpha, level, amounts, wait_times(jobs, now).astype(float))
-        return PlannedCost(np.zeros(len(jobs)), _no_time(jobs), specific=specific)
+        return PlannedCost(*_no_terms(jobs), specific=specific)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +143,65 @@ class Makespan:
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the last planned end, in seconds from now."""
-        return PlannedCost(np.zeros(len(jobs)), _no_time(jobs), makespan=1.0)
+        return PlannedCost(*_no_terms(jobs), makespan=1.0)
 
 
-def _no_time(jobs: Sequence[WaitingJob]) -> IntArray:
-    return np.zeros(len(jobs), dtype=np.int64)
+class Term(Params):
+    """A part of a weighted sum: an objective, and how much it counts."""
+
+    objective: Annotated[Any, Selects("objective")] = Field(
+        description="The objective, in its own unit."
+    )
+    weight: float = Field(1, gt=0, description="What its value is multiplied by.")
+
+
+class WeightedSumParams(Params):
+    """What a weighted sum adds up."""
+
+    terms: Annotated[tuple[Term, ...], Listed] = Field(
+        min_length=1, description="The objectives that are added up, each with its weight."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedSum:
+    """The sum of objectives, each times its weight, `[K]`."""
+
+    objectives: tuple[Objective, ...]
+    weights: tuple[float, ...]
+
+    def measure(self, jobs: Table) -> float | None:
+        """Return the sum; None if an objective has no value."""
+        values = [objective.measure(jobs) for objective in self.objectives]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        return sum(weight * value for weight, value in zip(self.weights, known, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannableWeightedSum(WeightedSum):
+    """The sum of objectives all of which can be planned with."""
+
+    def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the weighted sum of what the objectives are over the planned jobs."""
+        costs = [
+            objective.planned_cost(jobs, now)
+            for objective in self.objectives
+            if isinstance(objective, Plannable)
+        ]
+        return weighted_sum(self.weights, costs)
+
+
+def _no_terms(jobs: Sequence[WaitingJob]) -> tuple[FloatArray, IntArray]:
+    return np.zeros((0, len(jobs))), np.zeros((0, len(jobs)), dtype=np.int64)
+
+
+class Context(Protocol):
+    """What the factory of a weighted sum needs of an assembly."""
+
+    def make(self, kind: str, choice: Any) -> Any:
+        """Return what another plugin builds."""
 
 
 def make_slowdown(_params: Params, _context: object) -> Slowdown:
@@ -137,6 +219,11 @@ def make_af(_params: Params, _context: object) -> AF:
     return AF()
 
 
+def make_wait_time(_params: Params, _context: object) -> WaitTime:
+    """Return the objective `wait_time`."""
+    return WaitTime()
+
+
 def make_awf(_params: Params, _context: object) -> AWF:
     """Return the objective `awf`."""
     return AWF()
@@ -150,3 +237,11 @@ def make_psf(params: AlphaParams, _context: object) -> PSF:
 def make_makespan(_params: Params, _context: object) -> Makespan:
     """Return the objective `makespan`."""
     return Makespan()
+
+
+def make_weighted_sum(params: WeightedSumParams, context: Context) -> WeightedSum:
+    """Return the objective `weighted_sum`; it can be planned with if all of its terms can be."""
+    objectives = tuple(context.make("objective", term.objective) for term in params.terms)
+    plannable = all(isinstance(objective, Plannable) for objective in objectives)
+    made = PlannableWeightedSum if plannable else WeightedSum
+    return made(objectives, tuple(term.weight for term in params.terms))

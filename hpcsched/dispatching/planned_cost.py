@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.metrics.weighted_response import power_difference
 from hpcsched.system.system import IntArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -31,17 +32,22 @@ class SpecificCost(NamedTuple):
         """Return `Σ upper` and `Σ lower`; both arguments `[J]`, in seconds from now."""
         a = self.alpha + 1
         wait = self.waits + starts
-        response = wait + run_times
-        upper = a / (a + 1) * float(self.amounts @ (response ** (a + 1) - wait ** (a + 1)))
-        return upper, float(self.amounts @ (response**a - wait**a))
+        times = run_times.astype(np.float64)
+        upper = a / (a + 1) * float(self.amounts @ power_difference(wait, times, a + 1))
+        return upper, float(self.amounts @ power_difference(wait, times, a))
 
 
 class PlannedCost(NamedTuple):
-    """`constant + Σ weights[i] · max(starts[i], free[i]) + makespan · last end + specific`.
+    """`constant + Σ weights[t, i] · max(starts[i], free[t, i]) + makespan · last end + specific`.
 
-    Over `J` jobs; starts and ends in seconds from now. `weights`, `[J]`, and `makespan` are not
-    negative, so that starting earlier never costs more. `free[i]`, `[J]`, in seconds: until then
-    waiting costs job `i` nothing more. `specific` is there for a ratio of sums alone.
+    Over `T` terms of `J` jobs; starts and ends in seconds from now. `weights`, `[T, J]`, and
+    `makespan` are not negative, so that starting earlier never costs more. `free[t, i]`, `[T, J]`,
+    in seconds: until then waiting costs job `i` nothing more in term `t`. `specific` is there for a
+    ratio of sums alone.
+
+    `population`: where the objective is a mean over jobs and the cost its sum, of how many; 1 where
+    the cost is on the objective's own scale. So the cost over `population` is the objective of the
+    planned jobs, but for what no plan changes.
     """
 
     weights: FloatArray
@@ -49,16 +55,41 @@ class PlannedCost(NamedTuple):
     constant: float = 0.0
     makespan: float = 0.0
     specific: SpecificCost | None = None
+    population: int = 1
 
     def value(self, starts: IntArray, run_times: IntArray) -> float:
         """Return what planned starts cost; both arguments `[J]`, in seconds from now."""
-        cost = self.constant + float(self.weights @ np.maximum(starts, self.free))
+        cost = self.constant + float((self.weights * np.maximum(starts, self.free)).sum())
         if self.makespan and len(starts):
             cost += self.makespan * float((starts + run_times).max())
         if self.specific is not None:
             upper, lower = self.specific.sums(starts, run_times)
             cost += upper - self.specific.level * lower
         return cost
+
+
+def linear(weights: FloatArray, free: IntArray | None = None, constant: float = 0.0) -> PlannedCost:
+    """Return a cost of one linear term; `weights` and `free`, `[J]`, which is 0 if not given."""
+    until = np.zeros(len(weights), dtype=np.int64) if free is None else free
+    return PlannedCost(weights[np.newaxis], until[np.newaxis], constant)
+
+
+def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> PlannedCost:
+    """Return Σ weight · cost over costs of the same jobs, each on the scale of its objective.
+
+    That is, divided by its `population` before it is weighted. No cost may have a `specific`: a sum
+    with a ratio of sums is not one of what this describes. Raises ValueError where one has.
+    """
+    if any(cost.specific is not None for cost in costs):
+        raise ValueError("a ratio of sums cannot be added up with other costs")
+    factors = [weight / cost.population for weight, cost in zip(weights, costs, strict=True)]
+    scaled = list(zip(factors, costs, strict=True))
+    return PlannedCost(
+        np.concatenate([factor * cost.weights for factor, cost in scaled]),
+        np.concatenate([cost.free for cost in costs]),
+        sum(factor * cost.constant for factor, cost in scaled),
+        sum(factor * cost.makespan for factor, cost in scaled),
+    )
 
 
 @runtime_checkable

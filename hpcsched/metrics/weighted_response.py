@@ -40,7 +40,7 @@ def specific_response_time(jobs: Table, alpha: float) -> float | None:
     def weighted(power: float) -> float:
         def term(demand: Column, run_time: Column, submit: Column, start: Column) -> FloatColumn:
             wait = (start - submit).astype(np.float64)
-            difference = _power_difference(wait, run_time.astype(np.float64), power)
+            difference = power_difference(wait, run_time.astype(np.float64), power)
             return demand.astype(np.float64) * difference
 
         return sum_of_floats(jobs, ("demand", "run_time", "submit_time", "start_time"), term)
@@ -49,8 +49,11 @@ def specific_response_time(jobs: Table, alpha: float) -> float | None:
     return (alpha + 1) / (alpha + 2) * weighted(alpha + 2) / total if total else None
 
 
-def _power_difference(wait: FloatColumn, run_time: FloatColumn, power: float) -> FloatColumn:
-    """Return (wait + run_time)^power − wait^power, without cancellation after a long wait."""
+def power_difference(wait: FloatColumn, run_time: FloatColumn, power: float) -> FloatColumn:
+    """Return (wait + run_time)^power − wait^power, without cancellation after a long wait.
+
+    Times in seconds, of one shape; the power is positive.
+    """
     response = wait + run_time
     if float(power).is_integer():
         # F^p − Q^p = D · (F^(p−1) + F^(p−2)·Q + … + Q^(p−1)): only sums of what is not negative.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hpcsched.dispatching.planned_cost import PlannedCost, wait_times
+from hpcsched.dispatching.planned_cost import PlannedCost, linear, wait_times
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.system import IntArray
 
@@ -48,10 +48,10 @@ class ExpectedWaits:
         expected = self.of(jobs)
         left = expected - wait_times(jobs, now)
         weights = 1 / expected
-        return PlannedCost(weights, np.maximum(left, 0), -float(weights @ left))
+        return linear(weights, np.maximum(left, 0), -float(weights @ left))
 
     def hcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the objective of HCP: Σ max(ewt) / ewtᵢ · (sᵢ − qᵢ)."""
         weights = self.largest / self.of(jobs)
         waits = wait_times(jobs, now)
-        return PlannedCost(weights, np.zeros(len(jobs), np.int64), float(weights @ waits))
+        return linear(weights, constant=float(weights @ waits))

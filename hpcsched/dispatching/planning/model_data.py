@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.system.system import IntArray
 
 
@@ -21,8 +22,9 @@ class ModelData:
       they may not go.
     - `held_until`, `held_on`, `[K]`, and `held`, `[K, R]`: running jobs hold these amounts, not
       negative, of these nodes until then, ascending, at least 1.
-    - `weights`, `free`, `[J]`, and `makespan`: the objective, Σ weights · max(start, free) +
-      makespan · last end, in whole numbers.
+    - `weights`, `free`, `[T, J]`, `makespan` and `curves`: the objective, in whole numbers: Σ
+      weights · max(start, free) over `T` terms of each job, + makespan · last end, + Σ of each
+      job's curve at its start, if there are curves.
     - `horizon`: no job needs to end later in some best plan. `latest`, `[J]`: nor to start later;
       None if only the horizon says so.
     """
@@ -41,6 +43,7 @@ class ModelData:
     makespan: int
     horizon: int
     latest: IntArray | None = None
+    curves: tuple[Curve, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("requests", "capacity", "room", "held"):  # as compiled code wants them
@@ -100,22 +103,40 @@ class ModelData:
     def within(self, cost: int) -> "ModelData":
         """Return the same data without what no plan of at most this cost needs.
 
-        In such a plan weight · max(start, free) of each job is at most the cost less what the other
-        jobs cost at least.
+        In such a plan the linear terms of each job, and its curve, are each at most the cost less
+        what all else costs at least.
         """
-        least = self.weights * self.free
-        spare = cost - int(least.sum())
-        latest = self.latest_starts.copy()
-        some = self.weights > 0
-        latest[some] = np.minimum(latest[some], self.free[some] + spare // self.weights[some])
+        least = sum(curve.least for curve in self.curves or ())
+        spare = cost - least - int((self.weights * self.free).sum())
+        latest = np.minimum(self._latest_by_terms(spare), self.latest_starts)
+        curves = self.curves
+        if curves is not None:
+            limits = [curve.latest(curve.least + spare) for curve in curves]
+            latest = np.minimum(latest, np.array(limits, dtype=np.int64))
         if self.makespan:
             latest = np.minimum(latest, spare // self.makespan - self.run_times)
+        if curves is not None:
+            latest = np.maximum(latest, 0)
+            pairs = zip(curves, latest.tolist(), strict=True)
+            curves = tuple(curve.until(last) for curve, last in pairs)
         horizon = int((latest + self.run_times).max(initial=self.held_until.max(initial=1)))
-        return replace(self, horizon=min(horizon, self.horizon), latest=latest)
+        return replace(self, horizon=min(horizon, self.horizon), latest=latest, curves=curves)
+
+    def _latest_by_terms(self, spare: int) -> IntArray:
+        """Return the latest starts at which the terms of a job cost at most `spare` more, `[J]`."""
+        low, high = np.zeros_like(self.latest_starts), self.latest_starts
+        while (low < high).any():  # no term falls with the start: by bisection
+            middle = (low + high + 1) // 2
+            more = (self.weights * np.maximum(middle - self.free, 0)).sum(axis=0)
+            low = np.where(more <= spare, middle, low)
+            high = np.where(more <= spare, high, middle - 1)
+        return low
 
     def cost(self, starts: IntArray) -> int:
         """Return the objective of planned starts, `[J]`."""
         cost = int((self.weights * np.maximum(starts, self.free)).sum())
+        pairs = zip(self.curves or (), starts.tolist(), strict=self.curves is not None)
+        cost += sum(curve.value(start) for curve, start in pairs)
         if self.makespan and self.job_count:
             cost += self.makespan * int((starts + self.run_times).max())
         return cost

@@ -6,13 +6,15 @@ types that no job asks for; nodes beyond those that are free soonest.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.heuristic.releases import Releases, releases_of
 from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
-from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning.content import (
     Content,
     Held,
@@ -20,6 +22,7 @@ from hpcsched.dispatching.planning.content import (
     units_of,
     with_whole_nodes,
 )
+from hpcsched.dispatching.planning.curves import Curve, Shape, SpecificCurves
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
@@ -27,6 +30,13 @@ from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
 
 Jobs = Literal["fitting", "all"]
+
+LARGEST_PRODUCT = 1 << 56
+"""What a curve's slope times a curve's cost may amount to.
+
+Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
+9.15 calls plans optimal that are not. What is left to that is for sums of products.
+"""
 
 
 class Selection(NamedTuple):
@@ -36,7 +46,9 @@ class Selection(NamedTuple):
     units are alike and the model has one node that stands for all slots. A job that is alone on its
     nodes is modelled as `bundles[i]` units each of which takes a whole node and stands for up to so
     many of the job's own; 0 for any other job. The model's objective is that of `cost` in steps,
-    without its constant, times `scale`.
+    less `offset`, times `scale`, and stays within `largest`. A plan that the model prefers costs at
+    most `error_bound` more than another one, in the objective's own unit: so much comes of steps,
+    rounding and curves.
     """
 
     data: ModelData
@@ -44,7 +56,10 @@ class Selection(NamedTuple):
     nodes: IntArray | None
     bundles: tuple[int, ...]
     cost: PlannedCost
-    scale: float
+    largest: int
+    scale: float = 1.0
+    offset: float = 0.0
+    error_bound: float = 0.0
 
     def starts_in_seconds(self, starts: IntArray) -> IntArray:
         """Return planned starts in seconds from now, `[J]`."""
@@ -52,12 +67,33 @@ class Selection(NamedTuple):
 
     def value(self, starts: IntArray) -> float:
         """Return what planned starts, in steps, cost in the objective's own unit."""
-        run_times = np.array([job.predicted_run_time for job in self.jobs], dtype=np.int64)
-        return self.cost.value(self.starts_in_seconds(starts), run_times)
+        return self.cost.value(self.starts_in_seconds(starts), run_times(self.jobs))
 
     def bound(self, objective: float) -> float:
         """Return an objective of the model in the objective's own unit."""
-        return self.cost.constant + objective * self.data.step / self.scale
+        return self.offset + objective * self.data.step / self.scale
+
+    def repriced(self, cost: PlannedCost) -> "Selection":
+        """Return the same jobs, nodes and steps with another cost, of a selection that is whole.
+
+        (Not of one that `near` has cut.) The horizon grows where the cost has jobs start later.
+        Raises OverflowError where there is no scale at which the objective stays within `largest`.
+        """
+        return _priced(self, cost)
+
+    def near(self, starts: IntArray) -> "Selection":
+        """Return the selection without what no plan needs that costs no more than a known one.
+
+        Curves are made anew for the starts that are left, and so become closer.
+        """
+        data = self.data.within(self.data.cost(starts))
+        if data.curves is None or self.cost.specific is None:
+            return self._replace(data=data)
+        specific = SpecificCurves(self.cost.specific, run_times(self.jobs), data.step)
+        shapes = specific.shapes(data.latest_starts)
+        data = replace(data, curves=_rounded(shapes, self.scale))
+        bound = _error_bound(self.cost, data, shapes, self.scale)
+        return self._replace(data=data, error_bound=bound)
 
     def allocation(self, job: int, placed: IntArray) -> NodeAllocation:
         """Return where a job's units go, given how many are placed on each node, `[N]`."""
@@ -83,7 +119,8 @@ class Wanted(NamedTuple):
     `spare_nodes`: nodes are left out beyond this multiple of what the jobs ask for (None: none
     are); `step`: seconds per step; `largest`: what the objective may amount to; `overdue`: whether
     a running job that has outlived its prediction still holds its room; `worst_case`: whether the
-    horizon is the sum of all run times, running jobs included, which is more than plans need.
+    horizon is the sum of all run times, running jobs included, which is more than plans need;
+    `curves`: whether the model's objective has the part of the cost that is not linear.
     """
 
     jobs: Jobs
@@ -93,6 +130,7 @@ class Wanted(NamedTuple):
     largest: int = 1 << 40
     overdue: bool = True
     worst_case: bool = False
+    curves: bool = True
 
 
 def select(
@@ -275,48 +313,100 @@ def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: i
 
 
 def _finish(content: Content, wanted: Wanted, cost: PlannedCost) -> Selection:
-    run_times = _steps(
-        np.array([job.predicted_run_time for job in content.jobs], dtype=np.int64), wanted.step
-    )
+    durations = _steps(run_times(content.jobs), wanted.step)
     last = -(-content.remaining // wanted.step)
     if not wanted.worst_case:
         last = int(content.held[0].max(initial=0))
-    horizon = last + int(run_times.sum())
-    weights, makespan, scale = _whole(cost, horizon, wanted.largest)
+    none = np.zeros((0, len(content.jobs)), dtype=np.int64)
     data = ModelData(
         wanted.step,
         content.units,
         content.asked,
-        run_times,
+        durations,
         content.capacity,
         content.room,
         *content.held,
-        weights,
-        _steps(cost.free, wanted.step),
-        makespan,
-        horizon,
+        none,
+        none,
+        0,
+        last + int(durations.sum()),
     )
-    return Selection(data, content.jobs, content.nodes, content.bundles, cost, scale)
+    jobs, nodes, bundles = content.jobs, content.nodes, content.bundles
+    unpriced = Selection(data, jobs, nodes, bundles, cost, wanted.largest)
+    return _priced(unpriced, cost, curves=wanted.curves)
 
 
-def _whole(cost: PlannedCost, horizon: int, largest: int) -> tuple[IntArray, int, float]:
-    """Return the weights of a cost in whole numbers, and what one stands for.
+def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> Selection:
+    """Return a selection with another cost; `curves`: see `Wanted`."""
+    data, jobs = selection.data, selection.jobs
+    specific = None
+    if curves and cost.specific is not None:
+        specific = SpecificCurves(cost.specific, run_times(jobs), data.step)
+    horizon = data.horizon
+    shapes: list[Shape] = []
+    if specific is not None:
+        # Once no job gets cheaper by waiting and nothing is held, a time at which nothing runs can
+        # be left out of a plan: all that comes later starts sooner by it, and costs no more.
+        horizon = max(horizon, int(specific.turns().max(initial=0) + data.run_times.sum()))
+        shapes = specific.shapes(horizon - data.run_times)
+    scale = _scale(cost, shapes, horizon, selection.largest)
+    data = replace(
+        data,
+        weights=np.rint(cost.weights * scale).astype(np.int64),
+        free=_steps(cost.free, data.step),
+        makespan=round(cost.makespan * scale),
+        horizon=horizon,
+        latest=None,
+        curves=None if specific is None else _rounded(shapes, scale),
+    )
+    offset = cost.constant
+    if specific is not None and cost.specific is not None:  # curves begin with 0
+        upper, lower = cost.specific.sums(np.zeros(len(jobs), dtype=np.int64), run_times(jobs))
+        offset += upper - cost.specific.level * lower
+    bound = _error_bound(cost, data, shapes, scale)
+    return selection._replace(data=data, cost=cost, scale=scale, offset=offset, error_bound=bound)
 
-    The cost stays within `largest`.
 
-    Rounding can change which of two plans costs less only if they differ by less than `J · horizon`
-    of the cost's smallest whole step. Raises OverflowError where there is no such step.
+def _scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
+    """Return what a cost is multiplied by before it is rounded to whole numbers.
+
+    The model's objective stays within `largest`, and so does each straight line of a curve over all
+    starts. Raises OverflowError where there is no such scale.
     """
     together = (float(cost.weights.sum()) + cost.makespan) * max(horizon, 1)
-    left = largest - (len(cost.weights) + 1) * max(horizon, 1)
+    together += sum(shape.reach for shape in shapes)
+    count = cost.weights.size + len(shapes) + 1
+    left = largest - count * max(horizon, 1)
     if left <= 0:
-        raise OverflowError(f"{len(cost.weights)} jobs over {horizon} steps")
+        raise OverflowError(f"{count - 1} terms over {horizon} steps")
     scale = left / together if together else 1.0
+    steepest = max((float(np.abs(shape.slopes).max(initial=0.0)) for shape in shapes), default=0.0)
+    farthest = max((shape.reach for shape in shapes), default=0.0)
+    if steepest and farthest:
+        scale = min(scale, sqrt(LARGEST_PRODUCT) / sqrt(steepest) / sqrt(farthest))
     # No larger than needed: weights that are whole already stay as they are.
-    weights = cost.weights
-    if scale >= 1 and not cost.makespan % 1 and (weights == np.rint(weights)).all():
-        scale = 1.0
-    return np.rint(weights * scale).astype(np.int64), round(cost.makespan * scale), scale
+    whole = not cost.makespan % 1 and bool((cost.weights == np.rint(cost.weights)).all())
+    return 1.0 if scale >= 1 and whole and not shapes else scale
+
+
+def _rounded(shapes: Sequence[Shape], scale: float) -> tuple[Curve, ...]:
+    return tuple(shape.rounded(scale) for shape in shapes)
+
+
+def _error_bound(
+    cost: PlannedCost, data: ModelData, shapes: Sequence[Shape], scale: float
+) -> float:
+    """Return how much more a plan may cost than another to which the model prefers it.
+
+    What a model gets wrong is at most the difference of two slopes over the horizon for each
+    rounded weight, less than a step for each time that is rounded up, and what curves lose.
+    """
+    seconds = data.horizon * data.step
+    weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds
+    weights += abs(data.makespan / scale - cost.makespan) * seconds
+    steps = float((cost.weights * (data.free * data.step - cost.free)).sum())
+    steps += cost.makespan * (data.step - 1)
+    return weights + steps + sum(shape.lost(scale, data.step) for shape in shapes)
 
 
 def _steps(seconds: IntArray, step: int) -> IntArray:

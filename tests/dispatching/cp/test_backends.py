@@ -151,8 +151,8 @@ def crowd(jobs: int = 9) -> ModelData:
         none,
         none,
         none.reshape(0, 2),
-        60 // run_times,
-        np.zeros(jobs, dtype=np.int64),
+        60 // run_times[np.newaxis],
+        np.zeros((1, jobs), dtype=np.int64),
         0,
         int(run_times.sum()),
     )

@@ -44,8 +44,8 @@ def _data(jobs: int = 2, nodes: int = 1) -> ModelData:
         none,
         none,
         none.reshape(0, 1),
-        few(jobs),
-        0 * few(jobs),
+        few(1, jobs),
+        0 * few(1, jobs),
         0,
         jobs,
     )

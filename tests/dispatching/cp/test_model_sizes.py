@@ -40,8 +40,8 @@ def data_of(nodes: int) -> ModelData:
         held_until=np.zeros(0, dtype=np.int64),
         held_on=np.zeros(0, dtype=np.int64),
         held=np.zeros((0, 2), dtype=np.int64),
-        weights=np.array([1, 1]),
-        free=np.array([0, 0]),
+        weights=np.array([[1, 1]]),
+        free=np.array([[0, 0]]),
         makespan=0,
         horizon=12,
     )

@@ -25,8 +25,8 @@ DATA = ModelData(
     held_until=NONE,
     held_on=NONE,
     held=np.zeros((0, 1), dtype=np.int64),
-    weights=np.array([1, 1, 1]),
-    free=np.zeros(3, dtype=np.int64),
+    weights=np.array([[1, 1, 1]]),
+    free=np.zeros((1, 3), dtype=np.int64),
     makespan=0,
     horizon=3,
 )

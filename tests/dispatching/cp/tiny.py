@@ -4,12 +4,14 @@ Nothing is shared with what makes plans or models.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
+from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.model_data import ModelData
 
 Counts = tuple[int, ...]
@@ -69,15 +71,22 @@ def tiny_data(draw, size: Size = SMALL) -> ModelData:
             free[n] = [most - taken for most, taken in zip(free[n], amount, strict=True)]
     held.sort(key=lambda one: one[0])
     run_times = draw(st.lists(st.integers(1, size.run_time), min_size=jobs, max_size=jobs))
-    objective = draw(st.sampled_from(["unit", "slowdown", "free", "makespan"]))
-    weights, late, makespan = [1] * jobs, [0] * jobs, 0
+    objective = draw(st.sampled_from(["unit", "slowdown", "free", "terms", "makespan"]))
+    weights, late, makespan = [[1] * jobs], [[0] * jobs], 0
     if objective == "slowdown":
-        weights = [12 // run_time for run_time in run_times]
-    elif objective == "free":
-        weights = draw(st.lists(st.integers(0, 5), min_size=jobs, max_size=jobs))
-        late = draw(st.lists(st.integers(0, 4), min_size=jobs, max_size=jobs))
+        weights = [[12 // run_time for run_time in run_times]]
+    elif objective in ("free", "terms"):
+        terms = 1 if objective == "free" else 2
+        weights, late = (
+            [
+                draw(st.lists(st.integers(0, most), min_size=jobs, max_size=jobs))
+                for _ in range(terms)
+            ]
+            for most in (5, 4)
+        )
     elif objective == "makespan":
-        weights, makespan = [draw(st.integers(0, 1))] * jobs, draw(st.integers(1, 3))
+        makespan = draw(st.integers(1, 3))
+        weights, late = ([], []) if draw(st.booleans()) else (weights, late)
     return ModelData(
         1,
         np.array(units, dtype=np.int64),
@@ -88,8 +97,8 @@ def tiny_data(draw, size: Size = SMALL) -> ModelData:
         np.array([end for end, _, _ in held], dtype=np.int64),
         np.array([n for _, n, _ in held], dtype=np.int64),
         np.array([amount for _, _, amount in held], dtype=np.int64).reshape(-1, types),
-        np.array(weights, dtype=np.int64),
-        np.array(late, dtype=np.int64),
+        np.array(weights, dtype=np.int64).reshape(-1, jobs),
+        np.array(late, dtype=np.int64).reshape(-1, jobs),
         makespan,
         max((end for end, _, _ in held), default=0) + sum(run_times),
     )
@@ -134,8 +143,22 @@ class _Calendar:
                     here[n][r] -= sign * count * asked
 
 
+def cost_by_start(data: ModelData, job: int, start: int) -> int:
+    """Return what a job's terms, and its curve, cost where it starts then."""
+    cost = sum(
+        weight * max(start, free)
+        for weight, free in zip(
+            data.weights[:, job].tolist(), data.free[:, job].tolist(), strict=True
+        )
+    )
+    if data.curves is None:
+        return cost
+    at, values = data.curves[job]
+    return cost + round(float(np.interp(start, at, values)))
+
+
 def optimum(data: ModelData) -> int:
-    """Return what the best plan costs.
+    """Return what the best plan costs where no job gets cheaper by waiting.
 
     For given nodes some best plan has each job, in some order, at its earliest start beside those
     before it, as nothing gets better by starting later. All orders and nodes are tried; what has
@@ -143,7 +166,6 @@ def optimum(data: ModelData) -> int:
     """
     calendar = _Calendar(data)
     ways = [list(placements(data, job)) for job in range(data.job_count)]
-    weights, free = data.weights.tolist(), data.free.tolist()
     run_times = data.run_times.tolist()
     best = [10**9]
 
@@ -163,14 +185,14 @@ def optimum(data: ModelData) -> int:
                 calendar.take(job, counts, start)
                 go_on(
                     left - {job},
-                    cost + weights[job] * max(start, free[job]),
+                    cost + cost_by_start(data, job, start),
                     max(last, start + run_times[job]),
-                    least - weights[job] * free[job],
+                    least - cost_by_start(data, job, 0),
                 )
                 calendar.take(job, counts, start, -1)
 
     jobs = frozenset(range(data.job_count))
-    go_on(jobs, 0, 0, sum(weights[job] * free[job] for job in jobs))
+    go_on(jobs, 0, 0, sum(cost_by_start(data, job, 0) for job in jobs))
     return best[0]
 
 
@@ -180,10 +202,7 @@ def optimum_by_all_starts(data: ModelData) -> int:
     spans = [range(data.horizon - int(run_time) + 1) for run_time in data.run_times]
     for starts in product(*spans):
         cost = data.makespan * max(s + int(d) for s, d in zip(starts, data.run_times, strict=True))
-        for start, weight, free in zip(
-            starts, data.weights.tolist(), data.free.tolist(), strict=True
-        ):
-            cost += weight * max(start, free)
+        cost += sum(cost_by_start(data, job, start) for job, start in enumerate(starts))
         if best is not None and cost >= best:
             continue
         for ways in product(*(placements(data, job) for job in range(data.job_count))):
@@ -198,3 +217,15 @@ def optimum_by_all_starts(data: ModelData) -> int:
                 break
     assert best is not None
     return best
+
+
+@st.composite
+def with_curves(draw, size: Size = SMALL) -> ModelData:
+    """Draw tiny data whose jobs also cost by curves that may fall and rise as they like."""
+    data = draw(tiny_data(size))
+    made = []
+    for latest in data.latest_starts.tolist():
+        slopes = draw(st.lists(st.integers(-3, 4), min_size=latest, max_size=latest))
+        at, cost = tuple(range(latest + 1)), np.cumsum([0, *slopes])
+        made.append(Curve(at, tuple(cost.tolist())))
+    return replace(data, curves=tuple(made))

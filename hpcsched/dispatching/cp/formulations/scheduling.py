@@ -12,6 +12,7 @@ import cpmpy as cp
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Variable
+from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.system.system import IntArray
 
@@ -26,23 +27,32 @@ def start_variables(data: ModelData) -> list[Variable]:
 def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[Any]]:
     """Return what to minimise, and the constraints that it needs.
 
-    It is Σ weights · max(start, free) + makespan · last end.
+    It is Σ weights · max(start, free) + makespan · last end + Σ curve at start.
     """
     terms, constraints = [], []
     constant = 0
     for i, start in enumerate(starts):
-        weight, free = int(data.weights[i]), int(data.free[i])
-        if not weight:
-            continue
         latest = start if isinstance(start, int) else int(data.latest_starts[i])
-        if free >= latest:
-            constant += weight * free
+        for t, (weight, free) in enumerate(
+            zip(data.weights[:, i].tolist(), data.free[:, i].tolist(), strict=True)
+        ):
+            if not weight:
+                continue
+            if free >= latest:
+                constant += weight * free
+                continue
+            late = start
+            if free > 0:
+                late = cp.intvar(free, latest, name=f"late{t},{i}")
+                constraints.append(late >= start)
+            terms.append(weight * late)
+    for i, (start, curve) in enumerate(zip(starts, data.curves or (), strict=bool(data.curves))):
+        if isinstance(start, int) or not any(curve.slopes):
+            constant += curve.value(start if isinstance(start, int) else 0)
             continue
-        if free > 0:
-            late = cp.intvar(free, latest, name=f"late{i}")
-            constraints.append(late >= start)
-            start = late  # noqa: PLW2901
-        terms.append(weight * start)
+        cost, needed = curve_cost(curve, start, str(i))
+        terms.append(cost)
+        constraints += needed
     if data.makespan and len(starts):
         end = cp.intvar(int(data.run_times.max()), data.horizon, name="end")
         constraints += [

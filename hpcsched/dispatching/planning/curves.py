@@ -1,0 +1,224 @@
+"""What a job costs by its start where that is no straight line, in whole numbers, for models.
+
+A job's share of PαSF around a level (`SpecificCost`) first falls with its start, ever faster, then
+ever slower, and then grows: it is concave up to its inflection and convex from there. It becomes
+linear pieces between breakpoints: one a step where there are few steps, else as many as pay.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.planned_cost import FloatArray, SpecificCost
+from hpcsched.metrics.weighted_response import power_difference
+from hpcsched.system.system import IntArray
+
+FEW_STEPS = 64
+"""Up to so many steps every one is a breakpoint, so that nothing is lost."""
+
+PIECES = 12
+"""Of so many pieces at most a curve is made that has more steps."""
+
+
+class Curve(NamedTuple):
+    """What a job costs by its start, in steps: linear between breakpoints, in whole numbers.
+
+    `at` ascends from 0 to the latest start; `cost` is what the job costs there. The slopes between
+    are whole numbers, so the cost is one at every start.
+    """
+
+    at: tuple[int, ...]
+    cost: tuple[int, ...]
+
+    @property
+    def slopes(self) -> tuple[int, ...]:
+        """What each piece adds with a step."""
+        pairs = pairwise(zip(self.at, self.cost, strict=True))
+        return tuple((high - low) // (end - begin) for (begin, low), (end, high) in pairs)
+
+    @property
+    def least(self) -> int:
+        """The least that the job costs."""
+        return min(self.cost)
+
+    def value(self, start: int) -> int:
+        """Return what a start costs; beyond the last breakpoint the last piece goes on."""
+        if len(self.at) == 1:
+            return self.cost[0]
+        k = min(bisect_right(self.at, start), len(self.at) - 1) - 1
+        return self.cost[k] + self.slopes[k] * (start - self.at[k])
+
+    def until(self, latest: int) -> "Curve":
+        """Return the curve up to a start, which becomes the last breakpoint if it is earlier."""
+        if latest >= self.at[-1]:
+            return self
+        kept = bisect_right(self.at, latest - 1)
+        return Curve((*self.at[:kept], latest), (*self.cost[:kept], self.value(latest)))
+
+    def latest(self, limit: int) -> int:
+        """Return the last start that costs at most a limit; 0 where there is none."""
+        if self.cost[-1] <= limit:
+            return self.at[-1]
+        for k in range(len(self.at) - 2, -1, -1):
+            if self.cost[k] <= limit:
+                return self.at[k] + (limit - self.cost[k]) // self.slopes[k]
+        return 0
+
+
+class Shape(NamedTuple):
+    """A curve before it is in whole numbers: breakpoints, in steps, and slopes, by the second.
+
+    `error`: how much the pieces favour one start over another at most, in the cost's own unit.
+    """
+
+    at: IntArray
+    slopes: FloatArray
+    error: float
+
+    @property
+    def reach(self) -> float:
+        """The steepest slope, over all steps."""
+        return float(np.abs(self.slopes).max(initial=0.0) * self.at[-1])
+
+    def rounded(self, scale: float) -> Curve:
+        """Return the curve times a scale, with whole slopes, from 0 on.
+
+        Rounding keeps the slopes in order, so what is convex stays convex.
+        """
+        rises = np.rint(self.slopes * scale).astype(np.int64) * np.diff(self.at)
+        cost = np.concatenate(([0], rises.cumsum()))
+        return Curve(tuple(self.at.tolist()), tuple(cost.tolist()))
+
+    def lost(self, scale: float, step: int) -> float:
+        """Return `error` with what rounding adds; `step` in seconds."""
+        apart = np.abs(np.rint(self.slopes * scale) / scale - self.slopes)
+        return self.error + float(apart @ np.diff(self.at)) * step
+
+
+class SpecificCurves:
+    """The shares of jobs in PαSF's sums around a level, as curves; starts in steps.
+
+    With Q = wait + start and F = Q + run time, a share is amount · ((α+1)/(α+2) · P(α+2) − level ·
+    P(α+1)), where P(p) = F^p − Q^p; see `SpecificCost`. Its slope has the sign of P(α+1) − level ·
+    P(α), and its bend that of (α+1) · P(α) − α · level · P(α−1). Both are negative up to some start
+    and positive from there, as P(p) over P(p−1) grows with Q; where Q is the level, they are
+    positive.
+    """
+
+    def __init__(self, specific: SpecificCost, run_times: IntArray, step: int) -> None:
+        self._specific = specific
+        self._run_times = run_times.astype(np.float64)
+        self._step = step
+
+    def turns(self) -> IntArray:
+        """Return the first step from which on each job costs no less by starting later, `[J]`."""
+        return self._first(lambda starts: self._slope(starts) >= 0)
+
+    def shapes(self, latest: IntArray) -> list[Shape]:
+        """Return the curves up to the jobs' latest starts, `[J]`, at least 0."""
+        at, concave, error = self._breakpoints(latest)
+        shapes = []
+        for j, last in enumerate(latest.tolist()):
+            if last <= FEW_STEPS:
+                shapes.append(Shape(np.arange(last + 1), np.empty(0), 0.0))
+                continue
+            # Pieces of the concave part lie below it, the others above.
+            below = float(error[j, concave[j]].max(initial=0.0))
+            above = float(error[j, ~concave[j]].max(initial=0.0))
+            shapes.append(Shape(np.unique(at[j]), np.empty(0), below + above))
+        longest = max((len(shape.at) for shape in shapes), default=0)
+        table = np.array(
+            [np.pad(shape.at, (0, longest - len(shape.at)), mode="edge") for shape in shapes],
+            dtype=np.int64,
+        ).reshape(len(shapes), longest)
+        slopes = self._chords(table)
+        return [
+            shape._replace(slopes=slopes[j, : len(shape.at) - 1]) for j, shape in enumerate(shapes)
+        ]
+
+    def _breakpoints(self, latest: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_], FloatArray]:
+        """Return breakpoints, `[J, PIECES + 1]`, ascending, some of them twice.
+
+        And of each piece whether it is in the concave part, and how far it is from the share at
+        most. Where a curve bends most it is split, until there are enough pieces.
+        """
+        bend = np.minimum(self._first(lambda starts: self._bend(starts) >= 0), latest)
+        before = np.maximum(bend - 1, 0)
+        turn = np.minimum(self.turns(), latest)
+        at = np.sort(np.column_stack((np.zeros_like(latest), before, bend, turn, latest)), axis=1)
+        rows = np.arange(len(latest))
+        while True:
+            apart, split = self._apart(at)
+            if at.shape[1] == PIECES + 1:
+                return at, at[:, 1:] <= before[:, np.newaxis], apart
+            worst = apart.argmax(axis=1)
+            at = np.sort(np.column_stack((at, split[rows, worst])), axis=1)
+
+    def _apart(self, at: IntArray) -> tuple[FloatArray, IntArray]:
+        """Return how far each piece is from the share at most, and where to split it.
+
+        Between two breakpoints without an inflection the share lies between the piece and the
+        tangents at its ends, and these are farthest from the piece where they meet.
+        """
+        length = np.diff(at)
+        begin, end = at[:, :-1], at[:, 1:]
+        chord, first, last = self._chords(at), self._slope(begin), self._slope(end)
+        turned = np.where(last == first, 1.0, last - first)
+        share = np.clip((last - chord) / turned, 0.0, 1.0)
+        meet = begin + np.rint(share * length).astype(np.int64)
+        inside = np.clip(meet, np.minimum(begin + 1, end), np.maximum(end - 1, begin))
+        apart = np.abs(chord - first) * share * length * self._step
+        return np.where(length > 1, apart, 0.0), inside
+
+    def _chords(self, at: IntArray) -> FloatArray:
+        """Return the slopes between breakpoints, `[J, K]`, by the second; 0 for no length."""
+        rise = np.diff(self._share(at), axis=1)
+        return np.asarray(rise / (np.maximum(np.diff(at), 1) * self._step))
+
+    def _first(self, holds: Callable[[IntArray], npt.NDArray[np.bool_]]) -> IntArray:
+        """Return the first steps, `[J]`, from which on something holds: by bisection."""
+        late = np.maximum(self._specific.level - self._specific.waits, 0.0)
+        high = np.ceil(late / self._step).astype(np.int64)
+        low = np.zeros_like(high)
+        while (low < high).any():
+            middle = (low + high) // 2
+            there = holds(middle[:, np.newaxis])[:, 0]
+            high = np.where(there, middle, high)
+            low = np.where(there, low, np.minimum(middle + 1, high))
+        return low
+
+    def _differences(self, starts: IntArray, power: float) -> FloatArray:
+        """Return F^power − Q^power, `[J, K]`; 0 for a power of 0."""
+        wait = self._specific.waits[:, np.newaxis] + starts * float(self._step)
+        if power == 0:
+            return np.zeros_like(wait)
+        times = np.broadcast_to(self._run_times[:, np.newaxis], wait.shape)
+        return power_difference(wait, times, power)
+
+    def _share(self, starts: IntArray) -> FloatArray:
+        """Return the shares, `[J, K]`."""
+        a, level = self._specific.alpha + 1, self._specific.level
+        upper = a / (a + 1) * self._differences(starts, a + 1)
+        return self._amounts * (upper - level * self._differences(starts, a))
+
+    def _slope(self, starts: IntArray) -> FloatArray:
+        """Return the shares' slopes, `[J, K]`, by the second."""
+        a, level = self._specific.alpha + 1, self._specific.level
+        upper, lower = self._differences(starts, a), self._differences(starts, a - 1)
+        return a * self._amounts * (upper - level * lower)
+
+    def _bend(self, starts: IntArray) -> FloatArray:
+        """Return something with the sign of the shares' second derivatives, `[J, K]`."""
+        a, level = self._specific.alpha, self._specific.level
+        if a <= 1:  # F^(α−1) − Q^(α−1) is not positive
+            return np.ones(starts.shape)
+        lower = self._differences(starts, a - 1)
+        return (a + 1) * self._differences(starts, a) - a * level * lower
+
+    @property
+    def _amounts(self) -> FloatArray:
+        return self._specific.amounts[:, np.newaxis]

@@ -1,0 +1,158 @@
+"""Costs that are curves, in models: of single jobs, of tiny plans, and of ratios of sums."""
+
+from itertools import product
+from typing import Any
+
+import cpmpy as cp
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.cp.backends.ortools import OrTools
+from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
+from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.dispatching.objectives import PSF
+from hpcsched.dispatching.planning.curves import Curve
+from hpcsched.dispatching.planning.ratio import ratio_of
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.testing import make_problem, make_system
+from tests.dispatching.cp.making import FORMULATIONS
+from tests.dispatching.cp.test_backends import CASES, answer, cases
+from tests.dispatching.cp.tiny import SMALLEST, optimum_by_all_starts, with_curves
+from tests.dispatching.planning.test_curves import curves
+from tests.strategies import tries
+
+
+@tries(40)
+@given(curve=curves(), drawn=st.data())
+def test_what_stands_for_a_cost_is_the_cost(curve: Curve, drawn: Any) -> None:
+    """At every start the least that it can be is the curve's value."""
+    start = cp.intvar(0, curve.at[-1], name="s")
+    cost, constraints = curve_cost(curve, start, "0")
+    at = drawn.draw(st.integers(0, curve.at[-1]))
+    model = cp.Model([*constraints, start == at])
+    model.minimize(cost + cp.intvar(0, 0, name="nothing"))
+    assert model.solve(solver="ortools")
+    assert model.objective_value() == curve.value(at)
+
+
+@tries(40)
+@given(curve=curves())
+def test_the_cheapest_start_is_found(curve: Curve) -> None:
+    """Free to choose, a solver finds the least."""
+    start = cp.intvar(0, curve.at[-1], name="s")
+    cost, constraints = curve_cost(curve, start, "0")
+    model = cp.Model([*constraints, start >= 0])
+    model.minimize(cost + cp.intvar(0, 0, name="nothing"))
+    assert model.solve(solver="ortools")
+    assert model.objective_value() == curve.least == curve.value(int(start.value()))
+
+
+@tries(15)
+@given(data=with_curves(SMALLEST))
+def test_exact_formulations_reach_the_optimum_of_curves(data: Any) -> None:
+    """Trying every start up to the horizon finds nothing better, nor does cutting lose it."""
+    best = optimum_by_all_starts(data)
+    for name in ("pcp19", "pcp4", "node-time"):
+        found = solve(Task(FORMULATIONS[name], data, OrTools(), Budget(60)))
+        assert found.plan is not None
+        assert (found.status, found.objective) == ("optimal", best)
+        assert data.cost(found.plan.starts) == best
+        near = data.within(best)
+        assert (found.plan.starts <= near.latest_starts).all()
+        assert near.cost(found.plan.starts) == best
+        again = solve(Task(FORMULATIONS[name], near, OrTools(), Budget(60)))
+        assert (again.status, again.objective) == ("optimal", best)
+
+
+@cases(*CASES)
+@tries(4)
+@given(data=with_curves(SMALLEST))
+def test_all_solvers_find_the_optimum_of_curves(case: Any, data: Any) -> None:
+    """What they prove is what OR-Tools proves."""
+    expected, _ = answer(OrTools(), FORMULATIONS["hcp19"], data, Budget(60))
+    found, _ = answer(case.backend, FORMULATIONS["hcp19"], data, Budget(case.work))
+    assert found == ("optimal", expected.objective, expected.objective)
+
+
+@st.composite
+def pooled_problems(draw: Any) -> Any:
+    """Draw up to four jobs for one node, some of which have waited, beside one that runs."""
+    cores, now = draw(st.integers(1, 3)), draw(st.sampled_from([0, 3, 20]))
+    rows = ["job_id  submit_time  units  core  requested_time  start_time"]
+    for job in range(1, draw(st.integers(1, 4)) + 1):
+        submit, time = draw(st.integers(0, now)), draw(st.integers(1, 4))
+        rows.append(f"{job} {submit} {draw(st.integers(1, cores))} 1 {time} -")
+    if cores > 1 and draw(st.booleans()):
+        rows.append(f"9 0 1 1 {now + draw(st.integers(1, 3))} 0")
+    return make_problem(make_system(1, core=cores), "\n".join(rows), now=now)
+
+
+def chosen(problem: Any, level: float) -> Selection | None:
+    """Return what is selected where PαSF is about a level."""
+    return select(
+        problem,
+        problem.queue,
+        Wanted("all", 100, None),
+        lambda jobs: PSF(2).planned_ratio(jobs, problem.now, level),
+    )
+
+
+def fits(data: Any, starts: Any) -> bool:
+    """Say whether a plan of a pool overcommits nothing at any time."""
+    demands = data.units * data.requests[:, 0]
+    for time in range(int((starts + data.run_times).max())):
+        held = int(data.held[data.held_until > time].sum())
+        runs = (starts <= time) & (time < starts + data.run_times)
+        if held + int(demands[runs].sum()) > data.totals[0]:
+            return False
+    return True
+
+
+def least_ratio(selection: Selection, longest: int) -> float:
+    """Return the least P²SF of all plans whose starts are at most so late, by whole numbers."""
+    data, specific = selection.data, selection.cost.specific
+    assert specific is not None
+    plans = np.array(list(product(range(longest + 1), repeat=data.job_count)))
+    wait = specific.waits.astype(np.int64) + plans
+    response = wait + data.run_times
+    amounts = specific.amounts.astype(np.int64)
+    ratios = 0.75 * ((response**4 - wait**4) @ amounts) / ((response**3 - wait**3) @ amounts)
+    ascending = np.argsort(ratios, kind="stable")
+    return next(float(ratios[k]) for k in ascending if fits(data, plans[k]))
+
+
+@tries(15)
+@given(problem=pooled_problems(), narrow=st.booleans())
+def test_dinkelbachs_method_finds_the_least_ratio_of_all_plans(problem: Any, narrow: bool) -> None:
+    """Starting from the plan of a list, each level is the ratio of the plan before."""
+    selection = chosen(problem, 0.0)
+    if selection is None:
+        return
+    starts = np.cumsum(selection.data.run_times) - selection.data.run_times
+    starts = starts + int(selection.data.held_until.max(initial=0))
+    at_once = np.zeros_like(starts)
+    for _ in range(20):
+        specific = selection.cost.specific
+        assert specific is not None
+        level = ratio_of(specific, starts, selection.data.run_times)
+        cost = PSF(2).planned_ratio(selection.jobs, problem.now, level)
+        selection = selection.repriced(cost)
+        near = selection.near(starts) if narrow else selection
+        found = solve(Task(FORMULATIONS["hcp19"], near.data, OrTools(), Budget(60)))
+        assert found.plan is not None
+        assert found.status == "optimal"
+        assert found.objective == near.data.cost(found.plan.starts)
+        ratio = ratio_of(specific, found.plan.starts, selection.data.run_times)
+        # A denominator is least where all jobs start at once.
+        slack = near.error_bound / specific.sums(at_once, selection.data.run_times)[1]
+        assert slack <= 1e-4 * level
+        assert ratio <= level + slack
+        if ratio >= level - slack:
+            break
+        starts = found.plan.starts
+    else:
+        raise AssertionError("the level does not settle")
+    longest = 9 if selection.data.job_count == 4 else 16
+    assert level <= least_ratio(selection, longest) + 2 * slack

@@ -1,0 +1,127 @@
+"""Curves of whole numbers, against values start by start and against the shares themselves."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
+from hpcsched.dispatching.planning.curves import FEW_STEPS, PIECES, Curve, SpecificCurves
+from tests.strategies import tries
+
+
+@st.composite
+def curves(draw: Any) -> Curve:
+    """Draw a curve of any form."""
+    at, cost = [0], [draw(st.integers(-9, 9))]
+    for _ in range(draw(st.integers(0, 5))):
+        length, slope = draw(st.integers(1, 5)), draw(st.integers(-6, 6))
+        at.append(at[-1] + length)
+        cost.append(cost[-1] + length * slope)
+    return Curve(tuple(at), tuple(cost))
+
+
+@tries(200)
+@given(curve=curves(), drawn=st.data())
+def test_a_curve_is_linear_between_breakpoints(curve: Curve, drawn: Any) -> None:
+    """Values, the least of them, the last start within a limit, and the curve cut at a start."""
+    starts = range(curve.at[-1] + 1)
+    values = [curve.value(start) for start in starts]
+    assert values == [round(v) for v in np.interp(starts, curve.at, curve.cost).tolist()]
+    assert curve.least == min(values)
+    limit = drawn.draw(st.integers(-60, 60))
+    within = [start for start in starts if values[start] <= limit]
+    assert curve.latest(limit) == max(within, default=0)
+    latest = drawn.draw(st.sampled_from(starts))
+    cut = curve.until(latest)
+    assert cut.at[-1] == latest
+    assert [cut.value(start) for start in starts[: latest + 1]] == values[: latest + 1]
+
+
+@st.composite
+def shares(draw: Any) -> tuple[SpecificCost, Any, int]:
+    """Draw a job's share of PαSF, its run time and seconds a step."""
+    specific = SpecificCost(
+        draw(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0])),
+        draw(st.sampled_from([0.0, 7.0, 300.5, 20_000.0])),
+        np.array([float(draw(st.integers(0, 9)))]),
+        np.array([float(draw(st.integers(0, 30_000)))]),
+    )
+    return specific, np.array([draw(st.integers(1, 50_000))]), draw(st.sampled_from([1, 7, 60]))
+
+
+def values_of(specific: SpecificCost, run_times: Any, step: int, starts: Any) -> Any:
+    """Return what one job costs at each start in steps, by the cost itself."""
+    cost = PlannedCost(np.zeros((0, 1)), np.zeros((0, 1), dtype=np.int64), specific=specific)
+    return np.array([cost.value(np.array([start * step]), run_times) for start in starts])
+
+
+@tries(150)
+@given(share=shares(), latest=st.integers(0, 3000))
+def test_pieces_are_as_close_as_they_say(share: Any, latest: int) -> None:
+    """No start is favoured over another one by more; every step is kept where there are few."""
+    specific, run_times, step = share
+    (shape,) = SpecificCurves(specific, run_times, step).shapes(np.array([latest]))
+    assert shape.at[0] == 0
+    assert shape.at[-1] == latest
+    assert len(shape.at) <= (FEW_STEPS if latest <= FEW_STEPS else PIECES) + 1
+    starts = np.unique(np.append(np.linspace(0, latest, 400).astype(int), shape.at))
+    exact = values_of(specific, run_times, step, starts)
+    rises = (shape.slopes * np.diff(shape.at) * step).cumsum()
+    pieces = np.interp(starts, shape.at, np.concatenate(([0.0], rises)))
+    apart = exact - pieces
+    rounding = 1e-9 * float(np.abs(exact).max())
+    assert apart.max() - apart.min() <= shape.error + rounding
+    if latest <= FEW_STEPS:
+        assert shape.error == 0
+    else:
+        assert shape.error <= 0.25 * (exact.max() - exact.min()) + rounding
+
+
+@tries(100)
+@given(share=shares(), bits=st.integers(0, 50))
+def test_rounding_keeps_the_form_and_is_counted(share: Any, bits: int) -> None:
+    """Whole slopes stay in order, and what they change is in what is said to be lost."""
+    specific, run_times, step = share
+    (shape,) = SpecificCurves(specific, run_times, step).shapes(np.array([2000]))
+    scale = 2.0**bits / max(shape.reach, 1.0)
+    curve = shape.rounded(scale)
+    ascending = np.diff(shape.slopes) >= 0
+    assert (np.diff(np.array(curve.slopes, dtype=float))[ascending] >= 0).all()
+    rises = (shape.slopes * np.diff(shape.at) * step).cumsum()
+    apart = np.array(curve.cost) * (step / scale) - np.concatenate(([0.0], rises))
+    limit = shape.lost(scale, step) - shape.error
+    assert apart.max() - apart.min() <= limit + 1e-9 * float(np.abs(rises).max())
+
+
+@tries(100)
+@given(share=shares())
+def test_from_its_turn_on_a_job_costs_no_less_by_waiting(share: Any) -> None:
+    """No start costs less than the turn or the step before, and later ones cost ever more."""
+    specific, run_times, step = share
+    (turn,) = SpecificCurves(specific, run_times, step).turns().tolist()
+    around = range(max(turn - 300, 0), turn + 300)
+    values = values_of(specific, run_times, step, around)
+    rounding = 1e-9 * float(np.abs(values).max())
+    at = turn - around[0]
+    assert values[max(at - 1, 0) : at + 1].min() <= values.min() + rounding
+    assert (np.diff(values[at:]) >= -rounding).all()
+
+
+def test_the_longest_jobs_and_the_largest_amounts() -> None:
+    """Waits and run times of 2³¹ seconds and a million units still make finite curves."""
+    long = float(1 << 31)
+    specific = SpecificCost(10.0, long, np.array([1e6, 1.0]), np.array([long, 0.0]))
+    run_times = np.array([1 << 31, 1])
+    made = SpecificCurves(specific, run_times, 1)
+    shapes = made.shapes(np.array([1 << 31, 1 << 31]))
+    assert all(np.isfinite(shape.slopes).all() for shape in shapes)
+    assert all(np.isfinite(shape.error) for shape in shapes)
+    scale = 2.0**50 / sum(shape.reach for shape in shapes)
+    for shape in shapes:
+        curve = shape.rounded(scale)
+        assert max(map(abs, curve.cost)) <= 2**50 + 2**32
+        assert curve.at[-1] == 1 << 31
+    assert shapes[0].slopes == pytest.approx(np.sort(shapes[0].slopes))  # it can only get dearer
