@@ -92,6 +92,29 @@ class Selects:
         return choose(self.kind, value, info.context) if choose else value
 
 
+NONE = "none"
+"""The word for no plugin at all, where a field allows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrNone:
+    """Marks a field, after `Selects`, whose value may also be the word `none`, which stays."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(self._keep, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [{"const": NONE}, handler(schema)]}
+
+    @staticmethod
+    def _keep(value: Any, choose: Callable[[Any], Any]) -> Any:
+        return value if value == NONE else choose(value)
+
+
 SELECTS_KEYWORD = "x-selects"
 """Stands in a JSON Schema for the choices of a kind, until those of a registry are filled in."""
 

@@ -1,32 +1,27 @@
 """The dispatcher that plans with a solver."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.cp.asking import Asked, Asker, in_planned_order
 from hpcsched.dispatching.cp.backends.backend import Backend
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.limits import Limits
-from hpcsched.dispatching.cp.solving import Answer, Task
-from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall, Start
+from hpcsched.dispatching.cp.modelling import Models
+from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
 from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
-from hpcsched.dispatching.planning.plan import Plan, fault_of
-from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted, select
+from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 
-STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
-"""How many seconds a step may be; the least with which a solver's range of numbers suffices."""
-
 Decode = Literal["list", "prb"]
-SOLVED = ("optimal", "feasible")
 
 
 class CpSettings(NamedTuple):
@@ -104,15 +99,8 @@ class CpDispatcher:
         if best is not None and not best.starts.any():
             self._length = settings.length
             return Decision(self._starts(problem, selection, best))
-        answer = self._ask(selection, best)
-        call = self._call(selection, answer)
-        fault = None
+        answer, call = self._ask(selection, best)
         plan = answer.plan
-        if plan is not None:
-            fault = _fault(plan, selection, self.formulation)
-            if fault is not None:
-                plan = None
-                call = call._replace(status="invalid", objective=None, bound=None, why=fault)
         unsolved = plan is None
         self._length = max(len(selection.jobs) // 2, 1) if unsolved else settings.length
         if plan is None:
@@ -121,8 +109,7 @@ class CpDispatcher:
             return Decision(carry_out(problem, selection, plan), fallback=True, solver=call)
         if settings.decode == "prb":
             return Decision(self._place(problem, selection, plan), solver=call)
-        order = np.lexsort((np.arange(len(plan.starts)), plan.starts))
-        plans = [planner.plan(order, plan), *at_hand]
+        plans = [planner.plan(in_planned_order(plan), plan), *at_hand]
         if self.formulation.binds == "plan":
             plans.insert(0, _begun_at_once(plan, selection))
         chosen = _best(plans, selection)
@@ -134,66 +121,33 @@ class CpDispatcher:
     ) -> Selection | None:
         """Select as many jobs as the model may have, in steps that the solver can count."""
         settings = self.settings
-        length, finest = self._length, 0
-        while True:
-            wanted = Wanted(
-                settings.jobs,
-                length,
-                settings.spare_nodes,
-                STEPS[finest],
-                self.backend.largest_objective,
-                settings.overdue,
-                settings.worst_case_horizon,
-            )
-            try:
-                selection = select(
-                    problem, by_priority, wanted, lambda jobs: self.cost_of(jobs, problem.now)
-                )
-            except OverflowError:
-                selection, too_large = None, True
-            else:
-                if selection is None:
-                    return None
-                data = selection.data
-                too_large = self.formulation.magnitude(data) > self.backend.largest
-                if length > 1 and self.formulation.variables(data) > settings.largest_model:
-                    length = min(length, len(selection.jobs)) // 2
-                    continue
-            if not too_large or finest + 1 == len(STEPS):
-                return selection
-            finest += 1
+        wanted = Wanted(
+            settings.jobs,
+            self._length,
+            settings.spare_nodes,
+            overdue=settings.overdue,
+            worst_case=settings.worst_case_horizon,
+        )
+        backend = self.backend
+        models = Models(
+            self.formulation, settings.largest_model, backend.largest, backend.largest_objective
+        )
+        return next(models.selections(problem, by_priority, wanted, self.cost_of), None)
 
     def _orders(self, problem: DispatchingProblem, selection: Selection) -> Iterator[Sequence[int]]:
         """Yield the orders of the list plans, as numbers of the model's jobs."""
         if not self.settings.orders:
             return
-        numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
-        asked = problem._replace(queue=selection.jobs)
-        for order in self.settings.orders:
-            yield [numbers[job.job_id] for job in order.sort(asked)]
+        yield from orders_of(problem, selection, self.settings.orders)
         yield weighted_order(selection.data).tolist()
 
-    def _ask(self, selection: Selection, best: Plan | None) -> Answer:
-        data = selection.data
-        whole = self.formulation.fit == "restriction" or self.settings.worst_case_horizon
+    def _ask(self, selection: Selection, best: Plan | None) -> Asked:
+        settings = self.settings
+        whole = self.formulation.fit == "restriction" or settings.worst_case_horizon
         if best is not None and not whole:
-            data = data.within(data.cost(best.starts))
-        task = Task(self.formulation, data, self.backend, self.settings.limits, best)
-        return self.solver.solve(task, self.settings.guard)
-
-    def _call(self, selection: Selection, answer: Answer) -> SolverCall:
-        objective, bound = answer.objective, answer.bound
-        return SolverCall(
-            answer.status,
-            len(selection.jobs),
-            answer.variables,
-            None if objective is None else selection.bound(objective),
-            None if bound is None else selection.bound(bound),
-            answer.build_time,
-            answer.transform_time,
-            answer.solve_time,
-            answer.why,
-        )
+            selection = selection.near(best.starts)
+        asker = Asker(self.formulation, self.backend, self.solver, settings.guard)
+        return asker.ask(selection, settings.limits, best)
 
     def _starts(
         self, problem: DispatchingProblem, selection: Selection, plan: Plan
@@ -210,6 +164,16 @@ class CpDispatcher:
         return tuple(Start(job.job_id, workspace.place(job)) for job in now if workspace.fits(job))
 
 
+def orders_of(
+    problem: DispatchingProblem, selection: Selection, orders: Iterable[QueueOrder]
+) -> Iterator[Sequence[int]]:
+    """Yield how queue orders sort a selection's jobs, as their numbers."""
+    numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
+    asked = problem._replace(queue=selection.jobs)
+    for order in orders:
+        yield [numbers[job.job_id] for job in order.sort(asked)]
+
+
 def _best(plans: Sequence[Plan], selection: Selection) -> Plan | None:
     """Return the first of the plans that cost least; None if there is none."""
     return min(plans, key=lambda plan: selection.data.cost(plan.starts), default=None)
@@ -220,19 +184,3 @@ def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
     if len(selection.data.held_until) or not len(plan.starts):
         return plan
     return plan._replace(starts=plan.starts - plan.starts.min())
-
-
-def _fault(plan: Plan, selection: Selection, formulation: Formulation) -> str | None:
-    """Return what is wrong with a solver's plan, None if nothing is.
-
-    Jobs that it starts now without nodes, where it does not have to name any, are no fault.
-    """
-    data = selection.data
-    starts, placed = plan
-    if starts.shape != (data.job_count,) or (starts < 0).any():
-        return "it is not about the jobs asked about"
-    if formulation.binds == "plan":
-        return fault_of(plan, data)
-    with_nodes = placed.sum(axis=1) > 0
-    later = np.where(with_nodes, starts, np.maximum(starts, 1))
-    return fault_of(Plan(later, placed), data, only_now=True)

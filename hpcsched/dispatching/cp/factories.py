@@ -6,6 +6,11 @@ To be imported where one is built: CPMpy takes time to import, and so does what 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
+from hpcsched.dispatching.cp.aims import Aim, OwnRatio, RatioSoFar, Total
+from hpcsched.dispatching.cp.asking import Asker
+from hpcsched.dispatching.cp.backends.backend import Backend
 from hpcsched.dispatching.cp.dispatcher import CpDispatcher, CpSettings
 from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
 from hpcsched.dispatching.cp.formulation import Formulation
@@ -16,12 +21,17 @@ from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
-from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
-from hpcsched.dispatching.cp.limits import Budget, Patience
+from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
+from hpcsched.dispatching.cp.improving import Improve, Improving, ImprovingSettings
+from hpcsched.dispatching.cp.limits import Budget, Limits, Patience
+from hpcsched.dispatching.cp.modelling import Models
 from hpcsched.dispatching.cp.params import (
     BUDGET,
+    BestOfParams,
     CpParams,
+    CpPlanParams,
     Hcp19Params,
+    ImproveParams,
     JointNowParams,
     Pcp21Params,
     PlanAllParams,
@@ -29,9 +39,15 @@ from hpcsched.dispatching.cp.params import (
 )
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.planned_cost import Plannable, PlannedCost
+from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.search.level import Level
+from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.errors import Finding, InputError
+from hpcsched.parameters import NONE
+
+SEARCH_BIAS = 2.0
+"""As `bias` of `order-search` is if nothing is said."""
 
 CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
 
@@ -42,6 +58,10 @@ class Context(Protocol):
     @property
     def objective(self) -> Objective:
         """The scenario's objective."""
+
+    @property
+    def seed(self) -> int:
+        """A seed for this plugin."""
 
     def make(self, kind: str, choice: Any) -> Any:
         """Return what another plugin builds."""
@@ -82,6 +102,59 @@ def make_node_time(params: PlanAllParams, context: Context) -> CpDispatcher:
 def make_joint_now(params: JointNowParams, context: Context) -> CpDispatcher:
     """Return `joint-now`."""
     return _make(JointNow(classes=params.node_classes), params, context)
+
+
+def make_cp(params: CpPlanParams, context: Context) -> Improving:
+    """Return `cp`; raises InputError for an objective that cannot be planned for."""
+    effort = Effort(params.search, SEARCH_BIAS) if params.search else None
+    return _make_improving("best", params, context, effort)
+
+
+def make_best_of(params: BestOfParams, context: Context) -> Improving:
+    """Return `best-of`; raises InputError for an objective that cannot be planned for."""
+    return _make_improving("each", params, context)
+
+
+def _make_improving(
+    improve: Improve, params: ImproveParams, context: Context, effort: Effort | None = None
+) -> Improving:
+    formulation = Hcp19()
+    models, asker = Models(formulation, params.largest_model), None
+    if params.solver != NONE:
+        backend = _backend(params, context)
+        models = models._replace(
+            largest=backend.largest, largest_objective=backend.largest_objective
+        )
+        asker = Asker(formulation, backend, _solver(params.guard), params.guard)
+    settings = ImprovingSettings(
+        params.jobs,
+        params.queue_length,
+        params.spare_nodes,
+        tuple(context.make("queue_order", order) for order in params.orders),
+        weighted=improve == "best" and bool(params.orders),
+        improve=improve,
+        limits=_limits(params),
+        effort=effort,
+    )
+    return Improving(
+        _aim(context.objective, params.level),
+        models,
+        asker,
+        context.make("queue_order", params.priority),
+        context.make("allocator", params.allocator),
+        settings,
+        # The state of the search's random numbers, which is never 0.
+        np.array([context.seed % (1 << 62) + 1], dtype=np.int64),
+    )
+
+
+def _aim(objective: Objective, level: float | None) -> Aim:
+    """Return what plans are made for; raises InputError where plans for it have no cost."""
+    if isinstance(objective, Plannable):
+        return Total(objective)
+    if not isinstance(objective, PlannableRatio):
+        raise _no_cost(objective)
+    return OwnRatio(objective) if level is None else RatioSoFar(Level(objective, level))
 
 
 def _make(formulation: Formulation, params: CpParams, context: Context) -> CpDispatcher:
@@ -140,12 +213,10 @@ def _assemble(
     cost_of: CostOf,
     settings: CpSettings,
 ) -> CpDispatcher:
-    backend = context.make("solver", params.solver)
-    backend.check_installed()
     return CpDispatcher(
         formulation,
-        backend,
-        SolverProcess() if settings.guard is not None else InProcess(),
+        _backend(params, context),
+        _solver(settings.guard),
         priority,
         cost_of,
         context.make("allocator", params.allocator),
@@ -154,13 +225,10 @@ def _assemble(
 
 
 def _settings(params: CpParams, orders: Sequence[QueueOrder]) -> CpSettings:
-    limits = params.time_limits
     return CpSettings(
         jobs=params.jobs,
         length=params.queue_length,
-        limits=Budget(params.budget or BUDGET)
-        if limits is None
-        else Patience(limits.first, limits.most, limits.extensions),
+        limits=_limits(params),
         orders=tuple(orders),
         spare_nodes=params.spare_nodes,
         largest_model=params.largest_model,
@@ -168,15 +236,36 @@ def _settings(params: CpParams, orders: Sequence[QueueOrder]) -> CpSettings:
     )
 
 
+def _backend(params: CpParams, context: Context) -> Backend:
+    backend: Backend = context.make("solver", params.solver)
+    backend.check_installed()
+    return backend
+
+
+def _solver(guard: float | None) -> Solver:
+    return SolverProcess() if guard is not None else InProcess()
+
+
+def _limits(params: CpParams) -> Limits:
+    limits = params.time_limits
+    if limits is None:
+        return Budget(params.budget or BUDGET)
+    return Patience(limits.first, limits.most, limits.extensions)
+
+
 def _cost_of(objective: Objective) -> CostOf:
     """Return what plans cost; raises InputError for an objective that cannot be planned for."""
     if not isinstance(objective, Plannable):
-        message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
-        raise InputError(Finding("no-planned-cost", message, key="objective"))
+        raise _no_cost(objective)
     return objective.planned_cost
 
 
-MAKERS: Mapping[str, Callable[[Any, Context], CpDispatcher]] = {
+def _no_cost(objective: Objective) -> InputError:
+    message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
+    return InputError(Finding("no-planned-cost", message, key="objective"))
+
+
+MAKERS: Mapping[str, Callable[[Any, Context], CpDispatcher | Improving]] = {
     "hcp19": make_hcp19,
     "pcp19": make_pcp19,
     "pcp4": make_pcp4,
@@ -184,5 +273,7 @@ MAKERS: Mapping[str, Callable[[Any, Context], CpDispatcher]] = {
     "pcp21": make_pcp21,
     "node-time": make_node_time,
     "joint-now": make_joint_now,
+    "cp": make_cp,
+    "best-of": make_best_of,
 }
 """What builds each dispatcher, by name."""

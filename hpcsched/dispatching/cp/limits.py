@@ -18,7 +18,7 @@ class Patience(NamedTuple):
 
     The search is broken off after `first` seconds (δ). It goes on, by δ at a time and up to `most`
     (δmax), while there is no plan yet, and once there is one as long as it got better within the
-    last `extensions` (k) times.
+    last `extensions` (k) times; with 0 it ends at the first δ at which there is a plan.
     """
 
     first: float = 1.0
@@ -27,6 +27,13 @@ class Patience(NamedTuple):
 
 
 Limits = Budget | Patience
+
+
+def share(limits: Limits, part: float) -> Limits:
+    """Return a part, up to 1, of limits that several calls have together."""
+    if isinstance(limits, Budget):
+        return Budget(limits.work * part)
+    return limits._replace(first=limits.first * part, most=limits.most * part)
 
 
 class Watch:

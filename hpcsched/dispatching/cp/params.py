@@ -5,7 +5,15 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.parameters import Listed, NotReproducible, Params, PositiveDuration, Selects
+from hpcsched.parameters import (
+    NONE,
+    Listed,
+    NotReproducible,
+    OrNone,
+    Params,
+    PositiveDuration,
+    Selects,
+)
 
 BUDGET = 0.002
 """Work of a round if the scenario says nothing."""
@@ -22,7 +30,10 @@ class TimeLimits(Params):
         16, description="The time limit at most (δmax), in seconds, where there is no plan yet."
     )
     extensions: int = Field(
-        2, ge=1, description="After how many extensions by δ without a better plan to stop (k)."
+        2,
+        ge=0,
+        description="After how many extensions by δ without a better plan to stop (k); 0: as soon"
+        " as there is a plan.",
     )
 
     @model_validator(mode="after")
@@ -166,6 +177,62 @@ class Pcp21Params(CpParams):
     )
 
 
+class ImproveParams(PlanAllParams):
+    """What `cp` and `best-of` have in common."""
+
+    queue_length: int = Field(
+        200, ge=1, description="How many jobs to plan at most, the first by priority."
+    )
+    level: float | None = Field(
+        None,
+        ge=0,
+        description="Around which share of the ratio so far plans are judged, for an objective that"
+        " is a ratio of sums (psf); null: by the ratio of the planned jobs alone.",
+    )
+
+
+class CpPlanParams(ImproveParams):
+    """How `cp` plans."""
+
+    search: int = Field(
+        0,
+        ge=0,
+        description="How long to search for the order with the best plan, which is then made"
+        " better by the solver: looking through so many pieces of plans, as `budget` of"
+        " `order-search`; 0: the solver starts from the best of the list plans.",
+    )
+
+    @model_validator(mode="after")
+    def _check_search(self) -> Self:
+        if self.search and not self.orders:
+            raise ValueError("a search begins with orders, and there are none")
+        return self
+
+
+class BestOfParams(ImproveParams):
+    """How `best-of` plans."""
+
+    solver: Annotated[Any, Selects("solver"), OrNone()] = Field(
+        "ortools",
+        description="What makes list plans better; `none`: nothing does, and the best of them is"
+        " carried out.",
+    )
+    orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
+        ("spf", "saf", "sjf"),
+        description="The orders of the list plans, each of which the solver makes better.",
+    )
+
+    @model_validator(mode="after")
+    def _check_solver(self) -> Self:
+        if self.solver != NONE:
+            return self
+        if not self.orders:
+            raise ValueError("without a solver there have to be orders")
+        if self.budget is not None or self.time_limits is not None:
+            raise ValueError("a budget and time limits are for a solver")
+        return self
+
+
 DISPATCHERS: Sequence[tuple[str, str, type[CpParams]]] = (
     ("hcp19", "CP: when jobs start, nodes pooled; where, by best fit (HCP'19)", Hcp19Params),
     ("pcp19", "CP: an optional interval for each unit on each node (PCP'19)", VersionParams),
@@ -174,5 +241,11 @@ DISPATCHERS: Sequence[tuple[str, str, type[CpParams]]] = (
     ("pcp21", "CP: as PCP'20, with ordered units (PCP'21)", Pcp21Params),
     ("node-time", "CP: nodes and times of units on one long line", PlanAllParams),
     ("joint-now", "CP: nodes of what starts now, times of all else", JointNowParams),
+    (
+        "cp",
+        "CP: the best list plan made better, nodes pooled, for any objective",
+        CpPlanParams,
+    ),
+    ("best-of", "CP: the best of list plans, each made better, and one from nothing", BestOfParams),
 )
 """Name, summary and parameters of each; what builds them is in `factories`."""

@@ -1,0 +1,118 @@
+"""Asks a solver about a selection, and looks at what it answers before anyone believes it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.cp.backends.backend import Backend
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.guard import Solver
+from hpcsched.dispatching.cp.limits import Limits
+from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.decision import SolverCall
+from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.selection import Selection
+
+SOLVED = ("optimal", "feasible")
+
+
+class Asked(NamedTuple):
+    """What came of asking: the answer, without a plan if that was wrong, and how it is told."""
+
+    answer: Answer
+    call: SolverCall
+
+
+class Asker(NamedTuple):
+    """A solver, and how it is asked; `guard`: see `CpSettings`."""
+
+    formulation: Formulation
+    backend: Backend
+    solver: Solver
+    guard: float | None
+
+    def ask(self, selection: Selection, limits: Limits, hint: Plan | None) -> Asked:
+        """Ask for the best plan of a selection, starting from a hint if there is one."""
+        task = Task(self.formulation, selection.data, self.backend, limits, hint)
+        answer = self.solver.solve(task, self.guard)
+        call = _call(selection, answer)
+        if answer.plan is None:
+            return Asked(answer, call)
+        fault = _fault(answer.plan, selection, self.formulation)
+        if fault is None:
+            return Asked(answer, call)
+        call = call._replace(status="invalid", objective=None, bound=None, why=fault)
+        return Asked(answer._replace(status="invalid", plan=None, objective=None, bound=None), call)
+
+
+def in_planned_order(plan: Plan) -> Sequence[int]:
+    """Return the jobs in the order of their planned starts, those of one start by number."""
+    order: list[int] = np.lexsort((np.arange(len(plan.starts)), plan.starts)).tolist()
+    return order
+
+
+def together(calls: Sequence[SolverCall]) -> SolverCall | None:
+    """Return one call that tells of all calls of a round, which are about the same jobs.
+
+    The status is the best of any: what one call has proved holds for all. The objective is the
+    least, the bound the largest, times are added up, and `why` tells of the calls that brought no
+    plan. None if there was no call.
+    """
+    if len(calls) < 2:
+        return calls[0] if calls else None
+    best = min(calls, key=lambda call: _rank(call.status))
+    objectives = [call.objective for call in calls if call.objective is not None]
+    bounds = [call.bound for call in calls if call.bound is not None]
+    troubles = [
+        f"{call.status}: {call.why}" if call.why else call.status
+        for call in calls
+        if call.status not in SOLVED
+    ]
+    why = f"{len(troubles)} of {len(calls)} calls: {'; '.join(dict.fromkeys(troubles))}"
+    return SolverCall(
+        best.status,
+        best.jobs,
+        max(call.variables for call in calls),
+        min(objectives, default=None),
+        max(bounds, default=None),
+        sum(call.build_time for call in calls),
+        sum(call.transform_time for call in calls),
+        sum(call.solve_time for call in calls),
+        why if troubles else "",
+    )
+
+
+def _rank(status: str) -> int:
+    return SOLVED.index(status) if status in SOLVED else len(SOLVED)
+
+
+def _call(selection: Selection, answer: Answer) -> SolverCall:
+    objective, bound = answer.objective, answer.bound
+    return SolverCall(
+        answer.status,
+        len(selection.jobs),
+        answer.variables,
+        None if objective is None else selection.bound(objective),
+        None if bound is None else selection.bound(bound),
+        answer.build_time,
+        answer.transform_time,
+        answer.solve_time,
+        answer.why,
+    )
+
+
+def _fault(plan: Plan, selection: Selection, formulation: Formulation) -> str | None:
+    """Return what is wrong with a solver's plan, None if nothing is.
+
+    Jobs that it starts now without nodes, where it does not have to name any, are no fault.
+    """
+    data = selection.data
+    starts, placed = plan
+    if starts.shape != (data.job_count,) or (starts < 0).any():
+        return "it is not about the jobs asked about"
+    if formulation.binds == "plan":
+        return fault_of(plan, data)
+    with_nodes = placed.sum(axis=1) > 0
+    later = np.where(with_nodes, starts, np.maximum(starts, 1))
+    return fault_of(Plan(later, placed), data, only_now=True)
