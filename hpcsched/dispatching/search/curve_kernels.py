@@ -11,10 +11,10 @@ from hpcsched.dispatching.planned_cost import FloatArray
 class Curves(NamedTuple):
     """What each job costs by its start, in steps.
 
-    It is `weights[j] · late + amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) −
-    Q^(α+1)))`, with `late` = max(start, free[j]), Q = waits[j] + start and F = Q + durations[j]. If
-    `patience` is not 0, `late` is discounted: patience · (1 − exp(−late / patience)). To the sum is
-    added `makespan` · last end.
+    It is `Σ weights[t, j] · late[t] + amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level ·
+    (F^(α+1) − Q^(α+1)))`, with `late[t]` = max(start, free[t, j]), Q = waits[j] + start and F = Q +
+    durations[j]. If `patience` is not 0, `late` is discounted: patience · (1 − exp(−late /
+    patience)). To the sum is added `makespan` · last end. `weights` and `free` are `[T, J]`.
     """
 
     weights: FloatArray
@@ -29,20 +29,33 @@ class Curves(NamedTuple):
 
 
 @compiled()
+def _power(base: float, exponent: float) -> float:
+    """Return a power; small whole ones, which psf takes most often, by multiplying."""
+    if exponent != np.floor(exponent) or exponent > 8.0:
+        result: float = base**exponent
+        return result
+    result = 1.0
+    for _ in range(int(exponent)):
+        result *= base
+    return result
+
+
+@compiled()
 def cost_of(j: int, start: int, curves: Curves) -> float:
     """Return what a job costs."""
     cost = 0.0
-    if curves.weights[j] != 0.0:
-        late = max(float(start), curves.free[j])
-        if curves.patience > 0.0:
-            late = -curves.patience * np.expm1(-late / curves.patience)
-        cost = curves.weights[j] * late
+    for t in range(len(curves.weights)):
+        if curves.weights[t, j] != 0.0:
+            late = max(float(start), curves.free[t, j])
+            if curves.patience > 0.0:
+                late = -curves.patience * np.expm1(-late / curves.patience)
+            cost += curves.weights[t, j] * late
     if curves.amounts[j] != 0.0:
         a = curves.alpha + 1.0
         wait = curves.waits[j] + start
         response = wait + curves.durations[j]
-        high = response ** (a + 1.0) - wait ** (a + 1.0)
-        low = response**a - wait**a
+        high = _power(response, a + 1.0) - _power(wait, a + 1.0)
+        low = _power(response, a) - _power(wait, a)
         cost += curves.amounts[j] * (a / (a + 1.0) * high - curves.level * low)
     return cost
 

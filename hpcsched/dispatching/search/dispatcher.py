@@ -1,6 +1,6 @@
 """The dispatcher that searches orders."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.search.curve_kernels import Curves
-from hpcsched.dispatching.search.level import Level
 from hpcsched.dispatching.search.order_kernels import Effort, search
+from hpcsched.dispatching.search.pursuit import Pursued
 from hpcsched.dispatching.search.segment_kernels import Content, Segments
 from hpcsched.system.system import IntArray
 
@@ -29,28 +29,26 @@ LARGEST = 1 << 62
 class SearchSettings(NamedTuple):
     """How a round is gone about.
 
-    `length`, `spare_nodes`: see `Wanted`. `orders`: the plans to begin with. `carry`: so is the
-    best order of the round before. `patience`: see `Curves`.
+    `length`, `spare_nodes`: see `Wanted`. `orders`: the plans to begin with. `budget`: see
+    `Effort`.
     """
 
     length: int
     spare_nodes: float | None
     orders: tuple[QueueOrder, ...]
-    carry: bool
-    effort: Effort
-    patience: float
+    budget: int
 
 
 @dataclass
 class OrderSearch:
-    """Searches for the order of the queue whose list plan costs least, and starts what it starts.
+    """Searches for the order of the queue whose list plan costs least; starts what it starts.
 
-    `cost_of` says what plans cost; `level`, for an objective that is a ratio, is told what starts.
+    Of a long queue the first jobs by `priority` are planned; None: those that the aim would serve
+    first.
     """
 
-    priority: QueueOrder
-    cost_of: Callable[[Sequence[WaitingJob], int], PlannedCost]
-    level: Level | None
+    priority: QueueOrder | None
+    aim: Pursued
     allocator: Allocator
     settings: SearchSettings
     random: IntArray
@@ -58,7 +56,7 @@ class OrderSearch:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        by_priority = self.priority.sort(problem)
+        by_priority = (self.priority or self.aim).sort(problem)
         starts = self._search(problem, by_priority)
         if starts or problem.running:
             return Decision(starts)
@@ -69,16 +67,16 @@ class OrderSearch:
     ) -> tuple[Start, ...]:
         """Return what the best plan found starts now."""
         settings = self.settings
-        wanted = Wanted("all", settings.length, settings.spare_nodes, largest=LARGEST)
+        # Compiled code has the cost itself, so the model's data need no curves.
+        wanted = Wanted("all", settings.length, settings.spare_nodes, largest=LARGEST, curves=False)
         selection = select(
-            problem, by_priority, wanted, lambda jobs: self.cost_of(jobs, problem.now)
+            problem, by_priority, wanted, lambda jobs: self.aim.cost(jobs, problem.now)
         )
         if selection is None:
             return ()
         plan = self._plan(problem, selection)
-        if self.level is not None:
-            now = (plan.starts == 0).nonzero()[0]
-            self.level.add([selection.jobs[i] for i in now], problem.now)
+        now = (plan.starts == 0).nonzero()[0]
+        self.aim.add([selection.jobs[i] for i in now], problem.now)
         return starts_now(problem, selection, plan, self.allocator)
 
     def _plan(self, problem: DispatchingProblem, selection: Selection) -> Plan:
@@ -90,8 +88,8 @@ class OrderSearch:
             np.array(self._orders(problem, selection), dtype=np.int64),
             content_of(data),
             Segments(*planner.segments()),
-            curves_of(selection.cost, data.run_times, self.settings.patience),
-            self.settings.effort,
+            curves_of(selection.cost, data.run_times, self.aim.pursuit.patience),
+            Effort(self.settings.budget, self.aim.pursuit.bias),
             self.random,
             best,
         )
@@ -106,7 +104,7 @@ class OrderSearch:
             [numbers[job.job_id] for job in order.sort(asked)] for order in self.settings.orders
         ]
         orders.append(weighted_order(selection.data).tolist())
-        if self.settings.carry:
+        if self.aim.pursuit.carry:
             last, unknown = self._last, len(self._last)
             places = [last.get(job.job_id, unknown) for job in selection.jobs]
             orders.append(sorted(range(len(places)), key=places.__getitem__))
@@ -125,8 +123,8 @@ def curves_of(cost: PlannedCost, run_times: IntArray, patience: float) -> Curves
     none = np.zeros(len(run_times))
     specific = cost.specific or SpecificCost(0.0, 0.0, none, none)
     return Curves(
-        cost.weights.astype(np.float64),
-        cost.free.astype(np.float64),
+        np.ascontiguousarray(cost.weights, dtype=np.float64),
+        np.ascontiguousarray(cost.free, dtype=np.float64),
         float(cost.makespan),
         float(patience),
         float(specific.alpha),

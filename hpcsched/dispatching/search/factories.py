@@ -11,8 +11,8 @@ from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio
 from hpcsched.dispatching.search.dispatcher import OrderSearch, SearchSettings
 from hpcsched.dispatching.search.level import Level
-from hpcsched.dispatching.search.order_kernels import Effort
-from hpcsched.dispatching.search.params import OrderSearchParams
+from hpcsched.dispatching.search.params import OrderSearchParams, PursuitParams
+from hpcsched.dispatching.search.pursuit import Pursued, Pursuit, pursuit_of
 from hpcsched.errors import Finding, InputError
 
 
@@ -34,10 +34,11 @@ class Context(Protocol):
 def make_order_search(params: OrderSearchParams, context: Context) -> OrderSearch:
     """Return `order-search`; raises InputError for an objective that cannot be planned for."""
     objective, level = context.objective, None
+    pursuit = pursuit_of(objective) if params.pursuit is None else _pursuit(params.pursuit)
     if isinstance(objective, Plannable):
         cost_of = objective.planned_cost
     elif isinstance(objective, PlannableRatio):
-        level = Level(objective, params.level)
+        level = Level(objective, pursuit.level)
         cost_of = level.cost
     else:
         message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
@@ -46,17 +47,25 @@ def make_order_search(params: OrderSearchParams, context: Context) -> OrderSearc
         params.queue_length,
         params.spare_nodes,
         tuple(context.make("queue_order", order) for order in params.orders),
-        params.carry,
-        Effort(params.budget, float(params.bias)),
-        float(params.patience or 0),
+        params.budget,
     )
     # The state of the kernels' random numbers, which is never 0.
     random = np.array([context.seed % (1 << 62) + 1], dtype=np.int64)
     return OrderSearch(
-        context.make("queue_order", params.priority),
-        cost_of,
-        level,
+        None if params.priority is None else context.make("queue_order", params.priority),
+        Pursued(cost_of, level, pursuit),
         context.make("allocator", params.allocator),
         settings,
         random,
+    )
+
+
+def _pursuit(params: PursuitParams) -> Pursuit:
+    return Pursuit(
+        params.patience or 0,
+        params.shortest,
+        params.growth,
+        params.level,
+        params.carry,
+        params.bias,
     )

@@ -7,6 +7,37 @@ from pydantic import Field
 from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 
 
+class PursuitParams(Params):
+    """What plans are made for in place of the objective, so that it is small in the end."""
+
+    patience: PositiveDuration | None = Field(
+        None,
+        description="Planned waits far ahead count for less, by this time constant; null: they"
+        " count in full.",
+    )
+    shortest: PositiveDuration = Field(
+        1, description="Jobs that run for less weigh no more than if they ran for so long."
+    )
+    growth: float = Field(
+        0, ge=0, description="Waits weigh more with a job's area, by this power of it."
+    )
+    level: float = Field(
+        1,
+        ge=0,
+        description="Around which share of the ratio so far plans are judged, for an objective that"
+        " is a ratio of sums (psf).",
+    )
+    carry: bool = Field(
+        False, description="Whether the search also begins with the best order of the round before."
+    )
+    bias: float = Field(
+        1,
+        ge=1,
+        description="By how much more often the search moves jobs from the front of the order; 1:"
+        " from anywhere alike.",
+    )
+
+
 class OrderSearchParams(Params):
     """How the order of the queue is searched."""
 
@@ -21,31 +52,18 @@ class OrderSearchParams(Params):
         description="The orders of the list plans that the search begins with, beside one by area"
         " over weight in the objective.",
     )
-    carry: bool = Field(
-        False, description="Whether the search also begins with the best order of the round before."
-    )
-    bias: float = Field(
-        2,
-        ge=1,
-        description="By how much more often the search moves jobs from the front of the order; 1:"
-        " from anywhere alike.",
-    )
-    patience: PositiveDuration | None = Field(
+    pursuit: PursuitParams | None = Field(
         None,
-        description="Planned waits far ahead count for less, by this time constant, as jobs that"
-        " are yet to come will change them; null: they count in full.",
-    )
-    level: float = Field(
-        0.8,
-        ge=0,
-        description="Around which share of the ratio so far plans are judged, for an objective that"
-        " is a ratio of sums (psf).",
+        description="How the objective is pursued in view of jobs that are yet to come; null: as"
+        " suits the objective, {}: plainly.",
     )
     queue_length: int = Field(
-        1000, ge=1, description="How many jobs to plan at most, the first by priority."
+        200, ge=1, description="How many jobs to plan at most, the first by priority."
     )
-    priority: Annotated[Any, Selects("queue_order")] = Field(
-        "slowdown", description="Which jobs come first where there are more."
+    priority: Annotated[Any, Selects("queue_order")] | None = Field(
+        None,
+        description="Which jobs come first where there are more; null: those of least area over"
+        " weight in the objective.",
     )
     spare_nodes: float | None = Field(
         1.5,

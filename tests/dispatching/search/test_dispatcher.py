@@ -10,7 +10,7 @@ from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, shorte
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.search.dispatcher import OrderSearch, SearchSettings
 from hpcsched.dispatching.search.level import Level
-from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.dispatching.search.pursuit import Pursued, Pursuit
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ALLOCATORS, Told, replay
 from tests.strategies import mixed_workloads, tries
@@ -21,21 +21,19 @@ OBJECTIVES = [Slowdown(), BoundedSlowdown(), AF(), AWF(), PSF(), Makespan()]
 def order_search(objective: Any = None, *, carry: bool = True, **more: Any) -> OrderSearch:
     """Return the dispatcher with a small budget."""
     objective = objective or AF()
-    level = Level(objective, 0.8) if isinstance(objective, PSF) else None
-    settings = SearchSettings(
-        more.get("length", 50),
-        1.5,
-        (ArrivalOrder(), KeyOrder(shortest_job)),
-        carry,
-        Effort(more.get("budget", 2000), 2.0),
-        more.get("patience", 0.0),
-    )
+    pursuit = more.get("pursuit", Pursuit(carry=carry, bias=2.0))
+    level = Level(objective, pursuit.level) if isinstance(objective, PSF) else None
+    cost_of = level.cost if level else objective.planned_cost
     return OrderSearch(
         ArrivalOrder(),
-        level.cost if level else objective.planned_cost,
-        level,
+        Pursued(cost_of, level, pursuit),
         ALLOCATORS["best_fit"],
-        settings,
+        SearchSettings(
+            more.get("length", 50),
+            1.5,
+            (ArrivalOrder(), KeyOrder(shortest_job)),
+            more.get("budget", 2000),
+        ),
         np.array([1], dtype=np.int64),
     )
 

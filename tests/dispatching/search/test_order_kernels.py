@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
+from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, linear
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.search.curve_kernels import cost_of, least_cost
@@ -40,7 +40,7 @@ def costs(draw: Any, data: ModelData) -> PlannedCost:
         np.array(draw(some), dtype=float),
         np.array(draw(some), dtype=float),
     )
-    none = np.zeros(count)
+    none = np.zeros((0, count))
     return PlannedCost(none, none.astype(np.int64), specific=specific)
 
 
@@ -111,8 +111,8 @@ def on_one_node(cores: int, units: np.ndarray, run_times: np.ndarray) -> ModelDa
         none,
         none,
         np.zeros((0, 1), dtype=np.int64),
-        np.ones(count, dtype=np.int64),
-        np.zeros(count, dtype=np.int64),
+        np.ones((1, count), dtype=np.int64),
+        np.zeros((1, count), dtype=np.int64),
         0,
         int(run_times.sum()),
     )
@@ -124,7 +124,7 @@ def test_orders_are_found_that_no_rule_gives() -> None:
     units = np.array([(5 * k) % 7 + 1 for k in range(count)])
     run_times = np.array([(11 * k) % 17 + 3 for k in range(count)])
     data = on_one_node(8, units, run_times)
-    cost = PlannedCost(np.ones(count), np.zeros(count, dtype=np.int64))
+    cost = linear(np.ones(count))
     rules = [
         np.argsort(key, kind="stable").tolist() for key in (run_times, units * run_times, units)
     ]
@@ -138,7 +138,7 @@ def test_many_jobs_find_the_order_that_is_best_by_far() -> None:
     count = FEW + 3
     run_times = np.array([(7 * k) % 11 + 1 for k in range(count)])
     data = on_one_node(1, np.ones(count, dtype=np.int64), run_times)
-    cost = PlannedCost(np.ones(count), np.zeros(count, dtype=np.int64))
+    cost = linear(np.ones(count))
     order, found, _ = searched(data, cost, budget=100_000)
     assert run_times[order].tolist() == sorted(run_times.tolist())
     assert found == sum((count - 1 - k) * time for k, time in enumerate(sorted(run_times)))
@@ -161,8 +161,8 @@ def test_specific_cost_is_that_of_exact_arithmetic(
     upper = Fraction(alpha + 1, alpha + 2) * amount * (f ** (alpha + 2) - q ** (alpha + 2))
     lower = amount * (f ** (alpha + 1) - q ** (alpha + 1))
     exact = float(upper - level * lower)
-    specific = SpecificCost(float(alpha), float(level), np.array([amount]), np.array([wait]))
-    cost = PlannedCost(np.zeros(1), np.zeros(1, dtype=np.int64), specific=specific)
+    specific = SpecificCost(float(alpha), float(level), np.array([amount]), np.array([float(wait)]))
+    cost = PlannedCost(np.zeros((0, 1)), np.zeros((0, 1), dtype=np.int64), specific=specific)
     run_times = np.array([run_time])
     scale = float(upper + level * lower)
     assert cost.value(np.array([start]), run_times) == pytest.approx(exact, abs=1e-12 * scale)
@@ -185,7 +185,7 @@ def test_least_cost_is_the_least_from_there_on(drawn: Any, start: int) -> None:
 
 def test_patience_makes_what_is_far_count_for_less() -> None:
     """With a time constant of τ, waiting for ever costs τ seconds of waiting."""
-    cost = PlannedCost(np.ones(1), np.zeros(1, dtype=np.int64))
+    cost = linear(np.ones(1))
     run_times = np.array([5])
     patient = [cost_of(0, start, curves_of(cost, run_times, 100)) for start in (0, 1, 100, 10**6)]
     assert patient == pytest.approx([0, 0.995, 100 * (1 - np.exp(-1)), 100], rel=1e-3)

@@ -1,0 +1,79 @@
+"""How objectives are pursued in view of jobs that are yet to come."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.search.level import Level
+from hpcsched.dispatching.search.pursuit import Pursued, Pursuit, pursuit_of
+from hpcsched.testing import make_problem, make_system
+
+
+@pytest.fixture
+def problem() -> DispatchingProblem:
+    """Return three jobs of 30 s, 600 s and 6000 s, and of 1, 2 and 4 cores, at time 100."""
+    return make_problem(
+        make_system(4, core=1),
+        """
+        job_id  submit_time  units  core  requested_time
+        1       0            1      1     30
+        2       50           2      1     600
+        3       100          4      1     6000
+        """,
+        now=100,
+    )
+
+
+def pursued(objective: Any, pursuit: Pursuit) -> Pursued:
+    """Return an objective, as it is pursued."""
+    return Pursued(objective.planned_cost, None, pursuit)
+
+
+@pytest.mark.parametrize("objective", [Slowdown(), BoundedSlowdown(), AF(), AWF(), Makespan()])
+def test_plainly_the_cost_is_the_objective_s(problem: DispatchingProblem, objective: Any) -> None:
+    """A pursuit as it stands changes nothing."""
+    queue = problem.queue
+    plain = pursued(objective, Pursuit()).cost(queue, 100)
+    cost = objective.planned_cost(queue, 100)
+    assert np.array_equal(plain.weights, cost.weights)
+    assert np.array_equal(plain.free, cost.free)
+    assert plain.constant == cost.constant
+
+
+def test_short_jobs_weigh_no_more_than_longer_ones(problem: DispatchingProblem) -> None:
+    """By slowdown a job of 30 s would weigh 20 times as much as one of 600 s."""
+    cost = pursued(BoundedSlowdown(), Pursuit(shortest=600)).cost(problem.queue, 100)
+    assert cost.weights.tolist() == [[1 / 600, 1 / 600, 1 / 6000]]
+    cost = pursued(AF(), Pursuit(shortest=600)).cost(problem.queue, 100)
+    assert cost.weights.tolist() == [[1, 1, 1]]
+
+
+def test_weights_grow_with_area(problem: DispatchingProblem) -> None:
+    """A power of 1/2: four times the area, twice the weight."""
+    cost = pursued(AF(), Pursuit(growth=0.5)).cost(problem.queue, 100)
+    areas = np.array([30, 1200, 24000])
+    assert cost.weights[0] == pytest.approx(np.sqrt(areas / areas.mean()))
+
+
+def test_a_long_queue_is_served_by_area_over_weight(problem: DispatchingProblem) -> None:
+    """The least area first for AF."""
+    assert [job.job_id for job in pursued(AF(), Pursuit()).sort(problem)] == [1, 2, 3]
+    turned = problem._replace(queue=problem.queue[::-1])
+    assert [job.job_id for job in pursued(AF(), Pursuit()).sort(turned)] == [1, 2, 3]
+
+
+def test_a_ratio_is_served_in_order_of_arrival(problem: DispatchingProblem) -> None:
+    """A ratio of sums has no weights to go by."""
+    level = Level(PSF(), 0.8)
+    aim = Pursued(level.cost, level, pursuit_of(PSF()))
+    assert aim.sort(problem) == problem.queue
+
+
+def test_what_suits_an_objective() -> None:
+    """Only slowdowns are discounted; a sum of objectives is pursued plainly."""
+    assert pursuit_of(Slowdown()).patience == pursuit_of(BoundedSlowdown()).patience > 0
+    assert not any(pursuit_of(objective).patience for objective in (AF(), AWF(), PSF()))
+    assert pursuit_of(Makespan()) == Pursuit(carry=True)
