@@ -8,10 +8,11 @@ from typing import Any
 
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.offline.problem import PlansOffline
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugin.manager import registry as installed_plugins
-from hpcsched.plugin.registry import SEES_RUN_TIME, Installed, Registry
+from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.scenario import Scenario
@@ -58,6 +59,7 @@ class Assembly:
         self.predictor = self.make("predictor", scenario.predictor)
         self._check_oracle()
         self.dispatcher = self.make("dispatcher", scenario.dispatcher)
+        self._check_offline()
 
     def make(self, kind: str, choice: Any) -> Any:
         """Return what the chosen plugin builds; raises PluginError where its factory fails."""
@@ -114,6 +116,18 @@ class Assembly:
                 f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
                 f" capability {SEES_RUN_TIME!r} and"
                 f" {'has no' if declared else 'has a'} method 'foresee'"
+            )
+
+    def _check_offline(self) -> None:
+        """What says that it can plan a whole trace has a method for it."""
+        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
+        declared = PLANS_OFFLINE in installed.plugin.capabilities
+        if isinstance(self.dispatcher, PlansOffline) != declared:
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the dispatcher"
+                f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
+                f" capability {PLANS_OFFLINE!r} and"
+                f" {'has no' if declared else 'has a'} method 'plan_offline'"
             )
 
 

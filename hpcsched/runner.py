@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.assembly import Assembly, assemble
+from hpcsched.dispatching.offline.following import FollowsPlan
+from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.offline import offline_figures
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
@@ -21,6 +24,7 @@ from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.engine import Parts, Simulation
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.occupancy import idle_system
 
 
 @dataclass(frozen=True)
@@ -70,17 +74,25 @@ def run(
         from hpcsched.report.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         followers.append(ProgressBar(scenario.name, assembly.source))
-    simulation = Simulation(parts_of(assembly, followers))
+    parts = parts_of(assembly, followers)
+    simulation = Simulation(parts)
+    plan: OfflinePlan | None = None
     status: Status = "failed"
     try:
+        if scenario.simulation.mode == "offline":
+            plan, parts = planned_offline(assembly, parts)
+            simulation = Simulation(parts)
         with _stopped_by_interrupt(simulation):
             simulation.run(assembly.source.jobs())
         status = "interrupted" if simulation.stopped else "complete"
+    except KeyboardInterrupt:
+        status = "interrupted"
+        raise
     finally:
         for follower in followers:
             follower.close()
         left = None if status == "complete" else Left(simulation.waiting, simulation.running)
-        write_summary(folder, _summary(assembly, metrics, left))
+        write_summary(folder, _summary(assembly, metrics, left, plan))
         finish_manifest(folder, manifest, status, assembly.source.comments)
     if simulation.stopped:
         raise KeyboardInterrupt
@@ -104,12 +116,15 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
 
 
 def _summary(
-    assembly: Assembly, metrics: Mapping[str, ChosenMetric], left: Left | None
+    assembly: Assembly,
+    metrics: Mapping[str, ChosenMetric],
+    left: Left | None,
+    plan: OfflinePlan | None,
 ) -> dict[str, Any]:
     scenario, system = assembly.scenario, assembly.system
     choice = scenario.objective
     parameters = choice.model_dump(exclude={choice.plugin_tag})
-    return summarize(
+    summary = summarize(
         assembly.folder,
         capacity=dict(zip(system.resource_types, system.totals, strict=True)),
         account=assembly.source.account,
@@ -119,6 +134,27 @@ def _summary(
         class_bounds=scenario.metrics.class_bounds,
         left=left,
     )
+    if plan is not None and left is None:
+        summary["offline"] = offline_figures(plan, summary["objective"]["value"])
+    return summary
+
+
+def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Parts]:
+    """Return a plan of an assembly's whole trace, and the parts with a dispatcher that follows it.
+
+    Raises InputError where the jobs or the objective cannot be planned for.
+    """
+    dispatcher = assembly.dispatcher
+    assert isinstance(dispatcher, PlansOffline)
+    problem = problem_of(
+        assembly.source.jobs(),
+        assembly.system,
+        assembly.objective,
+        idle_system(assembly.system, parts.uniform_request).snapshot(),
+        kill_at_requested_time=parts.kill_at_requested_time,
+    )
+    plan = dispatcher.plan_offline(problem)
+    return plan, parts._replace(dispatcher=FollowsPlan(plan, dispatcher.allocator))
 
 
 def _distributions(assembly: Assembly) -> dict[str, str]:

@@ -8,7 +8,7 @@ from hpcsched.assembly import Assembly, assemble
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.errors import InputError
+from hpcsched.errors import Finding, InputError
 from hpcsched.instances.files import InstancesWriter, write_instances
 from hpcsched.instances.header import Selection, header_of
 from hpcsched.instances.whole_files import check_target
@@ -88,6 +88,9 @@ def record(
     file is there already, unless `force`, or cannot be written; then it is left as it was.
     """
     check_target(out, force=force)
+    if scenario.simulation.mode == "offline":
+        message = "the scenario is planned off-line at once, so it meets no dispatching problems"
+        raise InputError(Finding("not-offline", message, key="simulation.mode"))
     assembly = assemble(scenario)
     if any(out.resolve() == file.resolve() for file in assembly.source.files):
         raise fault("cannot-write", out, "it is the trace that is to be read")

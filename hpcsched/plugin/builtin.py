@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params, Selects
-from hpcsched.plugin.registry import SEES_RUN_TIME, Caution, Context, Plugin
+from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Caution, Context, Plugin
 from hpcsched.plugin.spec import hookimpl
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ class ListParams(Params):
 def hpcsched_dispatchers() -> Iterable[Plugin]:
     """Return `reject`, `list`, `easy`, `order-search`, and those that plan with a solver.
 
-    The latter are `hcp19`, `pcp19`, `pcp4`, `pcp20`, `pcp21`, `node-time` and `joint-now`.
+    The latter are `hcp19`, `pcp19`, `pcp4`, `pcp20`, `pcp21`, `node-time`, `joint-now`, `cp` and
+    `best-of`.
     """
     from hpcsched.dispatching.cp.params import DISPATCHERS
     from hpcsched.dispatching.heuristic.easy import Easy
@@ -189,6 +190,7 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
         "list scheduling in the order that costs least, found by compiled search",
         _make_order_search,
         OrderSearchParams,
+        frozenset({PLANS_OFFLINE}),
     )
     for name, summary, params in DISPATCHERS:
         yield Plugin(name, summary, partial(_make_cp, name), params)
@@ -196,9 +198,11 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
 
 def _make_order_search(params: Any, context: Any) -> object:
     """Build the dispatcher that searches orders; what it takes is imported only then."""
+    from hpcsched.dispatching.offline.dispatchers import OfflineToo
     from hpcsched.dispatching.search.factories import make_order_search
 
-    return make_order_search(params, context)
+    online = make_order_search(params, context)
+    return OfflineToo(online, online.allocator, params.budget, context.seed)
 
 
 def _make_cp(name: str, params: Any, context: Any) -> object:
@@ -285,7 +289,10 @@ def _review_solver(package: "Package", _params: Params, _system: "System") -> It
 
 @hookimpl
 def hpcsched_objectives() -> Iterable[Plugin]:
-    """Return `slowdown`, `bounded_slowdown`, `af`, `awf`, `psf` and `makespan`."""
+    """Return `slowdown`, `bounded_slowdown`, `af`, `wait_time`, `awf`, `psf` and `makespan`.
+
+    And `weighted_sum`, of these and others.
+    """
     from hpcsched.dispatching import objectives
     from hpcsched.metrics.figures import AlphaParams, TauParams
 
@@ -294,11 +301,18 @@ def hpcsched_objectives() -> Iterable[Plugin]:
         "bounded_slowdown", "mean bounded slowdown", objectives.make_bounded_slowdown, TauParams
     )
     yield Plugin("af", "mean response time", objectives.make_af)
+    yield Plugin("wait_time", "mean wait time", objectives.make_wait_time)
     yield Plugin("awf", "area-weighted mean response time", objectives.make_awf)
     yield Plugin(
         "psf", "priority-weighted specific response time", objectives.make_psf, AlphaParams
     )
     yield Plugin("makespan", "last end less first submission", objectives.make_makespan)
+    yield Plugin(
+        "weighted_sum",
+        "objectives added up, each with its weight",
+        objectives.make_weighted_sum,
+        objectives.WeightedSumParams,
+    )
 
 
 @hookimpl

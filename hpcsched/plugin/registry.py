@@ -30,6 +30,9 @@ KINDS = MappingProxyType(
 SEES_RUN_TIME = "sees_run_time"
 """The capability, for predictors alone, of being shown a job's real run time at submission."""
 
+PLANS_OFFLINE = "plans_offline"
+"""The capability, for dispatchers alone, of planning a whole trace (`plan_offline`)."""
+
 
 class Context(Protocol):
     """What a factory may use beside its own parameters."""

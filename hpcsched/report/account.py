@@ -20,3 +20,14 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         shown = "-" if value is None else f"{value:,.4f}"
         parameters = "".join(f"  ({k} = {v})" for k, v in definition["parameters"].items())
         yield f"  {name:{width}}  {shown:>18} {definition['unit']:<2}{parameters}".rstrip()
+    if "offline" in summary:
+        yield _offline_line(summary["objective"]["name"], summary["offline"])
+
+
+def _offline_line(objective: str, offline: Mapping[str, Any]) -> str:
+    """Return how far a trace that was planned at once may be from what is possible."""
+    value, bound = offline["value"], offline["lower_bound"]
+    if value is None or bound is None:
+        return f"planned off-line for {objective}; no lower bound is known"
+    best = "proved to be the best possible" if offline["proved"] else f"gap {offline['gap']:.2%}"
+    return f"planned off-line for {objective}: {value:,.4f}, lower bound {bound:,.4f}, {best}"

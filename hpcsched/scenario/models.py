@@ -1,16 +1,19 @@
 """The models of a scenario: every key that a user may write, with its default."""
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, create_model, field_validator
+from pydantic import Field, ValidationInfo, create_model, field_validator, model_validator
+from pydantic_core import InitErrorDetails
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Duration, Listed, Params, Selects
-from hpcsched.plugin.registry import Installed, Registry
+from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
 from hpcsched.scenario.choices import NamedChoice, SourceChoice
 from hpcsched.scenario.latency import DispatchLatency
 from hpcsched.scenario.names import Name
+from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.system import Includable, SystemDeclaration
 from hpcsched.simulation.latency import Latency
 
@@ -24,6 +27,13 @@ _SUMMARY = "One configuration of system, trace and dispatcher, to be replayed."
 class SimulationSettings(Params):
     """How the simulated system behaves."""
 
+    mode: Literal["online", "offline"] = Field(
+        default="online",
+        description=(
+            "Whether jobs are dispatched round by round as they come, or the whole trace is planned"
+            " at once, with every run time known, to see what is possible."
+        ),
+    )
     kill_at_requested_time: bool = Field(
         default=False, description="Whether a job that reaches its requested time is ended there."
     )
@@ -117,6 +127,39 @@ class Scenario(Params):
     metrics: MetricSettings = Field(
         default_factory=MetricSettings, description="What is measured, and with which parameters."
     )
+
+    @model_validator(mode="after")
+    def _check_mode(self, info: ValidationInfo) -> Self:
+        """Refuse what does not go with planning off-line; plugins are known in a loaded file."""
+        if self.simulation.mode == "offline" and info.context is not None:
+            refusals = list(not_offline(self, info.context["choose"].registry))
+            if refusals:
+                raise refuse(*refusals)
+        return self
+
+
+def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDetails]:
+    """Yield what of a scenario does not go with planning off-line."""
+    chosen = (
+        ("dispatcher", PLANS_OFFLINE, "plan a whole trace", scenario.dispatcher),
+        ("predictor", SEES_RUN_TIME, "foresee run times", scenario.predictor),
+    )
+    for kind, capability, what, choice in chosen:
+        if capability not in registry.get(kind, choice.plugin_name).plugin.capabilities:
+            able = [
+                installed.plugin.name
+                for installed in registry.of_kind(kind)
+                if capability in installed.plugin.capabilities
+            ]
+            message = (
+                f"'mode: offline' needs a {kind} that can {what}, and {choice.plugin_name} cannot;"
+                f" there are: {', '.join(able)}"
+            )
+            yield refusal("not-offline", message, choice.plugin_name, at=(kind,))
+    if scenario.simulation.dispatch_latency is not None:
+        message = "in 'mode: offline' no decision takes time: there is one plan for the whole trace"
+        at = ("simulation", "dispatch_latency")
+        yield refusal("not-offline", message, None, at=at)
 
 
 def scenario_model(registry: Registry) -> type[Scenario]:

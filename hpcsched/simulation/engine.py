@@ -26,7 +26,7 @@ from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.latency import Latency, LatencyAccount
 from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
+from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.records import JobRecord, JobState, RoundRecord
 from hpcsched.system.space import OvercommitError
 from hpcsched.system.system import System
@@ -73,11 +73,7 @@ class Simulation:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._system = parts.system
-        self._occupancy: Occupancy = (
-            NodeOccupancy(parts.system)
-            if parts.uniform_request is None
-            else SlotOccupancy(parts.system, parts.uniform_request)
-        )
+        self._occupancy = idle_system(parts.system, parts.uniform_request)
         self._slot_map = self._occupancy.slot_map
         self._queue: dict[int, WaitingJob] = {}
         # What only the simulator knows of a job in the system: its run time here, and how it ends.

@@ -62,3 +62,10 @@ class SlotOccupancy(SlotSpace):
         """Return what is free of each resource type, over all nodes."""
         taken = self.slot_map.total - self.count
         return tuple([total - taken * amount for total, amount in self._totals])
+
+
+def idle_system(system: System, uniform_request: tuple[int, ...] | None) -> Occupancy:
+    """Return an idle system: as slots where one unit request is that of every job."""
+    if uniform_request is None:
+        return NodeOccupancy(system)
+    return SlotOccupancy(system, uniform_request)

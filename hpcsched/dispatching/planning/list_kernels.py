@@ -17,7 +17,8 @@ _DATA = "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], in
 
 
 @compiled()
-def plan_job(
+def plan_job_from(
+    release: int,
     j: int,
     units: IntArray,
     requests: IntArray,
@@ -31,7 +32,7 @@ def plan_job(
     state: IntArray,
     placed: IntArray,
 ) -> int:
-    """Give a job its earliest start beside those planned before it; NEVER if there is none.
+    """Give a job its earliest start from `release` on beside those planned; NEVER if there is none.
 
     Units go to the nodes first by `preference`, as many on each as fit. Writes how many into
     `placed`, `[J, N]`, and leaves alone what is there of other nodes.
@@ -42,7 +43,17 @@ def plan_job(
     chosen = np.empty(count, np.int64)
     asked, on_idle = requests[j], room[j]
     begin = earliest(
-        0, units[j], run_times[j], state[0], start, after, free, asked, on_idle, False, capacity
+        release,
+        units[j],
+        run_times[j],
+        state[0],
+        start,
+        after,
+        free,
+        asked,
+        on_idle,
+        False,
+        capacity,
     )
     if begin == NEVER:
         return NEVER
@@ -74,6 +85,39 @@ def plan_job(
         if missing == 0:
             break
     return begin
+
+
+@compiled()
+def plan_job(
+    j: int,
+    units: IntArray,
+    requests: IntArray,
+    run_times: IntArray,
+    room: IntArray,
+    capacity: IntArray,
+    totals: IntArray,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    state: IntArray,
+    placed: IntArray,
+) -> int:
+    """Give a job its earliest start from now on, as `plan_job_from` does."""
+    return plan_job_from(
+        0,
+        j,
+        units,
+        requests,
+        run_times,
+        room,
+        capacity,
+        totals,
+        start,
+        after,
+        free,
+        state,
+        placed,
+    )
 
 
 @compiled(f"boolean(int64[::1], {_DATA}, {_SEGMENTS}, int64[::1], int64[:, ::1])")

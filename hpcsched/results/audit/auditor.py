@@ -4,6 +4,7 @@ from hpcsched.results.audit.account import check_account, check_rounds
 from hpcsched.results.audit.capacity import check_capacity
 from hpcsched.results.audit.columns import match, read_run, read_trace
 from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.results.audit.offline import check_offline
 from hpcsched.results.audit.places import check_places
 from hpcsched.results.audit.summary import Declared, check_figures
 from hpcsched.results.audit.violations import AuditReport, Check
@@ -42,6 +43,7 @@ def audit(
             check_account(run.summary["jobs"], columns, source.account, partial=partial),
             check_rounds(run, columns),
             check_figures(run.summary, columns, system, declared, partial=partial),
+            *check_offline(run.summary),
         )
     )
 

@@ -1,0 +1,116 @@
+"""Compiled: what a job costs by when it starts, and the least that it can cost."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.system.system import IntArray
+
+_FARTHEST = 1 << 40
+"""Seconds after its submission within which the turn of a job's cost is looked for."""
+
+
+class Costs(NamedTuple):
+    """What each of `J` jobs costs by its start, in seconds from the origin.
+
+    It is `Σ weights[t, j] · max(start − free[t, j], 0)`, which is 0 at the submission, and, for a
+    ratio of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) − Q^(α+1)))`
+    with Q = start − submit[j] and F = Q + run_times[j]. To the sum is added `makespan` · last end.
+    """
+
+    weights: FloatArray
+    free: FloatArray
+    makespan: float
+    alpha: float
+    level: float
+    amounts: FloatArray
+    submit: IntArray
+    run_times: IntArray
+
+
+@compiled()
+def _power_difference(wait: float, run_time: float, power: float) -> float:
+    """Return (wait + run_time)^power − wait^power, after a long wait too (see the metric)."""
+    response = wait + run_time
+    if power == np.floor(power):
+        total, wait_power = 1.0, 1.0
+        for _ in range(int(power) - 1):
+            wait_power *= wait
+            total = total * response + wait_power
+        return run_time * total
+    if response == 0.0:
+        return 0.0
+    return -(response**power) * np.expm1(power * np.log1p(-run_time / response))
+
+
+@compiled()
+def cost_at(j: int, start: int, costs: Costs) -> float:
+    """Return what a job costs that starts then."""
+    cost = 0.0
+    for t in range(len(costs.weights)):
+        late = start - costs.free[t, j]
+        if late > 0.0:
+            cost += costs.weights[t, j] * late
+    if costs.amounts[j] != 0.0:
+        a = costs.alpha + 1.0
+        wait = float(start - costs.submit[j])
+        high = _power_difference(wait, costs.run_times[j], a + 1.0)
+        low = _power_difference(wait, costs.run_times[j], a)
+        cost += costs.amounts[j] * (a / (a + 1.0) * high - costs.level * low)
+    return cost
+
+
+@compiled()
+def cheapest_start(j: int, costs: Costs) -> int:
+    """Return the start from the submission on at which a job costs least.
+
+    What is linear only grows. A ratio around a level first falls, where waiting adds to the ratio's
+    denominator by more, and then grows: the age of each second of the run is weighed by a function
+    that falls up to one age and grows beyond it. The turn is found by bisection.
+    """
+    low = costs.submit[j]
+    if costs.amounts[j] == 0.0 or costs.level <= 0.0:
+        return low
+    high, step = low + 1, 1
+    while step < _FARTHEST and cost_at(j, high + 1, costs) < cost_at(j, high, costs):
+        step *= 2
+        high = low + step
+    while low < high:
+        middle = (low + high) // 2
+        if cost_at(j, middle + 1, costs) < cost_at(j, middle, costs):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled()
+def find_cheapest(costs: Costs, starts: IntArray, least: FloatArray) -> None:
+    """Write each job's cheapest start and what it costs then, both `[J]`."""
+    for j in range(len(starts)):
+        starts[j] = cheapest_start(j, costs)
+        least[j] = cost_at(j, starts[j], costs)
+
+
+@compiled()
+def find_costs(costs: Costs, starts: IntArray, found: FloatArray) -> None:
+    """Write what each job costs at its start, `[J]`."""
+    for j in range(len(starts)):
+        found[j] = cost_at(j, starts[j], costs)
+
+
+def total(costs: Costs, starts: IntArray) -> float:
+    """Return what a plan costs; starts in seconds from the origin, `[J]`."""
+    found = np.empty(len(starts))
+    find_costs(costs, starts, found)
+    end = float((starts + costs.run_times).max(initial=0))
+    return float(found.sum()) + costs.makespan * end
+
+
+def least_of_each(costs: Costs) -> tuple[IntArray, FloatArray]:
+    """Return each job's cheapest start, were it alone, and what it costs then; both `[J]`."""
+    starts, least = np.empty_like(costs.submit), np.empty(len(costs.submit))
+    find_cheapest(costs, starts, least)
+    return starts, least

@@ -1,0 +1,35 @@
+"""Dispatchers that can also plan a whole trace."""
+
+from dataclasses import dataclass
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
+from hpcsched.dispatching.problem import DispatchingProblem
+
+
+@dataclass(frozen=True)
+class OfflineToo:
+    """A dispatcher that answers rounds as another one does, and can plan off-line.
+
+    `allocator` places jobs where plans only count, as the other dispatcher's does. `budget` is the
+    pieces of plans to look through for each job of the trace: what the other may look through in a
+    round. `seed` is for the search.
+    """
+
+    online: Dispatcher
+    allocator: Allocator
+    budget: int
+    seed: int
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the other dispatcher's decision."""
+        return self.online.dispatch(problem)
+
+    def plan_offline(self, problem: OfflineProblem) -> OfflinePlan:
+        """Return a plan of all jobs; raises InputError where they cannot be planned for."""
+        # What it takes, a solver among it, takes time to import.
+        from hpcsched.dispatching.offline.planner import plan_offline  # noqa: PLC0415
+
+        return plan_offline(problem, self.budget, self.seed)

@@ -1,0 +1,185 @@
+"""Small traces with CP-SAT: the best plan, and what no plan can undercut.
+
+The model has a start for each job, not before its submission, and a cumulative constraint for each
+resource type over all nodes together (the off-line scheduling of Goponenko et al., DEBS 2024,
+section 2.3). Where units are not all alike that allows more than nodes do, so its bound holds and
+its plan may not.
+
+A trace falls into parts where a plan leaves nothing waiting or running when the next job is
+submitted. Jobs of one part by themselves cost no more than beside others, so the bounds of all
+parts add up; and where each part's best plan is over before the next begins, they are one plan.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil, floor, lcm, log2
+from typing import NamedTuple
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at, total
+from hpcsched.dispatching.offline.trace import Trace
+from hpcsched.system.system import IntArray
+
+MOST_JOBS = 200
+"""Traces of more jobs are not given to the solver."""
+
+WORK = 60.0
+"""For how long the solver works on all parts together if nothing else is said (see `solve`)."""
+
+_LARGEST = 1 << 42
+"""What the model's objective may amount to for the known plan; the rest is rounded away."""
+
+_FINEST = 1_000_000
+"""The largest denominator of a weight as a share of the least one."""
+
+_CLOSE = 1e-12
+"""By how much, relatively, a weight may differ from a multiple."""
+
+_STATUS = {cp_model.OPTIMAL: "optimal", cp_model.FEASIBLE: "feasible"}
+
+
+class Exact(NamedTuple):
+    """What the solver came to: starts, `[J]`, of plans that hold by count; a bound of the cost.
+
+    `statuses` counts the parts of the trace by what came of them.
+    """
+
+    starts: IntArray
+    bound: float
+    statuses: Counter[str]
+
+
+def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> Exact:
+    """Solve a trace part by part; `starts`, `[J]`, are a plan that is known.
+
+    The solver works for so long, in its deterministic time, on all parts together.
+    """
+    better, bound, statuses = starts.copy(), 0.0, Counter[str]()
+    for part in _parts(trace, costs, starts):
+        known = _cost(costs, part, starts)
+        if known <= 0:
+            statuses["nothing to gain"] += 1
+            continue
+        work = effort * len(part) / trace.job_count
+        status, found, least = _solve_part(trace, costs, _Part(part, starts, known), work)
+        statuses[status] += 1
+        bound += least
+        if found is not None and _cost(costs, part, found) < known:
+            better[part] = found[part]
+    return Exact(better, bound, statuses)
+
+
+def _parts(trace: Trace, costs: Costs, starts: IntArray) -> Iterator[IntArray]:
+    """Yield the numbers of the jobs of each part, by submission."""
+    ended = np.maximum.accumulate(starts + trace.content.run_times)
+    cuts = (ended[:-1] <= trace.submit[1:]).nonzero()[0] + 1
+    if costs.makespan:
+        cuts = cuts[:0]  # the last end is everyone's
+    yield from np.split(np.arange(trace.job_count), cuts)
+
+
+def _cost(costs: Costs, part: IntArray, starts: IntArray) -> float:
+    """Return what the jobs of a part cost; the last end counts where there is one part only."""
+    if costs.makespan:
+        return total(costs, starts)
+    return float(sum(cost_at(j, int(starts[j]), costs) for j in part))
+
+
+class _Part(NamedTuple):
+    """The numbers of some jobs, a plan of all, `[J]`, and what these jobs cost in it."""
+
+    jobs: IntArray
+    starts: IntArray
+    known: float
+
+
+def _solve_part(
+    trace: Trace, costs: Costs, what: _Part, work: float
+) -> tuple[str, IntArray | None, float]:
+    """Return how it went, the starts of the best plan found, `[J]`, and a lower bound."""
+    part, starts, known = what
+    content, model = trace.content, cp_model.CpModel()
+    scale = _scale(costs, part, known)
+    # Some best plan has every job start at a submission or at the end of one before it.
+    horizon = int(trace.submit[part].max() + content.run_times[part].sum())
+    begins, terms = {}, []
+    for j in part.tolist():
+        first = int(trace.submit[j])
+        latest = _latest(costs, j, known, horizon - int(content.run_times[j]))
+        begins[j] = model.new_int_var(first, max(latest, int(starts[j])), f"s{j}")
+        model.add_hint(begins[j], int(starts[j]))
+        for weights, free in zip(costs.weights, costs.free, strict=True):
+            weight, until = floor(weights[j] * scale), int(free[j])
+            if not weight:
+                continue
+            late = begins[j] - until
+            if until > first:
+                waited = model.new_int_var(0, max(horizon - until, 0), f"late{j}")
+                model.add(waited >= late)
+                model.add_hint(waited, max(int(starts[j]) - until, 0))
+                late = waited
+            terms.append(weight * late)
+    if costs.makespan:
+        end = model.new_int_var(0, horizon, "end")
+        model.add_hint(end, int((starts + content.run_times).max()))
+        for j, begin in begins.items():
+            model.add(end >= begin + int(content.run_times[j]))
+        terms.append(floor(costs.makespan * scale) * end)
+    intervals = {
+        j: model.new_fixed_size_interval_var(begin, int(content.run_times[j]), "")
+        for j, begin in begins.items()
+    }
+    demands = content.units[:, np.newaxis] * content.requests
+    for r, capacity in enumerate(content.totals.tolist()):
+        asking = [j for j in begins if demands[j, r]]
+        amounts = [int(demands[j, r]) for j in asking]
+        if sum(amounts) > capacity:
+            model.add_cumulative([intervals[j] for j in asking], amounts, capacity)
+    model.minimize(sum(terms))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.max_deterministic_time = work
+    solver.parameters.catch_sigint_signal = False
+    status = _STATUS.get(solver.solve(model), "unknown")
+    bound = max(ceil(solver.best_objective_bound - 1e-6), 0) / scale
+    if status == "unknown":
+        return status, None, bound
+    found = starts.copy()
+    for j, begin in begins.items():
+        found[j] = solver.value(begin)
+    return status, found, bound
+
+
+def _latest(costs: Costs, j: int, known: float, latest: int) -> int:
+    """Return when a job starts at the latest in a plan that costs no more than is known."""
+    for weights, free in zip(costs.weights, costs.free, strict=True):
+        if weights[j] > 0:
+            latest = min(latest, int(free[j] + known / weights[j]) + 1)
+    return latest
+
+
+def _scale(costs: Costs, part: IntArray, known: float) -> float:
+    """Return by what costs are multiplied, to be rounded down to whole numbers.
+
+    Down, so that the model's objective stays below what plans cost and its bound holds. Where all
+    weights are multiples of one number, as areas are, they become small whole numbers exactly.
+    """
+    weights = costs.weights[:, part]
+    some = [
+        *np.unique(weights[weights > 0]).tolist(),
+        *([costs.makespan] if costs.makespan else []),
+    ]
+    least = min(some)
+    shares = [Fraction(weight / least).limit_denominator(_FINEST) for weight in some]
+    scale = lcm(*(share.denominator for share in shares)) / least
+    whole = [round(weight * scale) for weight in some]
+    exact = all(
+        abs(weight * scale - n) <= _CLOSE * n for weight, n in zip(some, whole, strict=True)
+    )
+    if exact and known * scale <= _LARGEST:
+        return float(scale * (1 + _CLOSE))  # so that rounding down finds them
+    return float(2.0 ** floor(log2(_LARGEST / known)))

@@ -1,0 +1,90 @@
+"""Plans of a whole trace to begin with: jobs in several orders, each as early as it can be."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.orders import (
+    largest_area,
+    shortest_job,
+    smallest_area,
+    smallest_product,
+)
+from hpcsched.dispatching.offline.release_kernels import plan_all
+from hpcsched.dispatching.offline.replay_kernels import replay_list
+from hpcsched.dispatching.offline.trace import Trace
+from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.system.system import IntArray
+
+
+def _by_arrival(job: WaitingJob) -> int:
+    return job.submit_time
+
+
+_ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
+    "fcfs": _by_arrival,
+    "sjf": shortest_job,
+    "saf": smallest_area,
+    "laf": largest_area,
+    "spf": smallest_product,
+}
+
+
+class Known(NamedTuple):
+    """A plan: starts in seconds from the origin, `[J]`, units by node, `[J, N]`, and its source."""
+
+    starts: IntArray
+    placed: IntArray
+    method: str
+
+
+def plan_in(trace: Trace, order: IntArray, method: str) -> Known:
+    """Return the plan of all jobs in an order, `[J]`, each at its earliest start."""
+    starts = np.empty(trace.job_count, dtype=np.int64)
+    placed = np.zeros((trace.job_count, trace.selection.data.node_count), dtype=np.int64)
+    done = plan_all(order, trace.submit, trace.content, trace.size, starts, placed)
+    assert done, "a job does not fit on the idle system"
+    return Known(starts, placed, method)
+
+
+def shifted(trace: Trace, known: Known) -> Known:
+    """Return a plan with every job as early as it can be on its nodes, in order of starts.
+
+    No job starts later than before, and each starts where another one ends, or at its submission.
+    """
+    order = np.argsort(known.starts, kind="stable")
+    if trace.pooled:
+        return plan_in(trace, order, known.method)
+    bound = trace._replace(content=trace.content._replace(room=known.placed))
+    return plan_in(bound, order, known.method)
+
+
+def first_plans(trace: Trace, weights: FloatArray) -> Iterator[Known]:
+    """Yield plans of all jobs, unlike each other.
+
+    They take the jobs of the whole trace in one order each, by the keys of the queue orders and by
+    area over weight in the objective, `[J]` (Smith, 1956); and, where units are alike, they are
+    what list scheduling comes to on-line in these orders.
+    """
+    for name, key in _ORDERS.items():
+        ranked = sorted(range(trace.job_count), key=lambda j: key(trace.jobs[j]))
+        order = np.array(ranked, dtype=np.int64)
+        yield plan_in(trace, order, f"all jobs in the order {name}")
+        if trace.pooled:
+            yield _replayed(trace, order, f"list scheduling on-line, {name}")
+    areas = np.array([float(job.area) for job in trace.jobs])
+    ratio = areas / np.maximum(weights, 1e-300)
+    yield plan_in(trace, np.argsort(ratio, kind="stable"), "all jobs by area over weight")
+
+
+def _replayed(trace: Trace, order: IntArray, method: str) -> Known:
+    """Return what list scheduling with backfilling comes to on-line."""
+    content = trace.content
+    rank, starts = np.empty_like(order), np.empty_like(order)
+    rank[order] = np.arange(trace.job_count)
+    demands = content.units * content.requests[:, 0]
+    slots = int(content.totals[0])
+    replay_list(rank, trace.submit, demands, content.run_times, slots, starts)
+    return Known(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)

@@ -1,0 +1,48 @@
+"""The dispatcher that carries out a plan of a whole trace."""
+
+from collections.abc import Iterator, Sequence
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
+from hpcsched.dispatching.offline.problem import OfflinePlan
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+
+
+class FollowsPlan:
+    """Starts each job when a plan says, and where it says, or else where the allocator says.
+
+    A planned start is the submission of a job or the end of one, so there is a round then.
+    """
+
+    def __init__(self, plan: OfflinePlan, allocator: Allocator) -> None:
+        self._plan = plan
+        self._allocator = allocator
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the jobs to start now; raises ValueError where one should have started before.
+
+        Jobs that run for no time go first, as planned; when they have ended there is another round.
+        """
+        starts = self._plan.starts
+        due = [job for job in problem.queue if starts[job.job_id] <= problem.now]
+        for job in due:
+            if starts[job.job_id] < problem.now:
+                raise ValueError(f"job {job.job_id} was to start at {starts[job.job_id]}")
+        workspace = open_workspace(problem, self._allocator)
+        passing = [job for job in due if job.job_id in self._plan.passing]
+        if passing:
+            return Decision(tuple(self._pass(passing, workspace)))
+        allocations = self._plan.allocations
+        return Decision(
+            tuple(
+                Start(job.job_id, allocations.get(job.job_id) or workspace.place(job))
+                for job in due
+            )
+        )
+
+    def _pass(self, passing: Sequence[WaitingJob], workspace: Workspace) -> Iterator[Start]:
+        """Yield the starts of as many jobs that run for no time as there is room for together."""
+        for job in passing:
+            if workspace.fits(job):
+                yield Start(job.job_id, workspace.place(job))

@@ -1,0 +1,101 @@
+"""Plans a whole trace: first plans, a search in windows, a solver for small ones, and a bound."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.offline.bounds import Bound, lower_bound
+from hpcsched.dispatching.offline.exact import MOST_JOBS, WORK, solve
+from hpcsched.dispatching.offline.first_plans import Known, first_plans, plan_in, shifted
+from hpcsched.dispatching.offline.instants import instants
+from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
+from hpcsched.dispatching.offline.trace import Goal, Trace, goal_of, trace_of
+from hpcsched.dispatching.offline.windows import improved
+from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.system.system import IntArray
+
+
+class _Answer(NamedTuple):
+    """The best plan known, a lower bound, and what it took."""
+
+    known: Known
+    bound: Bound
+    work: int
+    statuses: Counter[str]
+
+
+def plan_offline(
+    problem: OfflineProblem, budget: int, seed: int, effort: float = WORK
+) -> OfflinePlan:
+    """Return a plan of all jobs of a trace.
+
+    `budget` is how many pieces of plans may be looked through for each job, in all of the search;
+    `effort` is for how long the solver works on a small trace, in its deterministic time.
+    Raises InputError for an objective or a job that cannot be planned for.
+    """
+    trace = trace_of(problem)
+    if trace is None:
+        starts: dict[int, int] = {}
+        starts |= instants(problem, starts, {})
+        return OfflinePlan(starts, {}, frozenset(starts), "nothing to plan", None, None, 0, {})
+    goal = goal_of(trace)
+    answer = _answer(trace, goal, budget * trace.job_count, np.random.default_rng(seed), effort)
+    known, selection = answer.known, trace.selection
+    starts, allocations = {}, {}
+    for j, job in enumerate(trace.jobs):
+        starts[job.job_id] = int(known.starts[j]) + problem.origin
+        if not trace.pooled:
+            allocations[job.job_id] = selection.allocation(j, known.placed[j])
+    passing = dict(instants(problem, starts, allocations))
+    return OfflinePlan(
+        starts | passing,
+        allocations,
+        frozenset(passing),
+        known.method,
+        answer.bound.value,
+        answer.bound.source,
+        answer.work,
+        dict(answer.statuses),
+    )
+
+
+def _answer(
+    trace: Trace, goal: Goal, budget: int, random: np.random.Generator, effort: float
+) -> _Answer:
+    """Return the best plan found and the best bound."""
+    firsts = list(first_plans(trace, _weights(trace, goal)))
+    first = min(firsts, key=lambda known: _value(trace, known))
+    known, work = improved(trace, goal, first, budget, random)
+    if _value(trace, first) < _value(trace, known):
+        known = first
+    statuses: Counter[str] = Counter()
+    bound = lower_bound(trace, goal, known.starts)
+    if trace.job_count <= MOST_JOBS and not goal.ratio:
+        exact = solve(trace, goal.costs, known.starts, effort)
+        statuses = exact.statuses
+        solved = _carried_out(trace, exact.starts)
+        if _value(trace, solved) < _value(trace, known):
+            known = solved
+        proved = goal.value(exact.bound)
+        if proved > bound.value:
+            bound = Bound(proved, "the solver")
+    return _Answer(known, bound, work, statuses)
+
+
+def _carried_out(trace: Trace, starts: IntArray) -> Known:
+    """Return a plan that takes the jobs in the order of the solver's starts, on nodes."""
+    order = np.argsort(starts, kind="stable")
+    return shifted(trace, plan_in(trace, order, "the solver"))
+
+
+def _value(trace: Trace, known: Known) -> float:
+    value = trace.measure(known.starts)
+    return float("inf") if value is None else value
+
+
+def _weights(trace: Trace, goal: Goal) -> FloatArray:
+    """Return what a second of waiting costs each job at its submission, or 1 where that is none."""
+    if goal.ratio or not goal.costs.weights.any():
+        return np.ones(trace.job_count)
+    return np.asarray(goal.costs.weights.sum(axis=0))

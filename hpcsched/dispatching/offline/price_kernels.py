@@ -1,0 +1,108 @@
+"""Compiled: the least that jobs cost where running has a price by time."""
+
+from typing import NamedTuple
+
+from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at
+from hpcsched.dispatching.offline.release_kernels import first_from
+from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.system.system import IntArray
+
+
+class Prices(NamedTuple):
+    """What a second of one unit of a resource type costs, by time.
+
+    `rates[b]`, `[B]`, not negative, from `edges[b]` to `edges[b + 1]`, `[B + 1]`, ascending, and
+    nothing before and after. `upto`, `[B + 1]`, is the sum of all before an edge.
+    """
+
+    edges: IntArray
+    rates: FloatArray
+    upto: FloatArray
+
+
+@compiled()
+def _paid_until(time: int, bucket: int, prices: Prices) -> float:
+    """Return what one unit has cost until `time`, which lies in `bucket`, from -1 to B."""
+    if bucket < 0:
+        return 0.0
+    if bucket >= len(prices.rates):
+        return float(prices.upto[-1])
+    return float(prices.upto[bucket]) + prices.rates[bucket] * (time - prices.edges[bucket])
+
+
+@compiled()
+def _least(j: int, demand: int, cheapest: int, costs: Costs, prices: Prices) -> tuple[float, int]:
+    """Return no more than the least that a job costs with prices, and a start that costs about it.
+
+    From one edge to the next, of its start or its end, what the job pays is linear in the start.
+    What it costs is linear too but for a turn at `free`, or, around a level, falls until `cheapest`
+    and then grows; so the least over such a piece is no less than that of each part by itself.
+    """
+    edges, last = prices.edges, len(prices.edges)
+    begin, run_time = costs.submit[j], costs.run_times[j]
+    of_begin = first_from(begin + 1, edges, last)
+    of_end = first_from(begin + run_time + 1, edges, last)
+    paid = demand * (
+        _paid_until(begin + run_time, of_end - 1, prices) - _paid_until(begin, of_begin - 1, prices)
+    )
+    cost = cost_at(j, begin, costs)
+    curved = costs.amounts[j] != 0.0
+    least, start = cost + paid, begin
+    while of_begin < last and not (begin >= cheapest and cost >= least):
+        following = edges[of_begin]
+        if of_end < last:
+            following = min(following, edges[of_end] - run_time)
+        for t in range(len(costs.weights)):
+            if begin < costs.free[t, j] < following:
+                following = int(costs.free[t, j])
+        while of_begin < last and edges[of_begin] <= following:
+            of_begin += 1
+        while of_end < last and edges[of_end] <= following + run_time:
+            of_end += 1
+        later_paid = demand * (
+            _paid_until(following + run_time, of_end - 1, prices)
+            - _paid_until(following, of_begin - 1, prices)
+        )
+        later_cost = cost_at(j, following, costs)
+        if curved:
+            lowest = min(cost, later_cost)
+            if begin < cheapest < following:
+                lowest = cost_at(j, cheapest, costs)
+            found = lowest + min(paid, later_paid)
+        else:
+            found = later_cost + later_paid
+        if found < least:
+            least, start = found, following
+        begin, cost, paid = following, later_cost, later_paid
+    if begin < cheapest:  # nothing is paid from here on
+        found = cost_at(j, cheapest, costs)
+        if found < least:
+            least, start = found, cheapest
+    return least, start
+
+
+@compiled()
+def least_with_prices(
+    demands: IntArray, cheapest: IntArray, costs: Costs, prices: Prices, used: FloatArray
+) -> tuple[float, float]:
+    """Return the least that all jobs cost, each by itself, with prices; and the size of its terms.
+
+    Writes into `used`, `[B]`, how much they use in each bucket, in units × seconds.
+    """
+    edges, last = prices.edges, len(prices.edges)
+    for b in range(len(used)):
+        used[b] = 0.0
+    total, size = 0.0, 0.0
+    for j in range(len(demands)):
+        least, begin = _least(j, demands[j], cheapest[j], costs, prices)
+        total += least
+        size += abs(least)
+        end = begin + costs.run_times[j]
+        b = max(first_from(begin + 1, edges, last) - 1, 0)
+        while b + 1 < last and edges[b] < end:
+            overlap = min(end, edges[b + 1]) - max(begin, edges[b])
+            if overlap > 0:
+                used[b] += demands[j] * overlap
+            b += 1
+    return total, size

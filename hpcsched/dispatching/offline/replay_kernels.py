@@ -1,0 +1,108 @@
+"""Compiled: what list scheduling comes to on-line, where all jobs ask for equal units.
+
+It is `list` with the option `backfill` and no limit on depth, for an order that does not change
+with time: in each round every waiting job is planned anew, and those start that can start now.
+"""
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def _reserve(
+    demand: int, run_time: int, times: IntArray, free: IntArray, count: int
+) -> tuple[int, int]:
+    """Take room at the earliest time that it is free; return that, and the number of steps."""
+    first = 0
+    while True:
+        while free[first] < demand:
+            first += 1
+        end = times[first] + run_time
+        last = first + 1
+        while last < count and times[last] < end and free[last] >= demand:
+            last += 1
+        if last == count or times[last] >= end:
+            break
+        first = last + 1
+    if last == count or times[last] != end:
+        for k in range(count, last, -1):
+            times[k] = times[k - 1]
+            free[k] = free[k - 1]
+        times[last] = end
+        free[last] = free[last - 1]
+        count += 1
+    for k in range(first, last):
+        free[k] -= demand
+    return times[first], count
+
+
+@compiled()
+def replay_list(
+    rank: IntArray,
+    submit: IntArray,
+    demands: IntArray,
+    run_times: IntArray,
+    capacity: int,
+    starts: IntArray,
+) -> None:
+    """Write when each job starts, `[J]`; jobs are numbered in order of submission.
+
+    `rank`, `[J]`, is each job's place among all in the order; `demands` is in slots.
+    """
+    count = len(submit)
+    queue, queued = np.empty(count, np.int64), 0  # by rank
+    ends, held, running = np.empty(count, np.int64), np.empty(count, np.int64), 0  # latest first
+    times, free = np.empty(2 * count + 2, np.int64), np.empty(2 * count + 2, np.int64)
+    upcoming, available = 0, capacity
+    while upcoming < count or running:
+        now = submit[upcoming] if upcoming < count else ends[running - 1]
+        if running:
+            now = min(now, ends[running - 1])
+        while running and ends[running - 1] == now:
+            running -= 1
+            available += held[running]
+        while upcoming < count and submit[upcoming] == now:
+            k = queued
+            while k > 0 and rank[queue[k - 1]] > rank[upcoming]:
+                queue[k] = queue[k - 1]
+                k -= 1
+            queue[k] = upcoming
+            queued += 1
+            upcoming += 1
+        times[0], free[0], steps = now, available, 1
+        for k in range(running - 1, -1, -1):
+            if ends[k] != times[steps - 1]:
+                times[steps] = ends[k]
+                free[steps] = free[steps - 1]
+                steps += 1
+            free[steps - 1] += held[k]
+        # Only a job that would fit now can start, and what is free now only shrinks.
+        last, left, k = queued - 1, 0, 0
+        while k < queued:
+            while last >= k and demands[queue[last]] > free[0]:
+                last -= 1
+            if last < k:
+                break
+            j = queue[k]
+            k += 1
+            start, steps = _reserve(demands[j], run_times[j], times, free, steps)
+            if start != now:
+                queue[left] = j
+                left += 1
+                continue
+            starts[j] = now
+            available -= demands[j]
+            i, end = running, now + run_times[j]
+            while i > 0 and ends[i - 1] < end:
+                ends[i] = ends[i - 1]
+                held[i] = held[i - 1]
+                i -= 1
+            ends[i], held[i] = end, demands[j]
+            running += 1
+        while k < queued:
+            queue[left] = queue[k]
+            left += 1
+            k += 1
+        queued = left

@@ -1,0 +1,210 @@
+"""A whole trace as arrays, and its objective as a cost of starts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.offline.cost_kernels import Costs, total
+from hpcsched.dispatching.offline.problem import OfflineProblem
+from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.search.segment_kernels import Content
+from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.tables import Column
+from hpcsched.system.system import IntArray
+
+_LARGEST = 1 << 62
+_CLOSE = 1e-9
+"""By how much, relatively, an objective may differ from what its cost says."""
+
+
+@dataclass(frozen=True)
+class PlanTable:
+    """A plan as a run's table, so that an objective can measure it; columns are `[J]`."""
+
+    columns: dict[str, npt.NDArray[Any]]
+
+    def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
+        """Yield the columns in one batch."""
+        yield tuple(self.columns[name] for name in columns)
+
+
+class Trace(NamedTuple):
+    """The `J` jobs that run for a second at least, in order of submission, and the idle system.
+
+    `submit`, `[J]`, is in seconds from the origin, which is the first submission of all. `size` is
+    as many segments as a plan of all jobs can have.
+    """
+
+    problem: OfflineProblem
+    jobs: tuple[WaitingJob, ...]
+    selection: Selection
+    content: Content
+    submit: IntArray
+    size: int
+
+    @property
+    def job_count(self) -> int:
+        """J."""
+        return len(self.jobs)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether units are counted only, as all are alike."""
+        return self.selection.nodes is None
+
+    def table(self, starts: IntArray) -> PlanTable:
+        """Return a plan of these jobs as a table; starts in seconds from the origin, `[J]`.
+
+        Jobs that run for no time are there as well, as if they never waited.
+        """
+        passing = [job for job in self.problem.jobs if job.predicted_run_time == 0]
+        at_once = np.array([job.submit_time for job in passing], dtype=np.int64)
+        at_once -= self.problem.origin
+        run_times = np.concatenate((self.content.run_times, np.zeros_like(at_once)))
+        begins = np.concatenate((starts, at_once))
+        demands = np.array([float(job.demand) for job in (*self.jobs, *passing)])
+        return PlanTable(
+            {
+                "submit_time": np.concatenate((self.submit, at_once)),
+                "start_time": begins,
+                "end_time": begins + run_times,
+                "run_time": run_times,
+                "demand": demands,
+            }
+        )
+
+    def measure(self, starts: IntArray) -> float | None:
+        """Return the objective of a plan; starts in seconds from the origin, `[J]`."""
+        return self.problem.objective.measure(self.table(starts))
+
+
+def trace_of(problem: OfflineProblem) -> Trace | None:
+    """Return the arrays of a problem; None if no job runs for a second.
+
+    Raises InputError for a job that no number of whole nodes suits.
+    """
+    jobs = tuple(job for job in problem.jobs if job.predicted_run_time > 0)
+    if not jobs:
+        return None
+    # Weights are made whole numbers for models, which are not asked here.
+    selection = select(
+        problem.as_if_waiting(jobs),
+        jobs,
+        Wanted("all", len(jobs), None, largest=_LARGEST),
+        lambda some: _no_cost(len(some)),
+    )
+    if selection is None or len(selection.jobs) < len(jobs):
+        known = set() if selection is None else {job.job_id for job in selection.jobs}
+        lost = next(job for job in jobs if job.job_id not in known)
+        message = f"job {lost.job_id} cannot be planned: it is alone on nodes of unlike room"
+        raise InputError(Finding("not-offline", message, key="simulation.mode"))
+    data = selection.data
+    pooled = selection.nodes is None
+    on_nodes = int(np.minimum(data.units, data.node_count).sum())
+    return Trace(
+        problem,
+        jobs,
+        selection,
+        Content(
+            pooled,
+            data.units,
+            data.requests,
+            data.run_times,
+            data.room,
+            data.capacity,
+            data.totals,
+        ),
+        np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64),
+        data.node_count + 2 * on_nodes + 8,
+    )
+
+
+def _no_cost(count: int) -> PlannedCost:
+    nothing = np.zeros((1, count))
+    return PlannedCost(nothing, nothing.astype(np.int64))
+
+
+class Goal(NamedTuple):
+    """An objective as a cost: its value is `factor` · (cost) + `offset`.
+
+    For a ratio of sums the cost is that at the costs' own level, and what is minimised has the
+    level's sign: the ratio is below the level just where the cost is below 0.
+    """
+
+    costs: Costs
+    factor: float
+    offset: float
+    ratio: bool
+
+    def value(self, cost: float) -> float:
+        """Return the objective of a cost."""
+        return self.factor * cost + self.offset
+
+
+def goal_of(trace: Trace) -> Goal:
+    """Return the objective of a trace as a cost.
+
+    Raises InputError for an objective that is no cost of starts.
+    """
+    objective, jobs, origin = trace.problem.objective, trace.jobs, trace.problem.origin
+    if isinstance(objective, PlannableRatio) and not isinstance(objective, Plannable):
+        return Goal(_costs(trace, objective.planned_ratio(jobs, origin, 0.0)), 1.0, 0.0, True)
+    if not isinstance(objective, Plannable):
+        raise _not_planned(objective)
+    costs = _costs(trace, objective.planned_cost(jobs, origin))
+    # A cost may be a sum where the objective is a mean, so how they go together is measured.
+    lasting = np.cumsum(trace.content.run_times)
+    # The last end says nothing of the plan where a job that runs for no time comes after all.
+    early = trace.submit + lasting if costs.makespan else trace.submit
+    late = early + lasting
+    amid = early + (late - early) // 2
+    low, middle, high = (total(costs, starts) for starts in (early, amid, late))
+    first, between, last = (trace.measure(starts) for starts in (early, amid, late))
+    if first is None or last is None or between is None or high == low:
+        return Goal(costs, 0.0, float(first or 0.0), False)
+    factor = (last - first) / (high - low)
+    goal = Goal(costs, factor, first - factor * low, False)
+    if factor < 0 or abs(goal.value(middle) - between) > _CLOSE * abs(between):
+        raise _not_planned(objective)
+    return goal
+
+
+def at_level(goal: Goal, level: float) -> Goal:
+    """Return a goal that is a ratio of sums around another level."""
+    return goal._replace(costs=goal.costs._replace(level=level))
+
+
+def ratio(trace: Trace, goal: Goal, starts: IntArray) -> float:
+    """Return the ratio of sums of a plan."""
+    value = trace.measure(starts)
+    return total(goal.costs, starts) if value is None else value
+
+
+def _not_planned(objective: Objective) -> InputError:
+    message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
+    return InputError(Finding("no-planned-cost", message, key="objective"))
+
+
+def _costs(trace: Trace, cost: PlannedCost) -> Costs:
+    """Return what compiled code wants to know of a cost, without what every start costs."""
+    none = np.zeros(trace.job_count)
+    specific = cost.specific
+    weights = np.ascontiguousarray(np.atleast_2d(cost.weights), dtype=np.float64)
+    free = np.maximum(np.atleast_2d(cost.free), trace.submit).astype(np.float64)
+    some = weights.any(axis=1)
+    return Costs(
+        np.ascontiguousarray(weights[some]),
+        np.ascontiguousarray(free[some]),
+        float(cost.makespan),
+        0.0 if specific is None else float(specific.alpha),
+        0.0 if specific is None else float(specific.level),
+        none if specific is None else specific.amounts.astype(np.float64),
+        trace.submit,
+        trace.content.run_times,
+    )

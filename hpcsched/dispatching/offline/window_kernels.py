@@ -1,0 +1,423 @@
+"""Compiled search for a better plan of a whole trace, a few jobs at a time.
+
+All jobs but a few that start near each other keep their starts and nodes. The few are planned anew,
+in many orders, beside the others and not before their submissions. What they cost together is known
+exactly, so a change is kept just where it makes the whole plan better.
+"""
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.heuristic.plan_kernels import NEVER, take_on
+from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at
+from hpcsched.dispatching.offline.release_kernels import first_from, open_segments, plan_from
+from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.search.segment_kernels import Content, Kept, Segments, keep, restore
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def _uniform(state: IntArray) -> float:
+    """Return a number from 0 to below 1, by xorshift64*."""
+    x = np.uint64(state[0])
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = np.int64(x)
+    return float((x * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@compiled()
+def _below(count: int, state: IntArray) -> int:
+    """Return a whole number from 0 to below `count`."""
+    return min(int(_uniform(state) * count), count - 1)
+
+
+@compiled()
+def _choose(at: int, begun: int, width: int, count: int, random: IntArray, chosen: IntArray) -> int:
+    """Write up to `width` places in the order of starts into `chosen`, ascending; return how many.
+
+    They are around place `at`, of the jobs from place `begun` on, which start while the job at `at`
+    waits; half of the time next to each other, else strewn.
+    """
+    low = max(0, min(begun, at) - width // 4)
+    high = min(count, at + width // 2 + 1)
+    widest = width
+    if _uniform(random) < 0.5:
+        widest = 6 * width
+    if high - low > widest:
+        low += _below(high - low - widest + 1, random)
+        high = low + widest
+    found, left = 0, high - low
+    missing = min(width, left)
+    for k in range(low, high):
+        if _uniform(random) * left < missing:
+            chosen[found] = k
+            found += 1
+            missing -= 1
+        left -= 1
+    return found
+
+
+@compiled()
+def _of_jobs(jobs: IntArray, content: Content) -> Content:
+    """Return what compiled code wants to know of a few jobs, which are numbered anew."""
+    count = len(jobs)
+    nodes, types = content.capacity.shape
+    few = Content(
+        content.pooled,
+        np.empty(count, np.int64),
+        np.empty((count, types), np.int64),
+        np.empty(count, np.int64),
+        np.empty((count, nodes), np.int64),
+        content.capacity,
+        content.totals,
+    )
+    for i in range(count):
+        j = jobs[i]
+        few.units[i] = content.units[j]
+        few.run_times[i] = content.run_times[j]
+        for r in range(types):
+            few.requests[i, r] = content.requests[j, r]
+        for n in range(nodes):
+            few.room[i, n] = content.room[j, n]
+    return few
+
+
+@compiled()
+def _room_beside(
+    fixed: IntArray,
+    begin: int,
+    end: int,
+    spare: int,
+    content: Content,
+    starts: IntArray,
+    placed: IntArray,
+) -> Segments:
+    """Return what the fixed jobs leave free from `begin` to `end`; nothing is free after that."""
+    nodes = len(content.capacity)
+    if not content.pooled:
+        units = 0
+        for j in fixed:
+            for n in range(nodes):
+                if placed[j, n]:
+                    units += 1
+        segments = open_segments(begin, content, 3 * nodes + 2 * units + spare)
+        for j in fixed:
+            first = max(starts[j], begin)
+            last = min(starts[j] + content.run_times[j], end)
+            for n in range(nodes):
+                if placed[j, n]:
+                    take_on(
+                        n,
+                        first,
+                        last,
+                        content.requests[j] * placed[j, n],
+                        segments.start,
+                        segments.after,
+                        segments.free,
+                        segments.state,
+                    )
+        for n in range(nodes):
+            # Nothing can be free for longer than for ever, so no end of this is looked for.
+            take_on(
+                n,
+                end,
+                NEVER,
+                content.capacity[n] + 1,
+                segments.start,
+                segments.after,
+                segments.free,
+                segments.state,
+            )
+        return segments
+    segments = open_segments(begin, content, 2 * len(fixed) + 2 + spare)
+    times = np.empty(2 * len(fixed), np.int64)
+    changes = np.empty(2 * len(fixed), np.int64)
+    for k in range(len(fixed)):
+        j = fixed[k]
+        demand = content.units[j] * content.requests[j, 0]
+        times[2 * k] = max(starts[j], begin)
+        times[2 * k + 1] = min(starts[j] + content.run_times[j], end)
+        changes[2 * k], changes[2 * k + 1] = -demand, demand
+    last = 0
+    for k in np.argsort(times):
+        if times[k] != segments.start[last]:
+            last += 1
+            segments.start[last] = times[k]
+            segments.free[last, 0] = segments.free[last - 1, 0]
+        segments.free[last, 0] += changes[k]
+    if segments.start[last] != end:
+        last += 1
+        segments.start[last] = end
+    segments.free[last, 0] = -1
+    segments.state[0] = last + 1
+    return segments
+
+
+@compiled()
+def _go_on(
+    first: int,
+    order: IntArray,
+    limit: float,
+    others_end: int,
+    jobs: IntArray,
+    releases: IntArray,
+    content: Content,
+    costs: Costs,
+    least: FloatArray,
+    keeping: bool,
+    kept: Kept,
+    scratch: Segments,
+    starts: IntArray,
+    placed: IntArray,
+) -> tuple[float, int]:
+    """Plan an order from a position on; return what it costs and how many jobs were planned.
+
+    The cost is infinite where a job is not planned, or as soon as it must come to more than
+    `limit`. With `keeping`, what goes before each position is kept.
+    """
+    restore(kept, first, scratch)
+    cost, end = kept.paid[first], kept.ended[first]
+    rest = 0.0
+    for k in range(first, len(order)):
+        rest += least[jobs[order[k]]]
+    for k in range(first, len(order)):
+        if keeping:
+            keep(scratch, kept, k)
+            kept.paid[k], kept.ended[k] = cost, end
+        i = order[k]
+        if not content.pooled:
+            for n in range(placed.shape[1]):
+                placed[i, n] = 0
+        starts[i] = plan_from(releases[i], i, content, scratch, placed)
+        if starts[i] == NEVER:
+            return np.inf, k + 1 - first
+        end = max(end, starts[i] + content.run_times[i])
+        cost += cost_at(jobs[i], starts[i], costs)
+        rest -= least[jobs[i]]
+        if cost + rest + costs.makespan * max(end, others_end) > limit:
+            return np.inf, k + 1 - first
+    return cost + costs.makespan * max(end, others_end), len(order) - first
+
+
+@compiled()
+def _search(
+    tries: int,
+    before: float,
+    others_end: int,
+    jobs: IntArray,
+    releases: IntArray,
+    content: Content,
+    costs: Costs,
+    least: FloatArray,
+    segments: Segments,
+    random: IntArray,
+    starts: IntArray,
+    placed: IntArray,
+) -> tuple[float, int]:
+    """Plan a few jobs in many orders; return the least cost and the segments looked through.
+
+    The plan that costs least is written into `starts`, `[K]`, and `placed`, `[K, N]`, if it costs
+    less than `before`.
+    """
+    count = len(jobs)
+    size, types = segments.free.shape
+    scratch = Segments(
+        np.empty_like(segments.start),
+        np.empty_like(segments.after),
+        np.empty_like(segments.free),
+        np.empty_like(segments.state),
+    )
+    kept = Kept(
+        np.empty((count, size), np.int64),
+        np.empty((count, size), np.int64),
+        np.empty((count, size, types), np.int64),
+        np.empty(count, np.int64),
+        np.zeros(count, np.float64),
+        np.zeros(count, np.int64),
+    )
+    keep(segments, kept, 0)
+    trial_starts = np.empty(count, np.int64)
+    trial_placed = np.zeros((count, placed.shape[1]), np.int64)
+    order, trial = np.arange(count), np.arange(count)
+    slack = 1e-12 * abs(before)
+    best, work = before, 0
+    now = np.inf
+    for tried in range(tries + 1):
+        low = 0
+        if tried:
+            a = _below(count, random)
+            b = _below(count - 1, random)
+            if b >= a:
+                b += 1
+            low = min(a, b)
+            for k in range(count):
+                trial[k] = order[k]
+            if _uniform(random) < 0.5:
+                trial[a] = order[b]
+            else:
+                step = 1 if a < b else -1
+                for k in range(a, b, step):
+                    trial[k] = order[k + step]
+            trial[b] = order[a]
+        cost, planned = _go_on(
+            low,
+            trial,
+            now + slack,
+            others_end,
+            jobs,
+            releases,
+            content,
+            costs,
+            least,
+            False,
+            kept,
+            scratch,
+            trial_starts,
+            trial_placed,
+        )
+        work += planned * scratch.state[0]
+        if cost == np.inf:
+            if tried == 0:
+                break
+            continue
+        now = cost
+        for k in range(count):
+            order[k] = trial[k]
+        # Starts of positions before `low` are those of the order before: they are planned again.
+        again, planned = _go_on(
+            0 if cost < best - slack else low,
+            order,
+            np.inf,
+            others_end,
+            jobs,
+            releases,
+            content,
+            costs,
+            least,
+            True,
+            kept,
+            scratch,
+            trial_starts,
+            trial_placed,
+        )
+        work += planned * scratch.state[0]
+        if again < best - slack:
+            best = again
+            for i in range(count):
+                starts[i] = trial_starts[i]
+                for n in range(placed.shape[1]):
+                    placed[i, n] = trial_placed[i, n]
+    return best, work
+
+
+@compiled()
+def improve(
+    seeds: IntArray,
+    width: int,
+    tries: int,
+    budget: int,
+    content: Content,
+    costs: Costs,
+    least: FloatArray,
+    random: IntArray,
+    order: IntArray,
+    starts: IntArray,
+    placed: IntArray,
+) -> int:
+    """Look for a better plan around each of the seeds, and return what is left of the budget.
+
+    `starts`, `[J]`, and `placed`, `[J, N]`, are the plan, which is changed; `order`, `[J]`, the
+    jobs by start. `width` jobs are planned anew together, in `tries` orders. The budget counts
+    segments that are looked through.
+    """
+    count = len(order)
+    longest = 0
+    for j in range(count):
+        longest = max(longest, content.run_times[j])
+    sorted_starts, place = np.empty(count, np.int64), np.empty(count, np.int64)
+    for k in range(count):
+        sorted_starts[k] = starts[order[k]]
+        place[order[k]] = k
+    chosen, free = np.empty(width, np.int64), np.zeros(count, np.bool_)
+    for seed in seeds:
+        if budget <= 0:
+            break
+        if cost_at(seed, starts[seed], costs) - least[seed] <= 1e-9 * abs(least[seed]) and (
+            costs.makespan == 0.0
+        ):
+            continue
+        at = place[seed]
+        begun = first_from(costs.submit[seed], sorted_starts, count)
+        found = _choose(at, begun, width, count, random, chosen)
+        if found < 2:
+            continue
+        jobs = np.empty(found, np.int64)
+        before, end, units = 0.0, 0, 0
+        for k in range(found):
+            jobs[k] = order[chosen[k]]
+            free[jobs[k]] = True
+            before += cost_at(jobs[k], starts[jobs[k]], costs)
+            end = max(end, starts[jobs[k]] + content.run_times[jobs[k]])
+            units += min(content.units[jobs[k]], len(content.capacity))
+        first = sorted_starts[chosen[0]]
+        begin = max(0, chosen[0] - width)
+        begin = min(first, max(costs.submit[seed], sorted_starts[begin]))
+        end += (end - begin) // 4 + 1
+        others_end = 0
+        if costs.makespan > 0.0:
+            for j in range(count):
+                if not free[j]:
+                    others_end = max(others_end, starts[j] + content.run_times[j])
+            last = others_end
+            for k in range(found):
+                last = max(last, starts[jobs[k]] + content.run_times[jobs[k]])
+            before += costs.makespan * last
+        near = first_from(begin - longest, sorted_starts, count)
+        far = first_from(end, sorted_starts, count)
+        fixed, beside = np.empty(far - near, np.int64), 0
+        for k in range(near, far):
+            j = order[k]
+            if not free[j] and starts[j] + content.run_times[j] > begin:
+                fixed[beside] = j
+                beside += 1
+        segments = _room_beside(fixed[:beside], begin, end, 2 * units + 2, content, starts, placed)
+        few = _of_jobs(jobs, content)
+        releases, new_starts = np.empty(found, np.int64), np.empty(found, np.int64)
+        new_placed = np.zeros((found, placed.shape[1]), np.int64)
+        for k in range(found):
+            releases[k] = max(costs.submit[jobs[k]], begin)
+            free[jobs[k]] = False
+        best, work = _search(
+            tries,
+            before,
+            others_end,
+            jobs,
+            releases,
+            few,
+            costs,
+            least,
+            segments,
+            random,
+            new_starts,
+            new_placed,
+        )
+        budget -= work
+        if best >= before:
+            continue
+        for k in range(found):
+            starts[jobs[k]] = new_starts[k]
+            for n in range(placed.shape[1]):
+                placed[jobs[k], n] = new_placed[k, n]
+        # Nearly in order still, so that this takes one look at most of them.
+        for k in range(1, count):
+            j, i = order[k], k
+            while i > 0 and starts[order[i - 1]] > starts[j]:
+                order[i] = order[i - 1]
+                i -= 1
+            order[i] = j
+        for k in range(count):
+            sorted_starts[k] = starts[order[k]]
+            place[order[k]] = k
+    return budget

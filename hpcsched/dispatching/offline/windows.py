@@ -1,0 +1,89 @@
+"""Makes a plan of a whole trace better, a window of time after another."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.offline.cost_kernels import Costs, least_of_each, total
+from hpcsched.dispatching.offline.first_plans import Known, shifted
+from hpcsched.dispatching.offline.trace import Goal, Trace, at_level, ratio
+from hpcsched.dispatching.offline.window_kernels import improve
+from hpcsched.system.system import IntArray
+
+WIDTHS = (8, 16, 32)
+"""How many jobs are planned anew together, pass by pass."""
+
+TRIES = 3
+"""In how many orders they are tried, for each of them."""
+
+_LEAST_GAIN = 1e-5
+"""A round of passes that gains less, relatively, is the last."""
+
+
+def improved(
+    trace: Trace, goal: Goal, known: Known, budget: int, random: np.random.Generator
+) -> tuple[Known, int]:
+    """Return the best plan found from a known one on, and the segments looked through.
+
+    Every plan that is returned has its jobs shifted to the earliest start on their nodes. The
+    search ends with the budget, or when going through all jobs brings nothing more.
+    """
+    best = shifted(trace, known)
+    value = _value(trace, goal, best)
+    state = random.integers(1, 1 << 62, size=1, dtype=np.int64)
+    left = budget
+    while left > 0:
+        before = value
+        for width in WIDTHS:
+            if goal.ratio:
+                goal = at_level(goal, value)
+            seeds = random.permutation(trace.job_count)
+            trial, left = _passed(trace, goal.costs, best, _Pass(seeds, width, left, state))
+            plan = shifted(trace, trial)
+            found = _value(trace, goal, plan)
+            if found < value:
+                best, value = plan._replace(method=_searched(known.method)), found
+            if left <= 0:
+                break
+        if before - value <= _LEAST_GAIN * abs(before):
+            break
+    return best, budget - max(left, 0)
+
+
+class _Pass(NamedTuple):
+    """Jobs to look around, `[J]`, in windows of a width; a budget; the random numbers' state."""
+
+    seeds: IntArray
+    width: int
+    budget: int
+    state: IntArray
+
+
+def _passed(trace: Trace, costs: Costs, known: Known, how: _Pass) -> tuple[Known, int]:
+    """Go through all jobs once; return the plan and what is left of the budget."""
+    starts, placed = known.starts.copy(), known.placed.copy()
+    order = np.argsort(starts, kind="stable")
+    _, least = least_of_each(costs)
+    left = improve(
+        how.seeds,
+        how.width,
+        TRIES * how.width,
+        how.budget,
+        trace.content,
+        costs,
+        least,
+        how.state,
+        order,
+        starts,
+        placed,
+    )
+    return known._replace(starts=starts, placed=placed), left
+
+
+def _searched(method: str) -> str:
+    return method if method.endswith("in windows") else f"{method}, then searched in windows"
+
+
+def _value(trace: Trace, goal: Goal, known: Known) -> float:
+    """Return the objective of a plan, or what goes with it up and down."""
+    return ratio(trace, goal, known.starts) if goal.ratio else total(goal.costs, known.starts)
