@@ -12,7 +12,7 @@ endif
 
 QUICKSTART := small-fcfs small-easy small-sjf
 
-.PHONY: quickstart test test-all lint bench schema clean
+.PHONY: quickstart test test-all lint bench debs2024 schema clean
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under three dispatchers, and compare them
 	@for name in $(QUICKSTART); do \
@@ -35,6 +35,9 @@ lint: $(VENV)/installed-dev ## Style and types
 bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.whole_process
 	$(BIN)/python -m benchmarks.core
+
+debs2024: $(VENV)/installed ## Rerun the comparison of a paper; see docs/reproduction.md
+	$(BIN)/python -m experiments.debs2024
 
 schema: $(VENV)/installed-dev ## Write the JSON Schema of scenarios anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from hpcsched.instances.pairing import Floats, Pairing
 from hpcsched.instances.whole_files import cannot_write, check_target, make_folder, replacing
+from hpcsched.report.figure_style import PALETTE, STYLE, UNDATED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,24 +17,7 @@ FORMATS = ("pdf", "svg")
 MANY = 2000
 """More points than these are drawn as an image within the vector figure."""
 
-# Of the palette of Okabe and Ito, which people with any colour vision can tell apart.
-BETTER, SAME, WORSE, INK = "#0072B2", "#777777", "#D55E00", "#222222"
-_STYLE: Any = {
-    "font.size": 9,
-    "font.family": "DejaVu Sans",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "svg.hashsalt": "hpcsched",
-    "pdf.fonttype": 42,
-}
-_UNDATED: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-"""Metadata without which equal figures would not be equal bytes."""
+BETTER, SAME, WORSE = PALETTE["blue"], PALETTE["grey"], PALETTE["vermilion"]
 
 
 def draw(
@@ -148,12 +132,12 @@ def _save(drawing: _Drawing, path: Path, kind: str, *, force: bool) -> None:
     import matplotlib as mpl  # noqa: PLC0415 (it takes its time)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         # Without pyplot there is no window and no display: the file's format says what draws it.
         figure = Figure(figsize=drawing.size, layout="constrained")
         drawing.plot(figure.add_subplot())
         with replacing(path, force=force) as unfinished:
             try:
-                figure.savefig(unfinished, format=kind, dpi=300, metadata=_UNDATED[kind])
+                figure.savefig(unfinished, format=kind, dpi=300, metadata=UNDATED[kind])
             except OSError as error:
                 raise cannot_write(path, error) from error

@@ -4,7 +4,11 @@ import re
 
 import pytest
 
-from tests.docs.pages import ROOT, blocks
+from experiments.debs2024.__main__ import DECLARATION
+from experiments.debs2024.declaration import read_experiment
+from experiments.debs2024.results import Comparison
+from experiments.debs2024.table import as_markdown
+from tests.docs.pages import ROOT, blocks, tables
 from tests.docs.reproduction import METRICS, PAGE, figures, region
 
 DISPATCHERS = {
@@ -39,6 +43,32 @@ def test_every_scenario_is_in_the_tables(predictor):
 
 def test_the_commands_run_every_scenario():
     """The commands on the page are those that produce the first table."""
-    (console,) = [block for block in blocks(PAGE) if block.language == "console"]
+    console = next(block for block in blocks(PAGE) if block.language == "console")
     run = re.findall(r"^\$ hpcsched run scenarios/(\S+)\.yaml$", console.text, re.MULTILINE)
     assert run == list(figures("actual"))
+
+
+def test_the_comparison_is_the_one_that_is_declared():
+    """Its rows, and what the paper has for them, are those that `--write-docs` writes."""
+    (declared,) = tables(as_markdown(Comparison(read_experiment(DECLARATION), {})))
+    shown = region("debs2024")
+    assert shown[0] == declared[0]
+    known_before = (0, 1, 2, 5)
+    assert [[row[k] for k in known_before] for row in shown] == [
+        [row[k] for k in known_before] for row in declared
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in region("debs2024")[1:] if row[1].startswith("List-") or row[1] == "EASY"],
+    ids=lambda row: f"{row[0]} {row[1]}",
+)
+def test_shares_in_the_comparison(row):
+    """Those of lists and EASY follow from the tables of the page."""
+    metric, dispatcher = row[:2]
+    name = DISPATCHERS.get(dispatcher.replace("List-", "list, "), "kth-list-fcfs")
+    for predictor, ours in (("actual", row[3]), ("requested-time", row[6])):
+        table = figures(predictor)
+        value, baseline = (float(table[of][metric]) for of in (name, "kth-list-fcfs"))
+        assert ours == f"{100 * value / baseline:.1f} %"

@@ -1,0 +1,1 @@
+"""Published comparisons, declared as data and rerun by one command each."""

@@ -1,0 +1,189 @@
+"""What a comparison declares: its runs, its table, its figures, and what the paper has for them."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import InputPath, Listed, Params
+from hpcsched.report.figure_style import PALETTE
+from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.faults import faults_of
+from hpcsched.scenario.key_path import show_key_path
+from hpcsched.scenario.positions import Positions, by_position
+
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+-]*$")]
+"""The name of something declared, which can be a folder's or a file's."""
+
+
+def _read_printed(value: Any) -> Any:
+    """Let a bare number stand for a percentage."""
+    return {"percent": value} if isinstance(value, int) else value
+
+
+def _check_colour(name: str) -> str:
+    if name not in PALETTE:
+        raise ValueError(f"expected one of {', '.join(PALETTE)}, found {name!r}")
+    return name
+
+
+class Half(Params):
+    """One half of the table: what dispatchers know of run times."""
+
+    predictor: str = Field(description="The predictor of its runs.")
+    title: str = Field(description="What its columns are called.")
+
+
+class Target(Params):
+    """An objective, and the metric by which its runs are compared."""
+
+    title: str = Field(description="What it is called in the table.")
+    metric: str = Field(description="The metric, as summaries name it.")
+    objective: Mapping[str, Any] = Field(description="The scenario's objective.")
+
+
+class Run(Params):
+    """A dispatcher as it is run, once in each half."""
+
+    label: Label = Field(description="What it is called.")
+    colour: Annotated[str, AfterValidator(_check_colour)] = Field(
+        description="The colour of its bars."
+    )
+    dispatcher: Mapping[str, Any] = Field(description="The scenario's dispatcher.")
+    objective: str | None = Field(None, description="What it is to make small; none: no matter.")
+    simulation: Mapping[str, Any] = Field(
+        default_factory=dict, description="Settings of the simulation."
+    )
+    halves: Annotated[tuple[str, ...], Listed] | None = Field(
+        None, description="The halves in which it is run; all, if not given."
+    )
+
+
+class Printed(Params):
+    """What the paper has for a row: a percentage of the baseline, words, or both."""
+
+    percent: int | None = Field(None, description="The percentage.")
+    note: str = Field("", description="What the paper says beside it or instead.")
+
+    @model_validator(mode="after")
+    def _check_content(self) -> Self:
+        if self.percent is None and not self.note:
+            raise ValueError("expected a percentage, a note, or both")
+        return self
+
+
+class Row(Params):
+    """A row of the table: a run, seen by the metric of an objective."""
+
+    objective: str = Field(description="The objective.")
+    run: str = Field(description="The run's label.")
+    paper: Mapping[str, Annotated[Printed, BeforeValidator(_read_printed)]] = Field(
+        default_factory=dict, description="What the paper has, by half."
+    )
+
+
+class Figure(Params):
+    """A figure: bars of runs in one half, by the metric of an objective."""
+
+    name: Label = Field(description="The name of its files.")
+    title: str = Field(description="What stands over it.")
+    objective: str = Field(description="The objective whose metric it shows.")
+    half: str = Field(description="The half.")
+    runs: Annotated[tuple[str, ...], Listed] = Field(description="Its bars, by label.")
+
+
+class Experiment(Params):
+    """A whole comparison."""
+
+    name: Label = Field(description="Its name, and that of its folder in runs/.")
+    source: str = Field(description="What is compared with.")
+    scenario: InputPath = Field(description="The scenario of which each run is a variation.")
+    seed: int = Field(0, ge=0, description="The seed of every run.")
+    baseline: str = Field(description="The run that all others are a share of.")
+    halves: Mapping[Label, Half] = Field(description="The halves of the table.")
+    objectives: Mapping[str, Target] = Field(description="The objectives.")
+    runs: Annotated[tuple[Run, ...], Listed] = Field(description="The runs.")
+    table: Annotated[tuple[Row, ...], Listed] = Field(description="The rows of the table.")
+    figures: Annotated[tuple[Figure, ...], Listed] = Field(description="The figures.")
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        """Everything that is named is declared, and each label stands for one thing."""
+        labels = [run.label for run in self.runs]
+        _check_unique("the run", labels)
+        _check_unique("the figure", [figure.name for figure in self.figures])
+        _check_unique("the row", [f"{row.objective}, {row.run}" for row in self.table])
+        shown: list[Row | Figure] = [*self.table, *self.figures]
+        _check_known("run", labels, [self.baseline, *(row.run for row in self.table)])
+        _check_known("run", labels, [name for figure in self.figures for name in figure.runs])
+        _check_known("objective", self.objectives, [one.objective for one in shown])
+        _check_known("objective", self.objectives, [r.objective for r in self.runs if r.objective])
+        for halves in (
+            *(run.halves or () for run in self.runs),
+            *(row.paper for row in self.table),
+            [figure.half for figure in self.figures],
+        ):
+            _check_known("half", self.halves, halves)
+        return self
+
+    def halves_of(self, run: Run) -> tuple[str, ...]:
+        """Return the halves in which a run takes place."""
+        return tuple(self.halves) if run.halves is None else run.halves
+
+    def run_named(self, label: str) -> Run:
+        """Return the run with a label, which is declared."""
+        return next(run for run in self.runs if run.label == label)
+
+    def printed(self, objective: str, run: str, half: str) -> Printed | None:
+        """Return what the paper has for a run, an objective and a half, if anything."""
+        for row in self.table:
+            if (row.objective, row.run) == (objective, run):
+                return row.paper.get(half)
+        return None
+
+
+def _check_unique(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{what} {name!r} is declared twice")
+        seen.add(name)
+
+
+def _check_known(what: str, known: Iterable[str], names: Iterable[str]) -> None:
+    there = list(known)
+    for name in names:
+        if name not in there:
+            raise ValueError(f"no {what} {name!r} is declared; there are: {', '.join(there)}")
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Return the comparison that a YAML file declares.
+
+    Raises InputError with all that is wrong with it, and where.
+    """
+    document = parse_document(read_text(path))
+    positions = Positions.of(str(path), document)
+    findings = [
+        Finding(p.rule, p.message, Place(str(path), *p.mark), show_key_path(p.key))
+        for p in document.problems
+    ]
+    known_keys: dict[int, tuple[str, ...]] = {}
+    context = {"folder": path.parent, "environment": os.environ, "known_keys": known_keys}
+    if not findings:
+        try:
+            return Experiment.model_validate(document.value, context=context)
+        except ValidationError as error:
+            findings = [
+                Finding(
+                    fault.rule,
+                    fault.message,
+                    positions.place(fault.at, on_key=fault.on_key),
+                    show_key_path(fault.key),
+                )
+                for fault in faults_of(error, document.value, known_keys)
+            ]
+    raise InputError(by_position(findings, str(path)))

@@ -1,0 +1,1 @@
+"""Published comparisons can be rerun, broken off, gone on with, and shown."""
