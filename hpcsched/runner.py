@@ -12,6 +12,7 @@ from typing import Any
 from hpcsched.assembly import Assembly, assemble
 from hpcsched.dispatching.offline.following import FollowsPlan
 from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
+from hpcsched.dispatching.problem import RunningJob
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
@@ -139,10 +140,22 @@ def _summary(
     return summary
 
 
+class _Starts(Observer):
+    """When each job started, by job number, in seconds."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
+
+    def job_started(self, job: RunningJob) -> None:
+        """Take note of it."""
+        self.of[job.job_id] = job.start_time
+
+
 def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Parts]:
     """Return a plan of an assembly's whole trace, and the parts with a dispatcher that follows it.
 
-    Raises InputError where the jobs or the objective cannot be planned for.
+    Planning begins with what the dispatcher comes to on-line, among other plans. Raises InputError
+    where the jobs or the objective cannot be planned for.
     """
     dispatcher = assembly.dispatcher
     assert isinstance(dispatcher, PlansOffline)
@@ -153,7 +166,9 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
         idle_system(assembly.system, parts.uniform_request).snapshot(),
         kill_at_requested_time=parts.kill_at_requested_time,
     )
-    plan = dispatcher.plan_offline(problem)
+    starts = _Starts()
+    Simulation(parts._replace(observers=[starts])).run(assembly.source.jobs())
+    plan = dispatcher.plan_offline(problem._replace(online=starts.of))
     return plan, parts._replace(dispatcher=FollowsPlan(plan, dispatcher.allocator))
 
 

@@ -79,6 +79,18 @@ def first_plans(trace: Trace, weights: FloatArray) -> Iterator[Known]:
     yield plan_in(trace, np.argsort(ratio, kind="stable"), "all jobs by area over weight")
 
 
+def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> Known:
+    """Return a plan with starts that a dispatcher came to on-line, by job number, in seconds.
+
+    Where units are not alike it takes the jobs in the order of these starts.
+    """
+    method = "the dispatcher on-line"
+    starts = np.array([online[job.job_id] - origin for job in trace.jobs], dtype=np.int64)
+    if trace.pooled:
+        return Known(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)
+    return plan_in(trace, np.argsort(starts, kind="stable"), method)
+
+
 def _replayed(trace: Trace, order: IntArray, method: str) -> Known:
     """Return what list scheduling with backfilling comes to on-line."""
     content = trace.content

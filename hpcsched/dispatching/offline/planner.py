@@ -1,19 +1,28 @@
 """Plans a whole trace: first plans, a search in windows, a solver for small ones, and a bound."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.offline.bounds import Bound, lower_bound
 from hpcsched.dispatching.offline.exact import MOST_JOBS, WORK, solve
-from hpcsched.dispatching.offline.first_plans import Known, first_plans, plan_in, shifted
+from hpcsched.dispatching.offline.first_plans import Known, first_plans, plan_in, plan_of, shifted
 from hpcsched.dispatching.offline.instants import instants
 from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.offline.trace import Goal, Trace, goal_of, trace_of
 from hpcsched.dispatching.offline.windows import improved
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
+
+
+class _Limits(NamedTuple):
+    """How many pieces of plans to look through, the search's seed, and the solver's effort."""
+
+    pieces: int
+    seed: int
+    effort: float
 
 
 class _Answer(NamedTuple):
@@ -40,7 +49,11 @@ def plan_offline(
         starts |= instants(problem, starts, {})
         return OfflinePlan(starts, {}, frozenset(starts), "nothing to plan", None, None, 0, {})
     goal = goal_of(trace)
-    answer = _answer(trace, goal, budget * trace.job_count, np.random.default_rng(seed), effort)
+    firsts = list(first_plans(trace, _weights(trace, goal)))
+    if problem.online:
+        firsts.append(plan_of(trace, problem.online, problem.origin))
+    limits = _Limits(budget * trace.job_count, seed, effort)
+    answer = _answer(trace, goal, firsts, limits)
     known, selection = answer.known, trace.selection
     starts, allocations = {}, {}
     for j, job in enumerate(trace.jobs):
@@ -60,19 +73,16 @@ def plan_offline(
     )
 
 
-def _answer(
-    trace: Trace, goal: Goal, budget: int, random: np.random.Generator, effort: float
-) -> _Answer:
-    """Return the best plan found and the best bound."""
-    firsts = list(first_plans(trace, _weights(trace, goal)))
+def _answer(trace: Trace, goal: Goal, firsts: Sequence[Known], limits: _Limits) -> _Answer:
+    """Return the best plan found, beginning with the best of some, and the best bound."""
     first = min(firsts, key=lambda known: _value(trace, known))
-    known, work = improved(trace, goal, first, budget, random)
+    known, work = improved(trace, goal, first, limits.pieces, np.random.default_rng(limits.seed))
     if _value(trace, first) < _value(trace, known):
         known = first
     statuses: Counter[str] = Counter()
     bound = lower_bound(trace, goal, known.starts)
     if trace.job_count <= MOST_JOBS and not goal.ratio:
-        exact = solve(trace, goal.costs, known.starts, effort)
+        exact = solve(trace, goal.costs, known.starts, limits.effort)
         statuses = exact.statuses
         solved = _carried_out(trace, exact.starts)
         if _value(trace, solved) < _value(trace, known):

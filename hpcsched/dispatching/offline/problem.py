@@ -1,6 +1,7 @@
 """The question of a whole trace at once, and its answer."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.dispatching.allocator import Allocator
@@ -15,7 +16,8 @@ class OfflineProblem(NamedTuple):
     """All jobs of a trace, in order of submission, and the idle system.
 
     The jobs' `predicted_run_time` is what they really run, in seconds, 0 included. What the system
-    has comes in one of the two forms of `DispatchingProblem`.
+    has comes in one of the two forms of `DispatchingProblem`. `online`, by job number, are the
+    starts that the dispatcher comes to on-line, in seconds; empty where nobody knows.
     """
 
     jobs: tuple[WaitingJob, ...]
@@ -24,6 +26,7 @@ class OfflineProblem(NamedTuple):
     free_slots: tuple[Interval, ...] | None = None
     slot_map: SlotMap | None = None
     free_amounts: IntArray | None = None
+    online: Mapping[int, int] = MappingProxyType({})
 
     @property
     def origin(self) -> int:

@@ -123,3 +123,17 @@ def test_no_instances_are_recorded_of_it(scenario: Path, tmp_path: Path) -> None
     result = CliRunner().invoke(app, ["instances", "record", str(scenario), "--out", out])
     assert isinstance(result.exception, InputError)
     assert "planned off-line" in str(result.exception)
+
+
+@pytest.mark.parametrize("objective", ["psf", "makespan"])
+def test_the_same_dispatcher_is_no_better_on_line(
+    scenario: Path, tmp_path: Path, objective: str
+) -> None:
+    """Planning begins with what it comes to on-line."""
+    values = {}
+    for mode in ("offline", "online"):
+        out = tmp_path / mode
+        chosen = f"simulation.mode={mode}"
+        hpcsched("run", scenario, "--set", f"objective={objective}", "--set", chosen, "--out", out)
+        values[mode] = json.loads((out / "summary.json").read_text())["objective"]["value"]
+    assert values["offline"] <= values["online"]
