@@ -10,15 +10,18 @@ ifneq ($(TRACES),)
 export HPCSCHED_TRACES ?= $(abspath $(TRACES))
 endif
 
-QUICKSTART := small-fcfs small-easy small-sjf
+QUICKSTART := small-easy small-fcfs small-sjf small-cp small-order-search
+# The first jobs of the embedded trace, and the objective that the last two go after.
+QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all lint bench debs2024 schema clean
+.PHONY: quickstart test test-all lint bench debs2024 schema clean $(QUICKSTART)
 
-quickstart: $(VENV)/installed ## Replay the embedded trace under three dispatchers, and compare them
-	@for name in $(QUICKSTART); do \
-		$(BIN)/hpcsched run scenarios/$$name.yaml --out runs/$$name --force || exit; \
-	done
+quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync small-order-search $(QUICKSTART)
 	@$(BIN)/hpcsched compare $(QUICKSTART:%=runs/%)
+
+$(QUICKSTART):
+	@$(BIN)/hpcsched run scenarios/$@.yaml $(QUICKLY) --out runs/$@ --force
 
 test: $(VENV)/installed-dev ## The tests, without the slow ones
 	$(BIN)/pytest -n auto

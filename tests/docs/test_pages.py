@@ -83,7 +83,7 @@ def test_output_unlike_what_is_shown(printed: str) -> None:
 def test_the_scenario_in_the_readme_is_the_one_in_the_repository() -> None:
     """It means the same, and differs from the file in nothing but a comment."""
     shown = next(block.text for block in blocks(ROOT / "README.md") if block.language == "yaml")
-    kept = (ROOT / "scenarios" / "small-sjf.yaml").read_text(encoding="utf-8")
+    kept = (ROOT / "scenarios" / "small-order-search.yaml").read_text(encoding="utf-8")
     assert yaml_lines(shown) == yaml_lines(kept)
 
 

@@ -1,6 +1,6 @@
 """The dispatcher that plans with a solver."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -16,7 +16,7 @@ from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
-from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
+from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -162,16 +162,6 @@ class CpDispatcher:
         workspace = open_workspace(problem, self.allocator)
         now = (selection.jobs[i] for i in (plan.starts == 0).nonzero()[0])
         return tuple(Start(job.job_id, workspace.place(job)) for job in now if workspace.fits(job))
-
-
-def orders_of(
-    problem: DispatchingProblem, selection: Selection, orders: Iterable[QueueOrder]
-) -> Iterator[Sequence[int]]:
-    """Yield how queue orders sort a selection's jobs, as their numbers."""
-    numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
-    asked = problem._replace(queue=selection.jobs)
-    for order in orders:
-        yield [numbers[job.job_id] for job in order.sort(asked)]
 
 
 def _best(plans: Sequence[Plan], selection: Selection) -> Plan | None:

@@ -13,16 +13,15 @@ import numpy as np
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.cp.aims import Aim
 from hpcsched.dispatching.cp.asking import Asker, in_planned_order, together
-from hpcsched.dispatching.cp.dispatcher import orders_of
 from hpcsched.dispatching.cp.limits import Limits, share
 from hpcsched.dispatching.cp.modelling import Models
 from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
-from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
+from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted
+from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted, spare_of_many
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.search.dispatcher import content_of, curves_of
 from hpcsched.dispatching.search.order_kernels import Effort
@@ -111,7 +110,8 @@ class Improving:
     ) -> "_Search | None":
         """Return list plans, in the shortest steps in which the solver can count their model."""
         settings = self.settings
-        wanted = Wanted(settings.jobs, self._length, settings.spare_nodes, curves=False)
+        spare = spare_of_many(settings.spare_nodes, problem.system)
+        wanted = Wanted(settings.jobs, self._length, spare, curves=False)
         search = None
         for selection in self.models.selections(problem, by_priority, wanted, self.aim.cost):
             planner = ListPlanner(selection.data)

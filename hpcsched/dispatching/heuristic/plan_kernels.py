@@ -139,7 +139,7 @@ def _split(
     return new
 
 
-@compiled()
+@compiled(f"void(int64, int64, int64, int64[::1], {_SEGMENTS}, int64[::1])")
 def take_on(
     n: int,
     begin: int,
@@ -323,7 +323,7 @@ def earliest(
                 time = min(time, of_node[reached] - run_time + 1)
     if total >= units:
         return now
-    order = np.argsort(times[:changes])
+    order = np.argsort(times[:changes], kind="mergesort")  # one kind is enough to compile
     k = 0
     while k < changes:
         time = times[order[k]]

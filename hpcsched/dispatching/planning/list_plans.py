@@ -1,13 +1,16 @@
 """List plans over the data of a model: to start a solver from, to compare with, to fall back on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planning import list_kernels
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.selection import Selection
+from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.system import IntArray
 
 
@@ -75,6 +78,18 @@ class ListPlanner:
         if not done:
             raise ValueError("a job does not fit on the nodes")
         return Plan(starts, placed)
+
+
+def orders_of(
+    problem: DispatchingProblem, selection: Selection, orders: Iterable[QueueOrder]
+) -> Iterator[list[int]]:
+    """Yield how queue orders sort a selection's jobs, as their numbers."""
+    numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
+    # Queue orders take jobs as they arrived, a selection has them by priority.
+    selected = tuple(job for job in problem.queue if job.job_id in numbers)
+    asked = problem._replace(queue=selected)
+    for order in orders:
+        yield [numbers[job.job_id] for job in order.sort(asked)]
 
 
 def weighted_order(data: ModelData) -> IntArray:

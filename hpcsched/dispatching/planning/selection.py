@@ -27,9 +27,12 @@ from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray
+from hpcsched.system.system import IntArray, System
 
 Jobs = Literal["fitting", "all"]
+
+FEW_NODES = 128
+"""From so few nodes it does not pay to leave any out, where plans are made by counting alone."""
 
 LARGEST_PRODUCT = 1 << 56
 """What a curve's slope times a curve's cost may amount to.
@@ -131,6 +134,11 @@ class Wanted(NamedTuple):
     overdue: bool = True
     worst_case: bool = False
     curves: bool = True
+
+
+def spare_of_many(spare: float | None, system: System) -> float | None:
+    """Return what to leave nodes out beyond, which is nothing where there are few."""
+    return spare if system.node_count > FEW_NODES else None
 
 
 def select(
@@ -259,11 +267,12 @@ def _nodes(
     now: int,
     spare: float | None,
 ) -> IntArray:
-    """Return the nodes to model, ascending: for each shape, those free soonest.
+    """Return the nodes to model, ascending: for each shape, those free soonest and the fullest.
 
-    They are taken by when their last release is due, free ones first and the fullest of these
-    first, until they would hold `spare` times the units of all jobs of the shape, and those of its
-    largest job. Leaving nodes out can only forbid plans, never allow wrong ones.
+    The former are taken by when their last release is due, free ones first, until they would hold
+    `spare` times the units of all jobs of the shape, and those of its largest job. As many nodes
+    with room now are taken beside, the fullest first, so that small jobs need not break into empty
+    ones. Leaving nodes out can only forbid plans, never allow wrong ones.
     """
     count = len(rooms.idle(jobs[0]))
     usable = np.zeros(count, dtype=np.bool_)
@@ -285,6 +294,8 @@ def _nodes(
         most = int(needed) + 1  # nodes, as each counts for a unit at least
         if len(busy) > most:
             busy = busy[until[busy] <= np.partition(until[busy], most)[most]]
+        fullest = begun[free[begun].argsort(kind="stable")]
+        usable[fullest[: int(free[fullest].cumsum().searchsorted(needed)) + 1]] = True
         begun = begun[np.lexsort((free[begun], until[begun]))]
         order = np.concatenate((begun, busy[until[busy].argsort(kind="stable")]))
         # A node that is busy counts for what it holds in the end, a free one for what it holds now.

@@ -11,10 +11,10 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
-from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
+from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select, spare_of_many
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.search.curve_kernels import Curves
 from hpcsched.dispatching.search.order_kernels import Effort, search
@@ -68,7 +68,8 @@ class OrderSearch:
         """Return what the best plan found starts now."""
         settings = self.settings
         # Compiled code has the cost itself, so the model's data need no curves.
-        wanted = Wanted("all", settings.length, settings.spare_nodes, largest=LARGEST, curves=False)
+        spare = spare_of_many(settings.spare_nodes, problem.system)
+        wanted = Wanted("all", settings.length, spare, largest=LARGEST, curves=False)
         selection = select(
             problem, by_priority, wanted, lambda jobs: self.aim.cost(jobs, problem.now)
         )
@@ -98,11 +99,7 @@ class OrderSearch:
 
     def _orders(self, problem: DispatchingProblem, selection: Selection) -> list[Sequence[int]]:
         """Return the orders to begin with, as numbers of the selected jobs."""
-        numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
-        asked = problem._replace(queue=selection.jobs)
-        orders: list[Sequence[int]] = [
-            [numbers[job.job_id] for job in order.sort(asked)] for order in self.settings.orders
-        ]
+        orders: list[Sequence[int]] = [*orders_of(problem, selection, self.settings.orders)]
         orders.append(weighted_order(selection.data).tolist())
         if self.aim.pursuit.carry:
             last, unknown = self._last, len(self._last)

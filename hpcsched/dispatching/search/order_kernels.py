@@ -218,13 +218,16 @@ def search(
         np.zeros(count, np.float64),
         np.zeros(count, np.int64),
     )
-    keep(segments, kept, 0)
+    front = int(
+        np.int64(0)
+    )  # a plain 0 has a type of its own, for which all would be compiled again
+    keep(segments, kept, front)
     placed = np.zeros((count, len(content.capacity)), np.int64)
     starts = np.empty(count, np.int64)
     least = np.empty(count, np.float64)
     last_end = 0
     for j in range(count):
-        restore(kept, 0, scratch)
+        restore(kept, front, scratch)
         start = plan(j, content, scratch, placed)
         least[j] = least_cost(j, start, curves)
         last_end = max(last_end, start + content.run_times[j])
@@ -232,10 +235,10 @@ def search(
 
     best = np.inf
     for k in range(len(orders)):
-        cost = _plan_and_keep(0, orders[k], content, curves, kept, scratch, placed, starts)
+        cost = _plan_and_keep(front, orders[k], content, curves, kept, scratch, placed, starts)
         if cost < best:
             best = cost
-            _write(0, orders[k], best_order)
+            _write(front, orders[k], best_order)
     slack = 1e-12 * abs(best)
     if count < 2 or best <= bound + slack:
         return best, True
@@ -254,7 +257,7 @@ def search(
         )
         return best, left > 0
     order, trial = best_order.copy(), best_order.copy()
-    now = _plan_and_keep(0, order, content, curves, kept, scratch, placed, starts)
+    now = _plan_and_keep(front, order, content, curves, kept, scratch, placed, starts)
     left = effort.budget
     while left > 0:
         low, high = _move(order, trial, effort.bias, random)
@@ -269,7 +272,7 @@ def search(
         left -= (count - low) * scratch.state[0]
         if now < best - slack:
             best = now
-            _write(0, order, best_order)
+            _write(front, order, best_order)
             if best <= bound + slack:
                 return best, True
     return best, False

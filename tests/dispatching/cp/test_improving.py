@@ -239,8 +239,9 @@ def test_a_ratio_is_followed_down() -> None:
 
     def answer(task: Task) -> Answer:
         plan = ListPlanner(task.data).plan(next(answers))
-        return Answer("feasible", plan, task.data.cost(plan.starts), None)
+        return Answer(status, plan, task.data.cost(plan.starts), None)
 
+    status: Any = "optimal"
     solver = Scripted(answer)
     dispatcher = improving(aim=OwnRatio(PSF(2)), solver=solver, orders=("ljf",), limits=Budget(1))
     dispatcher.dispatch(problem)
@@ -251,6 +252,12 @@ def test_a_ratio_is_followed_down() -> None:
         Budget(part) for part in LEVELS[: len(solver.tasks)]
     ]
     assert solver.tasks[0].data.curves != solver.tasks[1].data.curves
+    # A model that is not solved to its end is not followed by another one.
+    status, answers = "feasible", iter(orders)
+    solver = Scripted(answer)
+    dispatcher = improving(aim=OwnRatio(PSF(2)), solver=solver, orders=("ljf",), limits=Budget(1))
+    dispatcher.dispatch(problem)
+    assert len(solver.tasks) == 1
 
 
 def _ratio_of(problem: DispatchingProblem, order: list[int]) -> float:
