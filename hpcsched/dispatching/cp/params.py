@@ -61,8 +61,9 @@ class CpParams(Params):
     spare_nodes: float | None = Field(
         1.5,
         ge=1,
-        description="Nodes are left out of the model beyond this multiple of what the jobs ask for,"
-        " those that are free soonest first; null: none are.",
+        description="Nodes are left out of the model beyond this multiple of what the jobs ask for;"
+        " the fullest and those that are free soonest stay. null: none are. cp and best-of leave"
+        " none out of 128 or fewer.",
     )
     largest_model: int = Field(
         20_000,
