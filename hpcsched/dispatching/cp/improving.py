@@ -21,7 +21,7 @@ from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
 from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted, spare_of_many
+from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted, spare_where_much
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.search.dispatcher import content_of, curves_of
 from hpcsched.dispatching.search.order_kernels import Effort
@@ -110,7 +110,7 @@ class Improving:
     ) -> "_Search | None":
         """Return list plans, in the shortest steps in which the solver can count their model."""
         settings = self.settings
-        spare = spare_of_many(settings.spare_nodes, problem.system)
+        spare = spare_where_much(settings.spare_nodes, problem)
         wanted = Wanted(settings.jobs, self._length, spare, curves=False)
         search = None
         for selection in self.models.selections(problem, by_priority, wanted, self.aim.cost):

@@ -63,7 +63,7 @@ class CpParams(Params):
         ge=1,
         description="Nodes are left out of the model beyond this multiple of what the jobs ask for;"
         " the fullest and those that are free soonest stay. null: none are. cp and best-of leave"
-        " none out of 128 or fewer.",
+        " none out where queued jobs × nodes are 4,096 or fewer.",
     )
     largest_model: int = Field(
         20_000,

@@ -27,12 +27,12 @@ from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.system import IntArray
 
 Jobs = Literal["fitting", "all"]
 
-FEW_NODES = 128
-"""From so few nodes it does not pay to leave any out, where plans are made by counting alone."""
+LITTLE = 4096
+"""Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
 
 LARGEST_PRODUCT = 1 << 56
 """What a curve's slope times a curve's cost may amount to.
@@ -136,9 +136,9 @@ class Wanted(NamedTuple):
     curves: bool = True
 
 
-def spare_of_many(spare: float | None, system: System) -> float | None:
-    """Return what to leave nodes out beyond, which is nothing where there are few."""
-    return spare if system.node_count > FEW_NODES else None
+def spare_where_much(spare: float | None, problem: DispatchingProblem) -> float | None:
+    """Return beyond what nodes are left out, which is nothing where there is little to plan."""
+    return spare if len(problem.queue) * problem.system.node_count > LITTLE else None
 
 
 def select(

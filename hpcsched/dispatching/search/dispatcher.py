@@ -14,7 +14,7 @@ from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
 from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select, spare_of_many
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select, spare_where_much
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.search.curve_kernels import Curves
 from hpcsched.dispatching.search.order_kernels import Effort, search
@@ -68,7 +68,7 @@ class OrderSearch:
         """Return what the best plan found starts now."""
         settings = self.settings
         # Compiled code has the cost itself, so the model's data need no curves.
-        spare = spare_of_many(settings.spare_nodes, problem.system)
+        spare = spare_where_much(settings.spare_nodes, problem)
         wanted = Wanted("all", settings.length, spare, largest=LARGEST, curves=False)
         selection = select(
             problem, by_priority, wanted, lambda jobs: self.aim.cost(jobs, problem.now)

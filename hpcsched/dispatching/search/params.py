@@ -68,9 +68,9 @@ class OrderSearchParams(Params):
     spare_nodes: float | None = Field(
         1.5,
         ge=1,
-        description="Of more than 128 nodes, those are left out of plans that are beyond this"
-        " multiple of what the jobs ask for: the emptiest, and those that are free latest; null:"
-        " none are.",
+        description="Nodes are left out of plans beyond this multiple of what the jobs ask for, if"
+        " queued jobs × nodes are over 4,096; the fullest and those that are free soonest stay."
+        " null: none are.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
         "best_fit", description="Decides on which nodes a job is placed where plans only count."
