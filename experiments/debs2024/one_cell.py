@@ -8,10 +8,14 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 
 import hpcsched
 from hpcsched.errors import HpcschedError
+
+AGAIN = 20.0
+"""After so many seconds to interrupt once more: an interrupt can be lost while modules load."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -30,8 +34,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def _stop_with_starter() -> None:
     # Not through sys.stdin, whose lock would be held when Python ends.
-    if not os.read(0, 1):
+    if os.read(0, 1):
+        return
+    while True:
         os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(AGAIN)
 
 
 if __name__ == "__main__":
