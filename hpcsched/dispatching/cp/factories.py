@@ -47,7 +47,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 
 SEARCH_BIAS = 2.0
-"""As `bias` of `order-search` is if nothing is said."""
+"""By how much more often a search moves jobs from the front of the order (see `Effort`)."""
 
 CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
 

@@ -20,8 +20,9 @@ from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
 from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
+from hpcsched.dispatching.planning.node_choice import spare_where_much
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted, spare_where_much
+from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.search.dispatcher import content_of, curves_of
 from hpcsched.dispatching.search.order_kernels import Effort

@@ -13,8 +13,9 @@ from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
 from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.node_choice import spare_where_much
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select, spare_where_much
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.search.curve_kernels import Curves
 from hpcsched.dispatching.search.order_kernels import Effort, search

@@ -1,0 +1,89 @@
+"""Which nodes to plan on: those that are free soonest, and the fullest with room now."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.releases import Releases
+from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
+from hpcsched.dispatching.planning.content import units_of
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import IntArray
+
+LITTLE = 4096
+"""Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
+
+
+def spare_where_much(spare: float | None, problem: DispatchingProblem) -> float | None:
+    """Return beyond what nodes are left out, which is nothing where there is little to plan."""
+    return spare if len(problem.queue) * problem.system.node_count > LITTLE else None
+
+
+class Rooms:
+    """How many units of a job each node has room for, now and when idle; kept by shape."""
+
+    def __init__(self, problem: DispatchingProblem) -> None:
+        assert problem.free_amounts is not None
+        self._system = problem.system
+        self._free = problem.free_amounts
+        self._now: dict[ShapeKey, IntArray] = {}
+        self._idle: dict[ShapeKey, IntArray] = {}
+
+    def now(self, job: WaitingJob) -> IntArray:
+        """Return how many each node has room for now, `[N]`."""
+        key = shape_key(job.job)
+        if key not in self._now:
+            self._now[key] = units_that_fit(self._system, self._free, job.job)
+        return self._now[key]
+
+    def idle(self, job: WaitingJob) -> IntArray:
+        """Return how many each idle node has room for, `[N]`."""
+        key = shape_key(job.job)
+        if key not in self._idle:
+            self._idle[key] = units_that_fit(self._system, self._system.capacity.T, job.job)
+        return self._idle[key]
+
+
+def chosen_nodes(
+    jobs: Sequence[WaitingJob],
+    rooms: Rooms,
+    releases: Releases,
+    now: int,
+    spare: float | None,
+) -> IntArray:
+    """Return the nodes to model, ascending: for each shape, those free soonest and the fullest.
+
+    The former are taken by when their last release is due, free ones first, until they would hold
+    `spare` times the units of all jobs of the shape, and those of its largest job. As many nodes
+    with room now are taken beside, the fullest first, so that small jobs need not break into empty
+    ones. Leaving nodes out can only forbid plans, never allow wrong ones.
+    """
+    count = len(rooms.idle(jobs[0]))
+    usable = np.zeros(count, dtype=np.bool_)
+    wanted: dict[ShapeKey, list[WaitingJob]] = {}
+    for job in jobs:
+        wanted.setdefault(shape_key(job.job), []).append(job)
+    if spare is None:
+        for alike in wanted.values():
+            usable |= rooms.idle(alike[0]) > 0
+        return usable.nonzero()[0]
+    until = np.full(count, now, dtype=np.int64)
+    until[releases.nodes] = releases.times  # ascending, so that the last counts
+    for alike in wanted.values():
+        idle, free = rooms.idle(alike[0]), rooms.now(alike[0])
+        units = units_of(alike)
+        needed = max(units.sum() * spare, units.max())
+        begun = free.nonzero()[0]
+        busy = ((idle > 0) & (free == 0)).nonzero()[0]
+        most = int(needed) + 1  # nodes, as each counts for a unit at least
+        if len(busy) > most:
+            busy = busy[until[busy] <= np.partition(until[busy], most)[most]]
+        fullest = begun[free[begun].argsort(kind="stable")]
+        usable[fullest[: int(free[fullest].cumsum().searchsorted(needed)) + 1]] = True
+        begun = begun[np.lexsort((free[begun], until[begun]))]
+        order = np.concatenate((begun, busy[until[busy].argsort(kind="stable")]))
+        # A node that is busy counts for what it holds in the end, a free one for what it holds now.
+        upto = np.where(free[order] > 0, free[order], idle[order]).cumsum()
+        usable[order[: int(upto.searchsorted(needed)) + 1]] = True
+    return usable.nonzero()[0]
