@@ -109,26 +109,24 @@ class Assembly:
     def _check_oracle(self) -> None:
         """Only a predictor that says so may see run times: a scenario is reviewed by its names."""
         installed = self.registry.get("predictor", self.scenario.predictor.plugin_name)
-        declared = SEES_RUN_TIME in installed.plugin.capabilities
-        if isinstance(self.predictor, Oracle) != declared:
-            raise PluginError(
-                f"plugin {installed.distribution} {installed.version}: the predictor"
-                f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
-                f" capability {SEES_RUN_TIME!r} and"
-                f" {'has no' if declared else 'has a'} method 'foresee'"
-            )
+        _check_declared(installed, SEES_RUN_TIME, "foresee", has=isinstance(self.predictor, Oracle))
 
     def _check_offline(self) -> None:
         """What says that it can plan a whole trace has a method for it."""
         installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
-        declared = PLANS_OFFLINE in installed.plugin.capabilities
-        if isinstance(self.dispatcher, PlansOffline) != declared:
-            raise PluginError(
-                f"plugin {installed.distribution} {installed.version}: the dispatcher"
-                f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
-                f" capability {PLANS_OFFLINE!r} and"
-                f" {'has no' if declared else 'has a'} method 'plan_offline'"
-            )
+        has = isinstance(self.dispatcher, PlansOffline)
+        _check_declared(installed, PLANS_OFFLINE, "plan_offline", has=has)
+
+
+def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:
+    """Raise PluginError where a capability is declared without its method, or the reverse."""
+    declared = capability in installed.plugin.capabilities
+    if has != declared:
+        raise PluginError(
+            f"plugin {installed.distribution} {installed.version}: the {installed.kind}"
+            f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
+            f" capability {capability!r} and {'has a' if has else 'has no'} method {method!r}"
+        )
 
 
 def spawn_seed(seed: int, kind: str, name: str) -> int:
