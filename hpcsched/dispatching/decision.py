@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple, get_args
 
+from hpcsched.dispatching.reasons import Reason
 from hpcsched.system.allocation import Allocation
 
 
@@ -50,13 +51,15 @@ class Decision(NamedTuple):
     """Jobs to start now, and jobs to refuse for good; the other queued jobs wait.
 
     `fallback` says that the dispatcher could not answer as it should and that a simpler rule did.
-    `solver` tells of the solver, if one was asked.
+    `solver` tells of the solver, if one was asked. `reasons`, where the problem wants them, has one
+    for each job that was queued, in any order.
     """
 
     starts: tuple[Start, ...] = ()
     rejected: tuple[int, ...] = ()
     fallback: bool = False
     solver: SolverCall | None = None
+    reasons: tuple[Reason, ...] = ()
 
 
 NOTHING = Decision()

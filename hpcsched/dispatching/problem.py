@@ -51,6 +51,8 @@ class DispatchingProblem(NamedTuple):
     `slot_map` that numbers them, where all jobs ask for equal units; `free_amounts` by resource
     type and node, `[R, N]`, otherwise. `availability` holds either way.
 
+    `explain` asks for a reason for each queued job, which must not change what starts.
+
     The arrays are worked out anew at each access; keep what you need.
     """
 
@@ -63,6 +65,7 @@ class DispatchingProblem(NamedTuple):
     free_slots: tuple[Interval, ...] | None = None
     slot_map: SlotMap | None = None
     free_amounts: IntArray | None = None
+    explain: bool = False
 
     @property
     def capacity(self) -> IntArray:

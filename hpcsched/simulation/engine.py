@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from math import inf
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.dispatcher import Dispatcher
@@ -95,6 +95,7 @@ class Simulation:
         self._started = _handlers(parts.observers, "job_started")
         self._ended = _handlers(parts.observers, "job_ended")
         self._rounds = _handlers(parts.observers, "round_ended")
+        self._explained = _handlers(parts.observers, "reasons_given")
 
     @property
     def waiting(self) -> int:
@@ -213,7 +214,7 @@ class Simulation:
         if flight is None:
             return False
         self._apply(self._now, decision)
-        if self._rounds:
+        if self._rounds or self._explained:
             record = RoundRecord(
                 self._round,
                 asked,
@@ -232,6 +233,8 @@ class Simulation:
             )
             for tell in self._rounds:
                 tell(record)
+            for explain in self._explained:
+                explain(record, decision.reasons)
         return self._end_all() or flight.changed
 
     def _ask(self) -> tuple[Decision, float]:
@@ -245,6 +248,7 @@ class Simulation:
             self._system,
             self._parts.objective,
             *self._occupancy.snapshot(),
+            explain=bool(self._explained),
         )
         began = perf_counter()
         try:
@@ -379,7 +383,7 @@ def _forecaster(predictor: Predictor | Oracle) -> Callable[[Job, int], object]:
     return lambda job, _: predictor.predict(job)
 
 
-def _handlers(observers: Sequence[Observer], event: str) -> list[Callable[[Any], None]]:
+def _handlers(observers: Sequence[Observer], event: str) -> list[Callable[..., None]]:
     """Return the observers' methods for an event, without those that do nothing."""
     return [
         getattr(observer, event)

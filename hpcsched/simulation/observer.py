@@ -1,6 +1,9 @@
 """Observers: whoever wants to follow a simulation without changing it."""
 
+from collections.abc import Sequence
+
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.records import JobRecord, RoundRecord
 
 
@@ -22,6 +25,12 @@ class Observer:
 
     def round_ended(self, record: RoundRecord) -> None:
         """A dispatching round is over and its decision applied, `latency` seconds after `now`."""
+
+    def reasons_given(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:
+        """The reasons of a round's decision, after `round_ended`.
+
+        Dispatchers are asked for reasons only where an observer hears of them.
+        """
 
     def close(self) -> None:
         """The simulation is over, whether it came to its end or was interrupted."""
