@@ -45,9 +45,10 @@ debs2024: $(VENV)/installed ## Rerun the comparison of a paper; see docs/reprodu
 schema: $(VENV)/installed-dev ## Write the JSON Schema of scenarios anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json
 
+# Modules are compiled as they are first imported: most of those installed never are.
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

@@ -10,10 +10,39 @@ from hpcsched.dispatching.heuristic.plan_kernels import (
     take_on,
     units_during,
 )
+from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
 
 _SEGMENTS = "int64[::1], int64[::1], int64[:, ::1], int64[::1]"
 _DATA = "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1]"
+
+
+@compiled()
+def _is_before(a: int, b: int, offers: FloatArray, shares: FloatArray) -> bool:
+    """Say whether candidate `a` offers less than `b`, or as much and is fuller, or came before."""
+    if offers[a] != offers[b]:
+        return offers[a] < offers[b]
+    if shares[a] != shares[b]:
+        return shares[a] < shares[b]
+    return a < b
+
+
+@compiled("void(int64, int64, int64[::1], float64[::1], float64[::1])")
+def _sift(at: int, count: int, heap: IntArray, offers: FloatArray, shares: FloatArray) -> None:
+    """Move down what is at a place of a heap, the first on top, until all below it is in order.
+
+    A heap, as few of many nodes are asked for, and numba takes seconds to compile its own sorting.
+    """
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            return
+        if child + 1 < count and _is_before(heap[child + 1], heap[child], offers, shares):
+            child += 1
+        if _is_before(heap[at], heap[child], offers, shares):
+            return
+        heap[at], heap[child] = heap[child], heap[at]
+        at = child
 
 
 @compiled()
@@ -74,50 +103,20 @@ def plan_job_from(
             fits[candidates], offers[candidates], shares[candidates] = lowest, offer, share
             chosen[candidates] = n
             candidates += 1
-    by_share = np.argsort(shares[:candidates], kind="mergesort")
-    ranked = by_share[np.argsort(offers[:candidates][by_share], kind="mergesort")]
+    heap = np.arange(candidates)
+    for k in range(candidates // 2 - 1, -1, -1):
+        _sift(k, candidates, heap, offers, shares)
     missing = units[j]
-    for k in ranked:
-        here = min(fits[k], missing)
-        placed[j, chosen[k]] = here
-        take_on(chosen[k], begin, end, asked * here, start, after, free, state)
+    while missing:
+        best = heap[0]
+        here = min(fits[best], missing)
+        placed[j, chosen[best]] = here
+        take_on(chosen[best], begin, end, asked * here, start, after, free, state)
         missing -= here
-        if missing == 0:
-            break
+        candidates -= 1
+        heap[0] = heap[candidates]
+        _sift(0, candidates, heap, offers, shares)
     return begin
-
-
-@compiled()
-def plan_job(
-    j: int,
-    units: IntArray,
-    requests: IntArray,
-    run_times: IntArray,
-    room: IntArray,
-    capacity: IntArray,
-    totals: IntArray,
-    start: IntArray,
-    after: IntArray,
-    free: IntArray,
-    state: IntArray,
-    placed: IntArray,
-) -> int:
-    """Give a job its earliest start from now on, as `plan_job_from` does."""
-    return plan_job_from(
-        0,
-        j,
-        units,
-        requests,
-        run_times,
-        room,
-        capacity,
-        totals,
-        start,
-        after,
-        free,
-        state,
-        placed,
-    )
 
 
 @compiled(f"boolean(int64[::1], {_DATA}, {_SEGMENTS}, int64[::1], int64[:, ::1])")
@@ -142,7 +141,8 @@ def plan_in_order(
     all could be planned.
     """
     for j in order:
-        starts[j] = plan_job(
+        starts[j] = plan_job_from(
+            0,
             j,
             units,
             requests,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.heuristic.compiled import compiled
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.list_kernels import plan_job
+from hpcsched.dispatching.planning.list_kernels import plan_job_from
 from hpcsched.system.system import IntArray
 
 
@@ -69,7 +69,8 @@ def plan(j: int, content: Content, segments: Segments, placed: IntArray) -> int:
         return _plan_pooled(
             content.units[j] * content.requests[j, 0], content.run_times[j], segments
         )
-    return plan_job(
+    return plan_job_from(
+        0,
         j,
         content.units,
         content.requests,
