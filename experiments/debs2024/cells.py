@@ -1,35 +1,13 @@
-"""The cells of a comparison: one run each, with its scenario and its run directory."""
+"""The cells of the comparison: each run in each half of the table."""
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.cell import Cell
 from experiments.debs2024.declaration import Experiment, Run
 from hpcsched.errors import Finding, InputError
-from hpcsched.results.directory import RunDirectory
-from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One run: its half and label, the scenario file, what is put into it, its run directory."""
-
-    half: str
-    label: str
-    scenario: Path
-    overrides: tuple[str, ...]
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """How it is called where it is reported."""
-        return f"{self.half}/{self.label}"
-
-    def load(self) -> Scenario:
-        """Return its scenario; raises InputError with all that is wrong with it."""
-        return load_scenario(self.scenario, self.overrides)
 
 
 def cells(
@@ -79,13 +57,3 @@ def _overrides(experiment: Experiment, half: str, run: Run, first: int | None) -
         values["trace.jobs"] = first
     # JSON is YAML as well, and fits on one line.
     return tuple(f"{key}={json.dumps(value)}" for key, value in values.items())
-
-
-def finished(cell: Cell, scenario: Scenario) -> RunDirectory | None:
-    """Return a cell's run if it is complete and is of just this scenario, else None."""
-    try:
-        run = RunDirectory.open(cell.folder)
-        stored = run.scenario_path.read_text(encoding="utf-8")
-    except (InputError, OSError, UnicodeDecodeError):
-        return None
-    return None if run.partial or stored != resolved_yaml(scenario) else run

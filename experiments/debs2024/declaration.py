@@ -1,22 +1,14 @@
 """What a comparison declares: its runs, its table, its figures, and what the paper has for them."""
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from hpcsched.errors import Finding, InputError, Place
+from experiments.declaring import Label, check_known, check_unique, read_declaration
 from hpcsched.parameters import InputPath, Listed, Params
 from hpcsched.report.figure_style import PALETTE
-from hpcsched.scenario.document import parse_document, read_text
-from hpcsched.scenario.faults import faults_of
-from hpcsched.scenario.key_path import show_key_path
-from hpcsched.scenario.positions import Positions, by_position
-
-Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+-]*$")]
-"""The name of something declared, which can be a folder's or a file's."""
 
 
 def _read_printed(value: Any) -> Any:
@@ -113,20 +105,20 @@ class Experiment(Params):
     def _check_names(self) -> Self:
         """Everything that is named is declared, and each label stands for one thing."""
         labels = [run.label for run in self.runs]
-        _check_unique("the run", labels)
-        _check_unique("the figure", [figure.name for figure in self.figures])
-        _check_unique("the row", [f"{row.objective}, {row.run}" for row in self.table])
+        check_unique("the run", labels)
+        check_unique("the figure", [figure.name for figure in self.figures])
+        check_unique("the row", [f"{row.objective}, {row.run}" for row in self.table])
         shown: list[Row | Figure] = [*self.table, *self.figures]
-        _check_known("run", labels, [self.baseline, *(row.run for row in self.table)])
-        _check_known("run", labels, [name for figure in self.figures for name in figure.runs])
-        _check_known("objective", self.objectives, [one.objective for one in shown])
-        _check_known("objective", self.objectives, [r.objective for r in self.runs if r.objective])
+        check_known("run", labels, [self.baseline, *(row.run for row in self.table)])
+        check_known("run", labels, [name for figure in self.figures for name in figure.runs])
+        check_known("objective", self.objectives, [one.objective for one in shown])
+        check_known("objective", self.objectives, [r.objective for r in self.runs if r.objective])
         for halves in (
             *(run.halves or () for run in self.runs),
             *(row.paper for row in self.table),
             [figure.half for figure in self.figures],
         ):
-            _check_known("half", self.halves, halves)
+            check_known("half", self.halves, halves)
         return self
 
     def halves_of(self, run: Run) -> tuple[str, ...]:
@@ -145,45 +137,9 @@ class Experiment(Params):
         return None
 
 
-def _check_unique(what: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{what} {name!r} is declared twice")
-        seen.add(name)
-
-
-def _check_known(what: str, known: Iterable[str], names: Iterable[str]) -> None:
-    there = list(known)
-    for name in names:
-        if name not in there:
-            raise ValueError(f"no {what} {name!r} is declared; there are: {', '.join(there)}")
-
-
 def read_experiment(path: Path) -> Experiment:
     """Return the comparison that a YAML file declares.
 
     Raises InputError with all that is wrong with it, and where.
     """
-    document = parse_document(read_text(path))
-    positions = Positions.of(str(path), document)
-    findings = [
-        Finding(p.rule, p.message, Place(str(path), *p.mark), show_key_path(p.key))
-        for p in document.problems
-    ]
-    known_keys: dict[int, tuple[str, ...]] = {}
-    context = {"folder": path.parent, "environment": os.environ, "known_keys": known_keys}
-    if not findings:
-        try:
-            return Experiment.model_validate(document.value, context=context)
-        except ValidationError as error:
-            findings = [
-                Finding(
-                    fault.rule,
-                    fault.message,
-                    positions.place(fault.at, on_key=fault.on_key),
-                    show_key_path(fault.key),
-                )
-                for fault in faults_of(error, document.value, known_keys)
-            ]
-    raise InputError(by_position(findings, str(path)))
+    return read_declaration(path, Experiment)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from experiments.debs2024.cells import Cell, finished
+from experiments.cell import Cell, finished
 from experiments.debs2024.declaration import Experiment
 from hpcsched.errors import HpcschedError
 from hpcsched.results.directory import RunDirectory
@@ -70,7 +70,7 @@ def read_results(cells: Sequence[Cell]) -> tuple[Results, list[str]]:
         try:
             run = finished(cell, cell.load())
             if run is not None:
-                results[cell.half, cell.label] = _result(run)
+                results[cell.group, cell.label] = _result(run)
                 continue
         except HpcschedError:
             pass  # its scenario is not valid, or its summary is damaged: there is no result

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.debs2024.cells import Cell, cells
+from experiments.cell import Cell
+from experiments.debs2024.cells import cells
 from experiments.debs2024.declaration import Experiment, read_experiment
 from experiments.debs2024.results import Comparison, read_results
 from hpcsched.results.files import JOBS, ROUNDS, SCENARIO, SUMMARY, write_json

@@ -2,7 +2,8 @@
 
 import pytest
 
-from experiments.debs2024.cells import cells, finished
+from experiments.cell import finished
+from experiments.debs2024.cells import cells
 from hpcsched.errors import InputError
 from tests.experiments.samples import DECLARATION, cell_named, experiment_in, write_run
 

@@ -3,8 +3,8 @@
 import pytest
 
 from experiments.debs2024 import __main__ as command
-from experiments.debs2024.execution import Execution
 from experiments.debs2024.table import as_markdown
+from experiments.execution import Execution
 from hpcsched.errors import PluginError
 from tests.docs.pages import tables
 from tests.experiments.samples import DECLARATION, write_declaration, written_comparison
@@ -102,7 +102,7 @@ def test_a_broken_plugin(run, monkeypatch):
     def broken(_):
         raise PluginError("plugin there 1.0 is broken")
 
-    monkeypatch.setattr(command, "read_scenario", broken)
+    monkeypatch.setattr("experiments.command.read_scenario", broken)
     assert run() == (1, "", ["plugin there 1.0 is broken"])
 
 

@@ -28,7 +28,7 @@ def test_every_cell_is_a_valid_scenario(cell):
     run = DEBS.run_named(cell.label)
     scenario = cell.load()
     assert scenario.dispatcher.plugin_name == run.dispatcher["name"]
-    assert scenario.predictor.plugin_name == DEBS.halves[cell.half].predictor
+    assert scenario.predictor.plugin_name == DEBS.halves[cell.group].predictor
     if run.objective is not None:
         target = DEBS.objectives[run.objective]
         assert scenario.objective.plugin_name == target.objective["name"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.debs2024 import execution
+from experiments import execution
 from experiments.debs2024.cells import cells
-from experiments.debs2024.execution import PROGRAM, Execution
+from experiments.execution import PROGRAM, Execution
 from tests.experiments.samples import (
     DECLARATION,
     JOBS_OF_LOG,

@@ -21,9 +21,9 @@ _DATA = "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], in
 def _is_before(a: int, b: int, offers: FloatArray, shares: FloatArray) -> bool:
     """Say whether candidate `a` offers less than `b`, or as much and is fuller, or came before."""
     if offers[a] != offers[b]:
-        return offers[a] < offers[b]
+        return bool(offers[a] < offers[b])
     if shares[a] != shares[b]:
-        return shares[a] < shares[b]
+        return bool(shares[a] < shares[b])
     return a < b
 
 

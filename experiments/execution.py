@@ -10,7 +10,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Literal
 
-from experiments.debs2024.cells import Cell, finished
+from experiments.cell import Cell, finished
 from hpcsched.errors import HpcschedError
 
 PROGRAM = Path(__file__).with_name("one_cell.py")
