@@ -1,6 +1,7 @@
 """The protocols of predictors."""
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.workload.job import Job
 
@@ -24,3 +25,37 @@ class Oracle(Protocol):
 
     def observe(self, job: Job, run_time: int) -> None:
         """Take note that a job has completed after `run_time` seconds."""
+
+
+class Prediction(NamedTuple):
+    """A predicted run time in seconds, and the name of the rule that it comes from."""
+
+    seconds: int
+    rule: str
+
+
+@runtime_checkable
+class RulePredictor(Protocol):
+    """A predictor that goes through rules, and can say which of them gave an answer."""
+
+    @property
+    def rules(self) -> Sequence[str]:
+        """The names of the rules, in the order in which they are asked."""
+
+    def predict_by(self, job: Job) -> Prediction:
+        """Return the predicted run time of a job that is being submitted, and the rule."""
+
+    def predict(self, job: Job) -> int:
+        """Return the predicted run time alone."""
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Take note that a job has completed after `run_time` seconds."""
+
+
+REQUESTED_TIME = "requested_time"
+"""The rule that stands last in every list: where nothing is known, the user is believed."""
+
+
+def capped(seconds: int, job: Job) -> int:
+    """Return seconds that are at least 1 and not more than the job's requested time."""
+    return max(1, min(seconds, job.requested_time))

@@ -1,17 +1,13 @@
 """Writes what traces are like, side by side, as text or JSON."""
 
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from hpcsched.metrics.classes import NAMES
 from hpcsched.report.rendering import MISSING
+from hpcsched.report.sections import sections_table
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.census import CensusResult, Distance, distance
 from hpcsched.workload.histogram import BINS_PER_DECADE, Distribution
@@ -72,7 +68,7 @@ def as_text(infos: Sequence[TraceInfo], *, terminal: bool, width: int | None = N
     header = ["", *(info.name for info in infos)]
     blocks = [(title, _side_by_side(rows, infos)) for title, rows in SECTIONS]
     blocks = [(title, lines) for title, lines in blocks if lines]
-    drawn = _drawn(header, blocks, width) if terminal else _aligned(header, blocks)
+    drawn = sections_table(header, blocks, terminal=terminal, width=width)
     return "\n".join([drawn, "", *_legend(infos)])
 
 
@@ -251,39 +247,6 @@ def _percent(value: float | None) -> str:
 
 def _share(value: float | None) -> str:
     return _percent(None if value is None else 100 * value)
-
-
-def _drawn(
-    header: Sequence[str], blocks: Sequence[tuple[str, list[list[str]]]], width: int | None
-) -> str:
-    table = Table(box=box.SIMPLE, show_edge=False)
-    for k, name in enumerate(header):
-        table.add_column(name, justify="right" if k else "left", overflow="fold")
-    for title, lines in blocks:
-        table.add_row(title, style="bold")
-        for label, *cells in lines:
-            table.add_row(f"  {label}", *cells)
-        table.add_section()
-    out = io.StringIO()
-    Console(file=out, force_terminal=True, width=width, markup=False).print(table)
-    return out.getvalue().rstrip("\n")
-
-
-def _aligned(header: Sequence[str], blocks: Sequence[tuple[str, list[list[str]]]]) -> str:
-    lines = [[f"  {label}", *cells] for _, block in blocks for label, *cells in block]
-    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-
-    def aligned(line: Sequence[str]) -> str:
-        label, *cells = (
-            cell.rjust(width) if k else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        return "  ".join([label, *cells]).rstrip()
-
-    drawn = [aligned(header)]
-    for title, block in blocks:
-        drawn += ["", title, *(aligned([f"  {label}", *cells]) for label, *cells in block)]
-    return "\n".join(drawn)
 
 
 def _legend(infos: Sequence[TraceInfo]) -> list[str]:

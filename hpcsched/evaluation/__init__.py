@@ -1,0 +1,1 @@
+"""How good predictors are on a trace, without any dispatching."""

@@ -1,0 +1,206 @@
+"""Predictors around another one, whose answers they make longer or shorter."""
+
+from bisect import bisect_left, insort
+from collections import deque
+from fractions import Fraction
+from typing import Annotated, Any, Protocol, Self
+
+from pydantic import Field, model_validator
+
+from hpcsched.parameters import Params, Selects
+from hpcsched.prediction.predictor import Oracle, Predictor, capped
+from hpcsched.prediction.recent import Recent
+from hpcsched.workload.job import Job
+
+WINDOW = 1000
+MEMORY = 100_000
+_ONE = Fraction(1)
+
+
+class InflatedParams(Params):
+    """What is inflated, and by how much: either `factor` or `quantile` is given."""
+
+    of: Annotated[Any, Selects("predictor")] = Field(
+        description="The predictor whose answers are multiplied."
+    )
+    factor: float | None = Field(
+        None, gt=0, description="What predictions are multiplied by, the same for all."
+    )
+    quantile: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="What share of jobs should not outlive their prediction, as far as the last"
+        " ones tell: predictions are multiplied by this quantile of run time over predicted time.",
+    )
+    window: int | None = Field(
+        None,
+        ge=1,
+        description=f"With `quantile`, over how many last completed jobs; {WINDOW} if not given.",
+    )
+    cap: bool = Field(False, description="Whether no more than the requested time is predicted.")
+    memory: int | None = Field(
+        None,
+        ge=1,
+        description="With `quantile`, of how many jobs that are yet to complete the predictions are"
+        f" remembered, the oldest being forgotten; {MEMORY} if not given.",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.factor is None) == (self.quantile is None):
+            raise ValueError("expected either 'factor' or 'quantile'")
+        for name in ("window", "memory"):
+            if self.quantile is None and getattr(self, name) is not None:
+                raise ValueError(f"{name!r} goes with 'quantile', and 'factor' is given")
+        return self
+
+
+class Multiplier(Protocol):
+    """Says by how much predictions are multiplied; may learn from how jobs ended."""
+
+    @property
+    def value(self) -> Fraction:
+        """The present multiplier."""
+
+    def predicted(self, job: Job, seconds: int) -> None:
+        """Take note of what was predicted of a job, before it was multiplied."""
+
+    def completed(self, job: Job, run_time: int) -> None:
+        """Take note that a job has completed."""
+
+
+class ConstantFactor:
+    """Multiplies by the same number whatever happens, exactly as it is written."""
+
+    def __init__(self, factor: float) -> None:
+        self.value = Fraction(repr(factor))
+
+    def predicted(self, job: Job, seconds: int) -> None:
+        """Learn nothing."""
+
+    def completed(self, job: Job, run_time: int) -> None:
+        """Learn nothing."""
+
+
+class QuantileOfRatios:
+    """Multiplies by a quantile of run time over predicted time of the last `window` jobs.
+
+    By nearest rank: the smallest of the ratios that at least the share `quantile` of them do not
+    exceed. It is 1 as long as no job has completed. At most `memory` predictions are remembered
+    while their jobs are yet to complete; a job whose prediction is forgotten adds no ratio.
+    """
+
+    def __init__(self, quantile: float, window: int, memory: int) -> None:
+        self._quantile = Fraction(repr(quantile))
+        self._window = window
+        self._pending: Recent[int, int] = Recent(memory)
+        self._ratios: deque[Fraction] = deque()  # by completion
+        self._sorted: list[Fraction] = []
+
+    @property
+    def value(self) -> Fraction:
+        """The present multiplier."""
+        count = len(self._sorted)
+        if not count:
+            return _ONE
+        rank = -(-self._quantile.numerator * count // self._quantile.denominator)
+        return self._sorted[rank - 1]
+
+    def predicted(self, job: Job, seconds: int) -> None:
+        """Remember what was predicted until the job completes."""
+        self._pending.put(job.job_id, seconds)
+
+    def completed(self, job: Job, run_time: int) -> None:
+        """Add the job's ratio, and let go of the oldest beyond the window."""
+        seconds = self._pending.pop(job.job_id)
+        if seconds is None:
+            return
+        ratio = Fraction(run_time, seconds)
+        self._ratios.append(ratio)
+        insort(self._sorted, ratio)
+        if len(self._ratios) > self._window:
+            del self._sorted[bisect_left(self._sorted, self._ratios.popleft())]
+
+    def __len__(self) -> int:
+        """Return the number of ratios and of predictions that are remembered."""
+        return len(self._ratios) + len(self._pending)
+
+
+class Inflated:
+    """Multiplies what another predictor says, and rounds up to whole seconds.
+
+    With `cap`, a prediction is at most the requested time.
+    """
+
+    def __init__(self, inner: Predictor, multiplier: Multiplier, *, cap: bool) -> None:
+        self._inner = inner
+        self._scale = _Scale(multiplier, cap=cap)
+
+    def predict(self, job: Job) -> int:
+        """Return the other's prediction, multiplied."""
+        return self._scale.apply(job, self._inner.predict(job))
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Let the other predictor learn, and the multiplier."""
+        self._inner.observe(job, run_time)
+        self._scale.multiplier.completed(job, run_time)
+
+
+class InflatedOracle:
+    """Multiplies what an oracle foresees: predictions that are off by a known factor.
+
+    It is shown real run times for the oracle's sake, so it is an oracle itself.
+    """
+
+    def __init__(self, inner: Oracle, multiplier: Multiplier, *, cap: bool) -> None:
+        self._inner = inner
+        self._scale = _Scale(multiplier, cap=cap)
+
+    def foresee(self, job: Job, run_time: int) -> int:
+        """Return what the oracle foresees, multiplied."""
+        return self._scale.apply(job, self._inner.foresee(job, run_time))
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Let the oracle learn, and the multiplier."""
+        self._inner.observe(job, run_time)
+        self._scale.multiplier.completed(job, run_time)
+
+
+class _Scale:
+    """Applies a multiplier to predictions of at least one second."""
+
+    def __init__(self, multiplier: Multiplier, *, cap: bool) -> None:
+        self.multiplier = multiplier
+        self._cap = cap
+
+    def apply(self, job: Job, seconds: int) -> int:
+        """Return the seconds multiplied and rounded up, at least 1, capped if wanted."""
+        seconds = max(1, seconds)  # as the simulation would take it
+        factor = self.multiplier.value
+        self.multiplier.predicted(job, seconds)
+        longer = max(1, -(-seconds * factor.numerator // factor.denominator))
+        return capped(longer, job) if self._cap else longer
+
+
+class Context(Protocol):
+    """What the factory needs of an assembly."""
+
+    def make(self, kind: str, choice: Any) -> Any:
+        """Return what another plugin builds."""
+
+
+def make_inflated(params: InflatedParams, context: Context) -> Inflated | InflatedOracle:
+    """Return the predictor `inflated`; around an oracle, it is one."""
+    inner: Predictor | Oracle = context.make("predictor", params.of)
+    multiplier: Multiplier
+    if params.factor is not None:
+        multiplier = ConstantFactor(params.factor)
+    else:
+        assert params.quantile is not None
+        window = WINDOW if params.window is None else params.window
+        memory = MEMORY if params.memory is None else params.memory
+        multiplier = QuantileOfRatios(params.quantile, window, memory)
+    if isinstance(inner, Oracle):
+        return InflatedOracle(inner, multiplier, cap=params.cap)
+    return Inflated(inner, multiplier, cap=params.cap)

@@ -1,0 +1,60 @@
+"""The predictor that goes by the user's last two jobs."""
+
+from pydantic import Field
+
+from hpcsched.parameters import Params
+from hpcsched.prediction.predictor import REQUESTED_TIME, Prediction, capped
+from hpcsched.prediction.recent import Recent
+from hpcsched.workload.job import Job
+
+LAST_TWO = "last_two"
+
+
+class LastTwoParams(Params):
+    """How much is remembered."""
+
+    memory: int = Field(
+        10_000,
+        ge=1,
+        description="How many users are remembered; whose last job ended longest ago is forgotten.",
+    )
+
+
+class LastTwo:
+    """Predicts the mean of the run times of the user's last two completed jobs.
+
+    *Last* is by the order in which jobs complete. The mean is rounded down to whole seconds and
+    capped by the requested time. With fewer than two completed jobs of the user, so also with one,
+    the requested time is predicted; likewise for jobs without a user, from which nothing is learnt.
+
+    Source: Tsafrir, Etsion and Feitelson, *Backfilling using system-generated predictions rather
+    than user runtime estimates*, IEEE TPDS 18(6), 2007; the thesis that compares it with profiles
+    calls it L2 (Galleguillos, 2020, section 4.2).
+    """
+
+    rules = (LAST_TWO, REQUESTED_TIME)
+
+    def __init__(self, params: LastTwoParams) -> None:
+        # By user, the run times of the last two jobs, the last first; None before the second.
+        self._run_times: Recent[int, tuple[int, int | None]] = Recent(params.memory)
+
+    def predict_by(self, job: Job) -> Prediction:
+        """Return the prediction, and whether it comes from `last_two` or `requested_time`."""
+        known = None if job.user is None else self._run_times.get(job.user)
+        if known is None or known[1] is None:
+            return Prediction(capped(job.requested_time, job), REQUESTED_TIME)
+        return Prediction(capped((known[0] + known[1]) // 2, job), LAST_TWO)
+
+    def predict(self, job: Job) -> int:
+        """Return the predicted run time."""
+        return self.predict_by(job).seconds
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Remember the run time as the user's last."""
+        if job.user is not None:
+            known = self._run_times.get(job.user)
+            self._run_times.put(job.user, (run_time, known[0] if known else None))
+
+    def __len__(self) -> int:
+        """Return the number of users that are remembered."""
+        return len(self._run_times)

@@ -1,0 +1,36 @@
+"""A memory of limited size, in which what was written longest ago is forgotten first."""
+
+from collections import OrderedDict
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(Generic[K, V]):
+    """Values by key, at most `size` of them; writing a key again makes it the newest.
+
+    Reading changes nothing, so that asking for a prediction has no effect on later ones.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[K, V] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: K) -> V | None:
+        """Return the value of a key; None if it is not known, or forgotten."""
+        return self._values.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        """Remember a value; forgets the oldest if there are too many now."""
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > self._size:
+            self._values.popitem(last=False)
+
+    def pop(self, key: K) -> V | None:
+        """Forget a key and return its value; None if it is not known."""
+        return self._values.pop(key, None)

@@ -1,0 +1,1 @@
+"""How predictors are evaluated: asking them, figures, choosing, files."""
