@@ -115,6 +115,21 @@ class OrNone:
         return value if value == NONE else choose(value)
 
 
+@dataclass(frozen=True, slots=True)
+class OrNull:
+    """Marks a field, after `Selects`, whose value may also be null, which stays."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.nullable_schema(handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "null"}]}
+
+
 SELECTS_KEYWORD = "x-selects"
 """Stands in a JSON Schema for the choices of a kind, until those of a registry are filled in."""
 

@@ -1,10 +1,11 @@
 """The CP dispatchers that a scenario can name, with their parameters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.dispatching.heuristic.params import ExpectedWaitParams
 from hpcsched.parameters import (
     NONE,
     Listed,
@@ -17,9 +18,6 @@ from hpcsched.parameters import (
 
 BUDGET = 0.002
 """Work of a round if the scenario says nothing."""
-
-QueueNumber = Annotated[int, Field(strict=False)]
-"""A queue's number as a key: keys of a scenario are texts."""
 
 
 class TimeLimits(Params):
@@ -114,17 +112,6 @@ class JointNowParams(PlanAllParams):
 
     node_classes: bool = Field(
         True, description="Whether nodes of equal availability are modelled as one."
-    )
-
-
-class ExpectedWaitParams(Params):
-    """How long jobs are expected to wait, by queue."""
-
-    other: PositiveDuration = Field(
-        description="The expected wait in queues that are not named, in seconds or with a unit."
-    )
-    by_queue: Mapping[QueueNumber, PositiveDuration] = Field(
-        default_factory=dict, description="The expected wait by number of queue."
     )
 
 

@@ -1,13 +1,10 @@
 """Allocators: each ranks the nodes and fills them in that order."""
 
-from collections.abc import Sequence
-from itertools import chain
-
 import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.allocator import Room, fill
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.heuristic.pressure import Pressure
 from hpcsched.system.allocation import Interval, NodeAllocation
 
 
@@ -40,7 +37,7 @@ class BestFit:
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units on the nodes with the least free."""
-        return fill(units, room.fits, np.argsort(_free_share(room), kind="stable"))
+        return fill(units, room.fits, np.argsort(free_share(room), kind="stable"))
 
 
 class KeepScarce:
@@ -55,41 +52,26 @@ class KeepScarce:
     """
 
     def __init__(self) -> None:
-        self._problem: DispatchingProblem | None = None
-        self._pressure: Sequence[float] = ()
+        self._pressure = Pressure()
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units on the cheapest nodes, the fullest first among equals."""
         price, offer = np.zeros(len(room.fits)), np.zeros(len(room.fits))
         for row, asked, total, pressure in zip(
-            room.available, room.unit_request, room.system.totals, self._press(room), strict=True
+            room.available,
+            room.unit_request,
+            room.system.totals,
+            self._pressure.of(room),
+            strict=True,
         ):
             if not asked and total:
                 share = row / total
                 price += pressure * share
                 offer += share
-        return fill(units, room.fits, np.lexsort((_free_share(room), offer, price)))
-
-    def _press(self, room: Room) -> Sequence[float]:
-        """Return the pressure on each resource type, worked out once for each round."""
-        if room.problem is None:
-            return [1.0] * len(room.system.totals)
-        if room.problem is not self._problem:
-            self._problem, self._pressure = room.problem, _pressure(room.problem)
-        return self._pressure
+        return fill(units, room.fits, np.lexsort((free_share(room), offer, price)))
 
 
-def _pressure(problem: DispatchingProblem) -> Sequence[float]:
-    """Return what waiting jobs ask for and running jobs hold, as shares of capacity, `[R]`."""
-    wanted = [0] * len(problem.system.totals)
-    for job in chain(problem.queue, (running.waiting for running in problem.running)):
-        for r, amount in enumerate(job.unit_request):
-            wanted[r] += amount * job.units
-    shares = zip(wanted, problem.system.totals, strict=True)
-    return [amount / total if total else 0.0 for amount, total in shares]
-
-
-def _free_share(room: Room) -> npt.NDArray[np.float64]:
+def free_share(room: Room) -> npt.NDArray[np.float64]:
     """Return each node's mean free share over the resource types that it has, `[N]`."""
     capacity = room.system.capacity.T
     shares = np.divide(room.available, capacity, out=np.zeros(capacity.shape), where=capacity > 0)

@@ -6,8 +6,10 @@ from typing import Literal
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.heuristic.round_reasons import RoundReasons
 from hpcsched.dispatching.heuristic.workspace import Profile, Workspace, open_workspace
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.reasons import Reason
 
 Option = Literal["strict", "greedy", "backfill"]
 """What happens at a job that cannot start: stop, skip it, or reserve room for it."""
@@ -33,14 +35,18 @@ class ListScheduler:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         workspace = open_workspace(problem, self._allocator)
-        if not workspace.fitting(problem.queue):
+        if not problem.explain and not workspace.fitting(problem.queue):
             return NOTHING
         order = self._order.sort(problem)
-        if self._option == "backfill":
-            starts = _backfill(order, workspace, problem.now, self._depth)
-        else:
+        if self._option != "backfill":
             starts = _start_in_order(order, workspace, stop=self._option == "strict")
-        return Decision(tuple(starts))
+            reasons = _reasons(order, starts, self._option) if problem.explain else ()
+            return Decision(tuple(starts), reasons=reasons)
+        if not problem.explain:
+            return Decision(tuple(_backfill(order, workspace, problem.now, self._depth)))
+        noted = RoundReasons()
+        starts = _plan_all(order, workspace, self._depth, noted)
+        return Decision(tuple(starts), reasons=tuple(noted.noted))
 
 
 def _start_in_order(
@@ -53,6 +59,52 @@ def _start_in_order(
             starts.append(Start(job.job_id, workspace.place(job)))
         elif stop:
             break
+    return starts
+
+
+def _reasons(
+    order: Sequence[WaitingJob], starts: Sequence[Start], option: Option
+) -> tuple[Reason, ...]:
+    """Return the reasons of a round without reservations."""
+    started = {start.job_id for start in starts}
+    reasons = RoundReasons()
+    for job in order:
+        if job.job_id in started:
+            reasons.starts(job)
+        elif option == "strict" and reasons.head is not None:
+            reasons.waits(job, "behind", other=reasons.head)
+        else:
+            reasons.waits(job, "no_room")
+    return tuple(reasons.noted)
+
+
+def _plan_all(
+    order: Sequence[WaitingJob], workspace: Workspace, depth: int | None, reasons: RoundReasons
+) -> list[Start]:
+    """Start or reserve, job by job to the last, and note why.
+
+    It starts what `_backfill` starts, which leaves out what cannot change that any more.
+    """
+    starts: list[Start] = []
+    profile = None
+    reservations = 0
+    for job in order:
+        if profile is None and not workspace.fits(job):
+            profile = workspace.profile()
+        allocation = workspace.place(job) if profile is None else profile.start_now(job)
+        if allocation is not None:
+            starts.append(Start(job.job_id, allocation))
+            reasons.starts(job)
+            continue
+        assert profile is not None
+        within = depth is None or reservations < depth
+        other = profile.first_conflict(job) if workspace.fits(job) else None
+        time = profile.reserve(job) if within else None
+        reservations += within
+        if other is not None:
+            reasons.waits(job, "reserved_for", other=other, time=time)
+        else:
+            reasons.waits(job, "no_room" if within else "beyond_depth", time=time)
     return starts
 
 

@@ -151,17 +151,22 @@ class NodeShadow:
     def __init__(self, workspace: NodeWorkspace, head: WaitingJob) -> None:
         self._workspace = workspace
         self._head = head
-        problem, available, releases = (
-            workspace.problem,
-            workspace.space.available,
-            workspace.releases(),
-        )
+        problem, available = workspace.problem, workspace.space.available
+        self._releases = releases = workspace.releases()
         gained = units_gained(problem.system, available, releases, workspace.shape(head))
         fit = np.concatenate(([workspace.units_that_fit(head)[1]], gained)).cumsum()
         enough = min(int(fit.searchsorted(head.units)), len(gained))
-        self.time = int(releases.times[enough - 1]) if enough else problem.now
-        self._available = available_at(self.time, available, releases)
-        self._fits = units_that_fit(problem.system, self._available, head.job)
+        self._reserve_at(int(releases.times[enough - 1]) if enough else problem.now)
+
+    def postpone(self, time: int) -> None:
+        """Move the reservation to a later time, before anything is started beside it."""
+        self._reserve_at(time)
+
+    def _reserve_at(self, time: int) -> None:
+        workspace, head = self._workspace, self._head
+        self.time = time
+        self._available = available_at(time, workspace.space.available, self._releases)
+        self._fits = units_that_fit(workspace.problem.system, self._available, head.job)
         self._spare = int(self._fits.sum()) - head.units
 
     def backfill(self, job: WaitingJob) -> NodeAllocation | None:

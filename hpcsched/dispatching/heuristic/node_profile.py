@@ -1,15 +1,28 @@
 """Plans of jobs that ask for unlike units: what is free on each node from now on."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.heuristic import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import KeepScarce
+from hpcsched.dispatching.heuristic.held import Held
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import held_amounts, units_that_fit
 from hpcsched.system.system import IntArray
+
+
+class _Reservation(NamedTuple):
+    """Room that is kept for a job from `start` to `end`, on the nodes of an allocation."""
+
+    job: WaitingJob
+    start: int
+    end: int
+    allocation: NodeAllocation
 
 
 class NodeProfile:
@@ -38,7 +51,8 @@ class NodeProfile:
         count = plan_kernels.open_plan(
             self._now, workspace.space.available, *releases, *self._segments
         )
-        self._state = np.array([count], dtype=np.int64)
+        self._state = np.array([count, -1], dtype=np.int64)
+        self._reservations: dict[int, _Reservation] = {}
 
     def fits(self, job: WaitingJob) -> bool:
         """Say whether room for the job stays free from now to its predicted end."""
@@ -59,13 +73,16 @@ class NodeProfile:
         self._take(self._now, end, job, allocation)
         return self._workspace.place_on(job, allocation)
 
-    def reserve(self, job: WaitingJob) -> int:
+    def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
         """Reserve room at the earliest time that it is free for the predicted run time.
 
-        Raises ValueError if the job does not fit on the idle system.
+        That is from now on, or from `not_before` on. Raises ValueError if the job does not fit on
+        the idle system.
         """
         shape, run_time = self._workspace.shape(job), job.predicted_run_time
-        if job.units == 1:
+        earliest = self._now if not_before is None else not_before
+        alone = job.units == 1 and earliest == self._now
+        if alone:
             self._make_room(1)
             start = plan_kernels.reserve_one(
                 run_time, *self._segments, self._state, *shape, self._capacity, self._totals
@@ -73,16 +90,92 @@ class NodeProfile:
         else:
             count = int(self._state[0])
             start = plan_kernels.earliest(
-                self._now, job.units, run_time, count, *self._segments, *shape, self._capacity
+                earliest, job.units, run_time, count, *self._segments, *shape, self._capacity
             )
         if start == plan_kernels.NEVER:
             raise ValueError(f"job {job.job_id} does not fit on the system")
-        if job.units > 1:
+        if alone:
+            where = NodeAllocation((int(self._state[1]),), (1,))
+        else:
             lowest = self._lowest(start, start + run_time)
-            fits = units_that_fit(self._system, lowest, job.job)
-            room = Room(fits, lowest, job.unit_request, self._system)
-            self._take(start, start + run_time, job, self._placer.allocate(job.units, room))
+            where = self._place(job, units_that_fit(self._system, lowest, job.job), lowest)
+            self._take(start, start + run_time, job, where)
+        self._reservations[job.job_id] = _Reservation(job, start, start + run_time, where)
         return start
+
+    def hold(self, job: WaitingJob, held: Held) -> bool:
+        """Reserve room from a given start on; return whether there is any.
+
+        It is on the nodes held before, if their room is free, and else on any.
+        """
+        start, end = held.start, held.start + job.predicted_run_time
+        lowest = self._lowest(start, end)
+        where = held.allocation
+        if not isinstance(where, NodeAllocation) or not self._is_free(job, where, lowest):
+            fits = units_that_fit(self._system, lowest, job.job)
+            if fits.sum() < job.units:
+                return False
+            where = self._place(job, fits, lowest)
+        self._take(start, end, job, where)
+        self._reservations[job.job_id] = _Reservation(job, start, end, where)
+        return True
+
+    def held(self, job: WaitingJob) -> Held:
+        """Return what is reserved for the job."""
+        kept = self._reservations[job.job_id]
+        return Held(kept.start, kept.allocation)
+
+    def cancel(self, job: WaitingJob) -> Held:
+        """Give back what is reserved for the job, and return what it was."""
+        kept = self._reservations.pop(job.job_id)
+        self._change(kept, self._free, -1)
+        return Held(kept.start, kept.allocation)
+
+    def first_conflict(self, job: WaitingJob, order: Sequence[int] | None = None) -> int | None:
+        """Return the first job whose reservation leaves too little for a start now.
+
+        That is the first, in the order in which reservations were made or in a given one, beside
+        whose reservation and those before it the job does not fit; None if it fits beside all.
+        """
+        kept, free = self._reservations, self._free.copy()
+        for reservation in kept.values():
+            self._change(reservation, free, -1)
+        end = self._now + job.predicted_run_time
+        shape = self._workspace.shape(job)
+        for name in kept if order is None else order:
+            if name in kept and kept[name].start < end:
+                self._change(kept[name], free, 1)
+                if not plan_kernels.fits_until(
+                    end, job.units, self._start, self._after, free, *shape, self._capacity
+                ):
+                    return name
+        return None
+
+    def _place(self, job: WaitingJob, fits: IntArray, lowest: IntArray) -> NodeAllocation:
+        """Return where a reservation goes, given what fits and is free on each node."""
+        return self._placer.allocate(job.units, Room(fits, lowest, job.unit_request, self._system))
+
+    def _is_free(self, job: WaitingJob, where: NodeAllocation, lowest: IntArray) -> bool:
+        """Say whether what an allocation holds is within what is free, `[R, N]`."""
+        nodes, amounts = held_amounts(self._system, where, job.job)
+        return bool((amounts <= lowest[:, nodes]).all())
+
+    def _change(self, kept: _Reservation, free: IntArray, sign: int) -> None:
+        """Take the room of a reservation out of `free` of all segments, or give it back.
+
+        Segments begin and end where it does, so that none has to be split.
+        """
+        nodes, amounts = held_amounts(self._system, kept.allocation, kept.job.job)
+        plan_kernels.take(
+            kept.start,
+            kept.end,
+            np.array(nodes, dtype=np.int64),
+            np.ascontiguousarray(sign * amounts.T),
+            self._start,
+            self._after,
+            free,
+            self._state,
+        )
 
     @property
     def _segments(self) -> tuple[IntArray, IntArray, IntArray]:

@@ -3,7 +3,7 @@
 A plan is a pool of segments. Segment `s` lasts from `start[s]` to the start of segment `after[s]`,
 or for ever where that is -1, and `free[s]`, `[R]`, is what is free meanwhile. The first segment of
 node `n` is number `n` and begins now. `state[0]` counts the segments in use; callers make sure that
-there are enough to split.
+there are enough to split. `state[1]` is the node that `reserve_one` has chosen last.
 
 A shape is `asked`, `[R]`, `on_idle`, `[N]`, and `exclusive` (see `shapes`); `capacity` is `[N, R]`.
 Times are in seconds.
@@ -226,7 +226,7 @@ def reserve_one(
     """Reserve room for one unit at the earliest start there is, and return it; NEVER if none.
 
     Of nodes with room at the same time the first by `preference` is taken, and among equals the
-    lowest number.
+    lowest number. `state[1]` says which it was.
     """
     best, on = NEVER, -1
     rank = (0.0, 0.0)
@@ -258,7 +258,27 @@ def reserve_one(
     if on != -1:
         amounts = capacity[on] if exclusive else asked
         take_on(on, best, best + run_time, amounts, start, after, free, state)
+        state[1] = on
     return best
+
+
+@compiled("void(int64, int64, int64[::1], int64[::1])")
+def _sift(at: int, count: int, times: IntArray, gains: IntArray) -> None:
+    """Move down what is at a place of a heap, the earliest on top, until all below it is later.
+
+    A heap, as the first few changes decide, and numba takes seconds to compile its own sorting.
+    """
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            return
+        if child + 1 < count and times[child + 1] < times[child]:
+            child += 1
+        if times[at] <= times[child]:
+            return
+        times[at], times[child] = times[child], times[at]
+        gains[at], gains[child] = gains[child], gains[at]
+        at = child
 
 
 @compiled(f"int64(int64, int64, int64, int64, {_SEGMENTS}, {_SHAPE})")
@@ -323,13 +343,15 @@ def earliest(
                 time = min(time, of_node[reached] - run_time + 1)
     if total >= units:
         return now
-    order = np.argsort(times[:changes], kind="mergesort")  # one kind is enough to compile
-    k = 0
-    while k < changes:
-        time = times[order[k]]
-        while k < changes and times[order[k]] == time:
-            total += gains[order[k]]
-            k += 1
+    for k in range(changes // 2 - 1, -1, -1):
+        _sift(k, changes, times, gains)
+    while changes:
+        time = times[0]
+        while changes and times[0] == time:
+            total += gains[0]
+            changes -= 1
+            times[0], gains[0] = times[changes], gains[changes]
+            _sift(0, changes, times, gains)
         if total >= units:
             return time
     return NEVER

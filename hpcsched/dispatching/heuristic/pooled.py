@@ -6,12 +6,14 @@ most `k` at once can be coloured with `k` colours in order of their starts). So 
 count can always be carried out.
 """
 
-from collections.abc import Iterable
-from typing import Protocol
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator, Room
+from hpcsched.dispatching.heuristic.held import Held
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import Allocation, SlotAllocation, SlotMap
 from hpcsched.system.space import SlotSpace
@@ -88,6 +90,7 @@ class PooledShadow:
     def __init__(self, workspace: PooledWorkspace, head: WaitingJob) -> None:
         self._workspace = workspace
         self._now = workspace.problem.now
+        self._head = head
         missing, time = head.units - workspace.free, self._now
         for end, units in workspace.ends():
             if end != time:
@@ -97,6 +100,16 @@ class PooledShadow:
             missing -= units
         self.time = time
         self.spare = -missing
+
+    def postpone(self, time: int) -> None:
+        """Move the reservation to a later time, before anything is started beside it."""
+        self.time = time
+        free = self._workspace.free
+        for end, units in self._workspace.ends():
+            if end > time:
+                break
+            free += units
+        self.spare = free - self._head.units
 
     def backfill(self, job: WaitingJob) -> Allocation | None:
         """Start the job now if it ends by the shadow time, or does with what is spare then."""
@@ -128,6 +141,14 @@ class Slots(Protocol):
         """Start the job now."""
 
 
+class _Reservation(NamedTuple):
+    """Slots that are kept for a job."""
+
+    start: int
+    end: int
+    units: int
+
+
 class PooledProfile:
     """The number of free slots, as steps: `free[k]` from `times[k]` to before `times[k + 1]`."""
 
@@ -142,6 +163,7 @@ class PooledProfile:
                 free.append(free[-1] + units)
         self._times = times
         self._free = free
+        self._reservations: dict[int, _Reservation] = {}
 
     def fits(self, job: WaitingJob) -> bool:
         """Say whether as many slots as the job needs stay free until its predicted end."""
@@ -166,10 +188,14 @@ class PooledProfile:
             step += 1
         return step
 
-    def reserve(self, job: WaitingJob) -> int:
-        """Reserve slots at the earliest time that as many are free for the predicted run time."""
+    def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
+        """Reserve slots at the earliest time that as many are free for the predicted run time.
+
+        That is from now on, or from `not_before` on.
+        """
         times, free, units, run_time = self._times, self._free, job.units, job.predicted_run_time
-        first, steps = 0, len(times)
+        first = 0 if not_before is None else self._step_at(not_before)
+        steps = len(times)
         while True:
             while free[first] < units:
                 first += 1
@@ -181,7 +207,67 @@ class PooledProfile:
             first = step + 1
         start = times[first]
         self._take(first, step, end, units)
+        self._reservations[job.job_id] = _Reservation(start, end, units)
         return start
+
+    def hold(self, job: WaitingJob, held: Held) -> bool:
+        """Reserve slots from a given start on, if they are free; return whether they are."""
+        times, free, units = self._times, self._free, job.units
+        end = held.start + job.predicted_run_time
+        first = step = self._step_at(held.start)
+        while step < len(times) and times[step] < end:
+            if free[step] < units:
+                return False
+            step += 1
+        self._take(first, step, end, units)
+        self._reservations[job.job_id] = _Reservation(held.start, end, units)
+        return True
+
+    def held(self, job: WaitingJob) -> Held:
+        """Return what is reserved for the job."""
+        return Held(self._reservations[job.job_id].start)
+
+    def cancel(self, job: WaitingJob) -> Held:
+        """Give back what is reserved for the job, and return what it was."""
+        start, end, units = self._reservations.pop(job.job_id)
+        for k in self._steps_in(start, end):
+            self._free[k] += units
+        return Held(start)
+
+    def first_conflict(self, job: WaitingJob, order: Sequence[int] | None = None) -> int | None:
+        """Return the first job whose reservation leaves too little for a start now.
+
+        That is the first, in the order in which reservations were made or in a given one, beside
+        whose reservation and those before it the job does not fit; None if it fits beside all.
+        """
+        kept, free = self._reservations, self._free.copy()
+        for start, end, units in kept.values():
+            for k in self._steps_in(start, end):
+                free[k] += units
+        end = self._times[0] + job.predicted_run_time
+        for name in kept if order is None else order:
+            if name in kept:
+                start, until, units = kept[name]
+                for k in self._steps_in(start, min(until, end)):
+                    free[k] -= units
+                    if free[k] < job.units:
+                        return name
+        return None
+
+    def _steps_in(self, start: int, end: int) -> range:
+        """Return the steps from `start`, at which one begins, to `end`."""
+        times = self._times
+        return range(bisect_right(times, start) - 1, bisect_left(times, end))
+
+    def _step_at(self, time: int) -> int:
+        """Return the step that begins at a time, which is made if there is none."""
+        times = self._times
+        step = bisect_right(times, time) - 1
+        if times[step] != time:
+            step += 1
+            times.insert(step, time)
+            self._free.insert(step, self._free[step - 1])
+        return step
 
     def _take(self, first: int, step: int, end: int, units: int) -> None:
         """Take slots from step `first` to `end`, which lies in or at the end of step `step - 1`."""

@@ -5,10 +5,11 @@ slots is enough; and `node_level`, which is right for any mix of requests. They 
 questions, so that each dispatcher is written once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.heuristic.held import Held
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
 from hpcsched.dispatching.heuristic.pooled import PooledWorkspace
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -17,6 +18,12 @@ from hpcsched.system.allocation import Allocation
 
 class Shadow(Protocol):
     """The reservation of a head job at its shadow time, as in EASY (Feitelson and Weil 1998)."""
+
+    time: int
+    """When the head job is to start, in seconds."""
+
+    def postpone(self, time: int) -> None:
+        """Move the reservation to a later time, before anything is started beside it."""
 
     def backfill(self, job: WaitingJob) -> Allocation | None:
         """Start the job now if it fits and does not delay the head job; None if it must wait."""
@@ -31,8 +38,27 @@ class Profile(Protocol):
     def start_now(self, job: WaitingJob) -> Allocation | None:
         """Start the job now if it fits until its predicted end; None if it must wait."""
 
-    def reserve(self, job: WaitingJob) -> int:
-        """Reserve room for the job at the earliest time that it fits, which is returned."""
+    def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
+        """Reserve room for the job at the earliest time that it fits, which is returned.
+
+        That is from now on, or from `not_before` on.
+        """
+
+    def hold(self, job: WaitingJob, held: Held) -> bool:
+        """Reserve room for the job from a given start on; return whether there is any."""
+
+    def held(self, job: WaitingJob) -> Held:
+        """Return what is reserved for the job."""
+
+    def cancel(self, job: WaitingJob) -> Held:
+        """Give back what is reserved for the job, and return what it was."""
+
+    def first_conflict(self, job: WaitingJob, order: Sequence[int] | None = None) -> int | None:
+        """Return the first job whose reservation leaves too little for a start now.
+
+        That is the first, in the order in which reservations were made or in a given one, beside
+        whose reservation and those before it the job does not fit; None if it fits beside all.
+        """
 
 
 class Workspace(Protocol):

@@ -1,0 +1,145 @@
+"""The dispatchers that follow rules: names, summaries, and what builds them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.conservative import Conservative
+from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid
+from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.params import (
+    ConservativeParams,
+    CriticalParams,
+    EasyParams,
+    ExpectedWaitParams,
+    ListParams,
+    PrbParams,
+    RelaxedParams,
+    SlackParams,
+)
+from hpcsched.dispatching.heuristic.reject import Reject
+from hpcsched.dispatching.heuristic.relaxed import Relaxed
+from hpcsched.dispatching.heuristic.slack import SlackBased
+from hpcsched.errors import Finding, InputError
+from hpcsched.parameters import Params
+from hpcsched.system.system import System
+
+
+class Context(Protocol):
+    """What the factories here need of an assembly."""
+
+    @property
+    def system(self) -> System:
+        """The scenario's system."""
+
+    def make(self, kind: str, choice: Any) -> Any:
+        """Return what another plugin builds."""
+
+
+def make_expected_wait(params: ExpectedWaitParams, _context: Context) -> ExpectedWaitOrder:
+    """Return the queue order `expected_wait`."""
+    return ExpectedWaitOrder(params.other, params.by_queue)
+
+
+def make_balanced(params: CriticalParams, context: Context) -> Balanced:
+    """Return the allocator `balanced`; raises InputError for resource types that are not there."""
+    return Balanced(_critical(params, context))
+
+
+def make_hybrid(params: CriticalParams, context: Context) -> Hybrid:
+    """Return the allocator `hybrid`; raises InputError for resource types that are not there."""
+    return Hybrid(_critical(params, context))
+
+
+def _critical(params: CriticalParams, context: Context) -> tuple[str, ...] | None:
+    for name in params.unknown(context.system):
+        message = f"{name} cannot be critical: no node group has it"
+        raise InputError(Finding("unknown-resource-type", message, key="dispatcher"))
+    return params.critical
+
+
+def make_reject(_params: Params, _context: Context) -> Reject:
+    """Return `reject`."""
+    return Reject()
+
+
+def make_list(params: ListParams, context: Context) -> ListScheduler:
+    """Return `list`."""
+    return ListScheduler(
+        context.make("queue_order", params.order),
+        params.option,
+        context.make("allocator", params.allocator),
+        params.depth,
+    )
+
+
+def make_prb(params: PrbParams, context: Context) -> ListScheduler:
+    """Return `prb`: list scheduling by expected wait that skips what finds no room."""
+    waits = params.expected_wait
+    order = ExpectedWaitOrder(1) if waits is None else make_expected_wait(waits, context)
+    return ListScheduler(order, "greedy", context.make("allocator", params.allocator))
+
+
+def make_easy(params: EasyParams, context: Context) -> Easy:
+    """Return `easy`."""
+    return Easy(context.make("allocator", params.allocator), *_orders(params, context))
+
+
+def make_relaxed(params: RelaxedParams, context: Context) -> Relaxed:
+    """Return `relaxed`."""
+    allocator = context.make("allocator", params.allocator)
+    return Relaxed(allocator, params.relaxation, *_orders(params, context))
+
+
+def make_conservative(params: ConservativeParams, context: Context) -> Conservative:
+    """Return `conservative`."""
+    return Conservative(context.make("allocator", params.allocator), params.compression)
+
+
+def make_slack(params: SlackParams, context: Context) -> SlackBased:
+    """Return `slack`."""
+    allocator = context.make("allocator", params.allocator)
+    return SlackBased(allocator, params.share, params.least_slack, params.compression)
+
+
+def _orders(params: EasyParams, context: Context) -> tuple[Any, Any]:
+    """Return the order of the queue, and that behind the head job or None."""
+    order, behind = params.order, params.backfill_order
+    return (
+        context.make("queue_order", order),
+        None if behind is None else context.make("queue_order", behind),
+    )
+
+
+RULES: Sequence[tuple[str, str, Callable[[Any, Context], Dispatcher], type[Params]]] = (
+    ("reject", "refuses every job: measures the simulator alone", make_reject, Params),
+    (
+        "list",
+        "list scheduling: strict, greedy, or with a reservation for every waiting job",
+        make_list,
+        ListParams,
+    ),
+    (
+        "easy",
+        "EASY backfilling: in order of arrival or any other, one reservation",
+        make_easy,
+        EasyParams,
+    ),
+    (
+        "prb",
+        "priority rule: jobs by wait over expected wait, those without room skipped",
+        make_prb,
+        PrbParams,
+    ),
+    ("relaxed", "as easy, but the head job may be delayed a little", make_relaxed, RelaxedParams),
+    (
+        "conservative",
+        "a reservation for every job from its submission on, never moved later",
+        make_conservative,
+        ConservativeParams,
+    ),
+    ("slack", "as conservative, but promised starts may slip a little", make_slack, SlackParams),
+)
+"""Name, summary, factory and parameters of each."""
