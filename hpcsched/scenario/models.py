@@ -13,12 +13,14 @@ from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Re
 from hpcsched.scenario.choices import NamedChoice, SourceChoice
 from hpcsched.scenario.latency import DispatchLatency
 from hpcsched.scenario.names import Name
+from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.system import Includable, SystemDeclaration
 from hpcsched.simulation.latency import Latency
 
 # Names that validation turns into choices, hence no instances of the fields' types.
 _REQUESTED_TIME: Any = "requested-time"
+_ONE_SECOND: Any = "one-second"
 _BOUNDED_SLOWDOWN: Any = "bounded_slowdown"
 
 _SUMMARY = "One configuration of system, trace and dispatcher, to be replayed."
@@ -106,11 +108,20 @@ class Scenario(Params):
     system: Annotated[SystemDeclaration, Includable()] = Field(
         description="The system on which jobs run: declared here, or the name of one."
     )
+    partitions: Annotated[tuple[PartitionDeclaration, ...], Listed] = Field(
+        default=(),
+        description="The partitions of the system, with nodes and limits of their own, as a site's"
+        " resource manager has them; none: every job may run anywhere.",
+    )
     trace: Annotated[SourceChoice, Selects("trace_source")] = Field(
         description="Where jobs come from: a source and its parameters."
     )
     predictor: Annotated[NamedChoice, Selects("predictor")] = Field(
         default=_REQUESTED_TIME, description="What says how long a job will run."
+    )
+    correction: Annotated[NamedChoice, Selects("correction")] = Field(
+        default=_ONE_SECOND,
+        description="What says how long a job will run that has outlived its prediction.",
     )
     dispatcher: Annotated[NamedChoice, Selects("dispatcher")] = Field(
         description="What decides when and where jobs start."
@@ -127,6 +138,23 @@ class Scenario(Params):
     metrics: MetricSettings = Field(
         default_factory=MetricSettings, description="What is measured, and with which parameters."
     )
+
+    @field_validator("partitions")
+    @classmethod
+    def _check_partitions(
+        cls, partitions: tuple[PartitionDeclaration, ...]
+    ) -> tuple[PartitionDeclaration, ...]:
+        clashes = list(partition_clashes(partitions))
+        if clashes:
+            raise refuse(*clashes)
+        return partitions
+
+    @model_validator(mode="after")
+    def _check_partition_groups(self) -> Self:
+        unknown = list(unknown_groups(self.partitions, [g.name for g in self.system.groups]))
+        if unknown:
+            raise refuse(*unknown)
+        return self
 
     @model_validator(mode="after")
     def _check_mode(self, info: ValidationInfo) -> Self:
@@ -160,6 +188,9 @@ def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         message = "in 'mode: offline' no decision takes time: there is one plan for the whole trace"
         at = ("simulation", "dispatch_latency")
         yield refusal("not-offline", message, None, at=at)
+    if scenario.partitions:
+        message = "'mode: offline' plans for a system without partitions and their limits"
+        yield refusal("not-offline", message, None, at=("partitions",))
 
 
 def scenario_model(registry: Registry) -> type[Scenario]:

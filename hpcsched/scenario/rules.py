@@ -18,6 +18,7 @@ RULES = MappingProxyType(
         "nothing-to-kill": "Jobs are to be killed, and the trace has cut their run times already.",
         "similar-names": "Two names are so alike that one may be misspelt.",
         "syntax": "The file is not valid YAML, or not a single document.",
+        "unknown-group": "A partition names a node group that the system does not have.",
         "unknown-key": "A mapping has a key that it cannot have.",
         "unknown-resource-type": "A resource type is named that no node group has.",
         "unknown-system": "A system is named that is not there.",

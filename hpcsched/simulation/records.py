@@ -8,13 +8,28 @@ from hpcsched.workload.job import Job
 
 JobState = Literal["completed", "killed", "rejected"]
 
+RejectedBy = Literal[
+    "dispatcher",
+    "no_partition",
+    "over_partition_time",
+    "larger_than_partition",
+    "over_nodes_per_user",
+]
+"""What rejects a job: the dispatcher; or, at submission, the rules of partitions.
+
+`no_partition`: it belongs to none; `over_partition_time`: it requests more time than its partition
+allows; `larger_than_partition`: it does not fit on the idle nodes that it may use;
+`over_nodes_per_user`: it may take more nodes than a user may hold.
+"""
+
 
 class JobRecord(NamedTuple):
     """A job that has left the system.
 
     `killed` means that it was ended at its requested time; `run_time` is then shorter than the
     trace's. A rejected job has no start, end, run time or allocation. `demand` is the job's largest
-    share of the system, scaled to a whole number (see `System.demand`).
+    share of the system, scaled to a whole number (see `System.demand`). `rejected_by` says what
+    rejected it, if it was.
     """
 
     job: Job
@@ -24,6 +39,7 @@ class JobRecord(NamedTuple):
     start_time: int | None
     end_time: int | None
     allocation: Allocation | None
+    rejected_by: RejectedBy | None = None
 
 
 class RoundRecord(NamedTuple):

@@ -22,6 +22,9 @@ def check_account(
     }
     for state, count in by_state.items():
         check.expect(f"jobs {state}", count, jobs.get(state))
+    rules, counts = np.unique(run.rejected_by[run.rejected_by != ""], return_counts=True)
+    by_rule = dict(zip(rules.tolist(), counts.tolist(), strict=True))
+    check.expect("jobs rejected_by", by_rule, jobs.get("rejected_by"))
     left = [jobs.get(key, 0) for key in ("waiting", "running")] if partial else []
     ahead = jobs.get("not_yet_submitted", 0) if partial else 0
     skipped = jobs.get("skipped", {})
@@ -61,7 +64,7 @@ def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
     p99 = np.sort(seconds)[rank - 1].item() if rank else None
     compare(check, "decision_time_p99", p99, figures.get("decision_time_p99"))
     if not run.partial:
-        in_jobs = int((columns.state == "rejected").sum())
+        in_jobs = int((columns.rejected_by == "dispatcher").sum())
         check.expect("jobs rejected by all rounds", in_jobs, int(rejected.sum()))
         _check_starts(check, columns.start_time[columns.ran], done, started)
     return check

@@ -5,12 +5,14 @@ from hpcsched.results.audit.capacity import check_capacity
 from hpcsched.results.audit.columns import match, read_run, read_trace
 from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
 from hpcsched.results.audit.offline import check_offline
+from hpcsched.results.audit.partitions import check_partitions
 from hpcsched.results.audit.places import check_places
 from hpcsched.results.audit.summary import Declared, check_figures
 from hpcsched.results.audit.violations import AuditReport, Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.manifest import Manifest, sha256
 from hpcsched.system.system import System
+from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
 from hpcsched.workload.source import TraceSource
 
 
@@ -21,8 +23,9 @@ def audit(
     declared: Declared,
     *,
     kill_at_requested_time: bool,
+    partitions: Partitions = NO_PARTITIONS,
 ) -> AuditReport:
-    """Check a run against its trace, which is read again, and against its system.
+    """Check a run against its trace, which is read again, and against its system and partitions.
 
     A partial run is checked for what it holds. Raises InputError where the trace or a file of the
     run cannot be read.
@@ -40,6 +43,7 @@ def audit(
             check_times(trace, columns, rows, kill_at_requested_time=kill_at_requested_time),
             check_places(trace, columns, rows, system),
             check_capacity(columns, system),
+            *check_partitions(trace, columns, rows, system, partitions),
             check_account(run.summary["jobs"], columns, source.account, partial=partial),
             check_rounds(run, columns),
             check_figures(run.summary, columns, system, declared, partial=partial),

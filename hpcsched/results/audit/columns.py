@@ -17,10 +17,17 @@ from hpcsched.workload.job import TracedJob
 
 BoolArray = npt.NDArray[np.bool_]
 
+NUMBERS = ("user", "group", "application", "queue", "partition")
+"""What the trace tells of a job by number."""
+
 
 @dataclass(frozen=True, slots=True)
 class TraceColumns:
-    """The jobs of a trace, `[T]`; `unit_request` is `[T, R]`, demands are exact integers."""
+    """The jobs of a trace, `[T]`; `unit_request` is `[T, R]`, demands are exact integers.
+
+    `numbers` are those of each job's user, group, application, queue and partition, by these names;
+    -1 where the trace gives none.
+    """
 
     job_id: IntArray
     submit_time: IntArray
@@ -32,15 +39,17 @@ class TraceColumns:
     node_groups: list[frozenset[str] | None]
     allowed_nodes: list[frozenset[int] | None]
     demand: list[int]
+    numbers: dict[str, IntArray]
 
 
 @dataclass(frozen=True, slots=True)
 class RunColumns:
     """The rows of `jobs.parquet`, `[J]`; `unit_request` is `[J, R]`.
 
-    `has_start` and `has_end` tell where there is such a time; it is 0 elsewhere. Row `j` has
-    `places[j]` places, which follow those of the rows before in `node` and `node_units`, `[P]`;
-    `unpaired` tells where there are not as many units as nodes, and the places are left out.
+    `rejected_by` is empty where nothing is said. `has_start` and `has_end` tell where there is such
+    a time; it is 0 elsewhere. Row `j` has `places[j]` places, which follow those of the rows before
+    in `node` and `node_units`, `[P]`; `unpaired` tells where there are not as many units as nodes,
+    and the places are left out.
     """
 
     job_id: IntArray
@@ -51,6 +60,7 @@ class RunColumns:
     demand: list[Any]
     exclusive: BoolArray
     state: npt.NDArray[np.str_]
+    rejected_by: npt.NDArray[np.str_]
     has_start: BoolArray
     start_time: IntArray
     has_end: BoolArray
@@ -89,6 +99,7 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
         node_groups=[job.node_groups for job, _ in rows],
         allowed_nodes=[job.allowed_nodes for job, _ in rows],
         demand=[job.units * share(job.unit_request) for job, _ in rows],
+        numbers={name: _numbers([getattr(job, name) for job, _ in rows]) for name in NUMBERS},
     )
 
 
@@ -96,7 +107,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
     """Return the rows of `jobs.parquet`; raises InputError where they are not what they must be."""
     whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
     requests = [f"unit_request.{name}" for name in system.resource_types]
-    others = ("run_time", "demand", "exclusive", "state", "nodes", "node_units")
+    others = ("run_time", "demand", "exclusive", "state", "rejected_by", "nodes", "node_units")
     table = run.all_jobs.read(*whole, *others, *requests)
     try:
         places, unpaired, node, node_units = _places(table)
@@ -108,6 +119,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
             demand=table["demand"].to_pylist(),
             exclusive=np.array(table["exclusive"].to_pylist(), dtype=np.bool_),
             state=np.array(table["state"].to_pylist(), dtype=np.str_),
+            rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
             has_start=table["start_time"].is_valid().to_numpy(),
             has_end=table["end_time"].is_valid().to_numpy(),
             places=places,
@@ -141,6 +153,11 @@ def _largest_share(system: System) -> Callable[[tuple[int, ...]], int]:
         return max(shares, default=0)
 
     return share
+
+
+def _numbers(values: list[int | None]) -> IntArray:
+    """Return whole numbers, -1 where there is none."""
+    return np.array([-1 if value is None else value for value in values], dtype=np.int64)
 
 
 def _whole(values: pa.Array) -> IntArray:

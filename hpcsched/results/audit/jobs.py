@@ -62,6 +62,9 @@ def check_times(
     odd = rejected & (run.has_start[rows] | run.has_end[rows] | placed)
     for row in rows[odd].tolist():
         check.found(f"job {run.job_id[row]}: expected no start, end or places of a rejected job")
+    unsaid = rejected != (run.rejected_by[rows] != "")
+    for row in rows[unsaid].tolist():
+        check.found(f"job {run.job_id[row]}: expected rejected_by of rejected jobs alone")
     timeless = ~rejected & ~run.ran[rows]
     for row in rows[timeless].tolist():
         check.found(

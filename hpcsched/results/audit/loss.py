@@ -9,11 +9,12 @@ from hpcsched.system.system import IntArray, System
 def lost_amounts(run: RunColumns, system: System, *, rejected_wait: bool) -> list[float]:
     """Return ∫ min(amount waited for, amount free) dt of each resource type, in amount × seconds.
 
-    When a rejected job was refused is not recorded. With `rejected_wait` it is taken to wait from
+    When a dispatcher rejected a job is not recorded. With `rejected_wait` it is taken to wait from
     its submission to the last instant of the run, otherwise not at all; the truth lies between.
+    What was rejected at submission never waits.
     """
     ran = run.ran
-    waits = np.ones(len(ran), dtype=np.bool_) if rejected_wait else ran
+    waits = ran | (run.rejected_by == "dispatcher") if rejected_wait else ran
     held = _held(run, system)
     times = np.concatenate((run.submit_time[waits], run.start_time[ran], run.end_time[ran]))
     instants, at = np.unique(times, return_inverse=True)

@@ -29,7 +29,8 @@ def check_figures(
     """Check every figure of a summary within a relative tolerance of 10⁻⁹.
 
     The loss of capacity of a partial run is not checked, since the jobs that still waited are not
-    recorded; that of a run with rejected jobs is checked to lie between two bounds.
+    recorded; that of a run with jobs that the dispatcher rejected is checked to lie between two
+    bounds.
     """
     check = Check(f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
     figures = Figures(run, system)
@@ -83,7 +84,7 @@ def _check_loss(
 ) -> None:
     stated = summary.get("loss_of_capacity_by_resource", {})
     lower = figures.loss_of_capacity(rejected_wait=False)
-    rejected = bool((run.state == "rejected").any())
+    rejected = bool((run.rejected_by == "dispatcher").any())
     upper = figures.loss_of_capacity(rejected_wait=True) if rejected else lower
     used = figures.utilization()
     busiest = max(used, key=used.__getitem__, default=None)

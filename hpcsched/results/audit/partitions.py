@@ -1,0 +1,197 @@
+"""Checks that partitions were kept: whom they refuse, on which nodes jobs run, and user limits."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import numpy as np
+
+from hpcsched.results.audit.columns import RunColumns, TraceColumns
+from hpcsched.results.audit.jobs import Match
+from hpcsched.results.audit.violations import Check
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.partitions import Partition, Partitions
+
+Room = tuple[int, int]
+"""How many units fit on the idle nodes that may be used, and on how many of these one does."""
+
+
+def check_partitions(
+    trace: TraceColumns, run: RunColumns, match: Match, system: System, partitions: Partitions
+) -> Iterator[Check]:
+    """Yield the checks of partitions, if there are any."""
+    if not partitions:
+        return
+    declared = tuple(partitions)
+    partition_of = _partition_of(trace, declared)
+    yield _check_refusals(trace, run, match, system, (declared, partition_of))
+    rows, of = match
+    run_partition = np.full(len(run.job_id), -1)
+    run_partition[rows] = partition_of[of]
+    users = np.full(len(run.job_id), -1)
+    users[rows] = trace.numbers["user"][of]
+    yield _check_nodes(run, run_partition, system, declared)
+    yield _check_users(run, run_partition, users, declared)
+
+
+def _partition_of(trace: TraceColumns, declared: tuple[Partition, ...]) -> IntArray:
+    """Return the place of each job's partition among those declared, `[T]`; -1: it has none."""
+    place = np.full(len(trace.job_id), -1)
+    for n, partition in enumerate(declared):
+        for what, numbers in partition.jobs.items():
+            named = np.isin(trace.numbers[what], list(numbers))
+            place[(place == -1) & named] = n
+    for n, partition in enumerate(declared):
+        if not partition.jobs:
+            place[place == -1] = n
+    return place
+
+
+def _check_refusals(
+    trace: TraceColumns,
+    run: RunColumns,
+    match: Match,
+    system: System,
+    belonging: tuple[tuple[Partition, ...], IntArray],
+) -> Check:
+    """Check that partitions refused the jobs that they have to refuse, and no other."""
+    declared, partition_of = belonging
+    rows, of = match
+    check = Check("partitions refused what they must refuse, and nothing else", len(rows))
+    room = _room_finder(trace, system, declared)
+    for row, k in zip(rows.tolist(), of.tolist(), strict=True):
+        n = int(partition_of[k])
+        expected = "no_partition" if n < 0 else _refusal(trace, k, declared[n], room(k, n))
+        found = str(run.rejected_by[row])
+        # Beyond its partition, a job may have been refused by the dispatcher.
+        if found != expected and (expected or found != "dispatcher"):
+            job_id = run.job_id[row]
+            check.found(
+                f"job {job_id}: rejected_by: expected {expected or 'nothing'},"
+                f" found {found or 'nothing'}"
+            )
+    return check
+
+
+def _refusal(trace: TraceColumns, k: int, partition: Partition, room: Room) -> str:
+    """Return why a partition has to refuse a job; empty if it need not."""
+    fits, nodes = room
+    units = int(trace.units[k])
+    if partition.max_time is not None and trace.requested_time[k] > partition.max_time:
+        return "over_partition_time"
+    if units > fits:
+        return "larger_than_partition"
+    if partition.nodes_per_user is not None and min(units, nodes) > partition.nodes_per_user:
+        return "over_nodes_per_user"
+    return ""
+
+
+def _room_finder(
+    trace: TraceColumns, system: System, declared: tuple[Partition, ...]
+) -> Callable[[int, int], Room]:
+    """Return what gives the room for units of job `k` in partition `n`."""
+    names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+
+    @cache
+    def find(
+        request: tuple[int, ...],
+        groups: frozenset[str] | None,
+        nodes: frozenset[int] | None,
+        n: int,
+    ) -> Room:
+        per_type = [
+            system.capacity[:, r] // amount for r, amount in enumerate(request) if amount > 0
+        ]
+        fits = np.min(per_type, axis=0)
+        for wanted in (groups, declared[n].groups):
+            if wanted is not None:
+                fits[~np.isin(names, list(wanted))] = 0
+        if nodes is not None:
+            fits[~np.isin(np.arange(len(names)), list(nodes))] = 0
+        return int(fits.sum()), int(np.count_nonzero(fits))
+
+    def room(k: int, n: int) -> Room:
+        request = tuple(trace.unit_request[k].tolist())
+        return find(request, trace.node_groups[k], trace.allowed_nodes[k], n)
+
+    return room
+
+
+def _check_nodes(
+    run: RunColumns, run_partition: IntArray, system: System, declared: tuple[Partition, ...]
+) -> Check:
+    """Check that jobs run on the node groups of their partition."""
+    check = Check("jobs run on the node groups of their partition", len(run.node))
+    names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+    row = run.place_row
+    exists = (run.node >= 0) & (run.node < system.node_count)
+    for n, partition in enumerate(declared):
+        if partition.groups is None:
+            continue
+        mine = np.flatnonzero((run_partition[row] == n) & exists)
+        outside = mine[~np.isin(names[run.node[mine]], list(partition.groups))]
+        for p in outside.tolist():
+            check.found(
+                f"job {run.job_id[row[p]]}: partition {partition.name}: expected a node of"
+                f" {', '.join(sorted(partition.groups))}, found"
+                f" {system.node_name(int(run.node[p]))}"
+            )
+    return check
+
+
+def _check_users(
+    run: RunColumns, run_partition: IntArray, users: IntArray, declared: tuple[Partition, ...]
+) -> Check:
+    """Check what each user runs in each partition, at every instant.
+
+    Ends come before starts of the same instant, and a job of no length holds nothing. A job whose
+    user is not known is looked at by itself.
+    """
+    check = Check("no user runs more in a partition than it allows, at any instant")
+    holds = run.ran & (run.end_time > run.start_time)
+    accounts = np.where(users >= 0, users, -1 - np.arange(len(users)))
+    for n, partition in enumerate(declared):
+        rows = np.flatnonzero(holds & (run_partition == n))
+        ones = np.ones(len(rows), dtype=np.int64)
+        for what, most, amounts in (
+            ("running_jobs_per_user", partition.running_jobs_per_user, ones),
+            ("nodes_per_user", partition.nodes_per_user, run.places[rows]),
+        ):
+            if most is not None and len(rows):
+                claim = f"partition {partition.name}: {what}"
+                _check_level(check, run, (rows, accounts[rows], amounts), most, claim)
+    return check
+
+
+def _check_level(
+    check: Check,
+    run: RunColumns,
+    held: tuple[IntArray, IntArray, IntArray],
+    most: int,
+    claim: str,
+) -> None:
+    """Check that the jobs of no account hold more than `most` together, at any instant."""
+    rows, accounts, amounts = held
+    account = np.concatenate((accounts, accounts))
+    time = np.concatenate((run.start_time[rows], run.end_time[rows]))
+    change = np.concatenate((amounts, -amounts))
+    order = np.lexsort((time, account))
+    account, time, change = account[order], time[order], change[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (np.diff(account) != 0) | (np.diff(time) != 0)
+    instants = np.flatnonzero(new)
+    # All that an account takes it gives back, so that the sum starts anew with each.
+    level = np.cumsum(np.add.reduceat(change, instants))
+    check.looked_at += len(instants)
+    over = np.flatnonzero(level > most)
+    check.found_many(
+        len(over),
+        (
+            f"{claim}: second {time[k]}, {_whose(int(account[k]))}: expected at most {most},"
+            f" found {amount}"
+            for k, amount in zip(instants[over].tolist(), level[over].tolist(), strict=True)
+        ),
+    )
+
+
+def _whose(account: int) -> str:
+    return f"user {account}" if account >= 0 else "a job of an unknown user"

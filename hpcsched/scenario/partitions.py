@@ -1,0 +1,122 @@
+"""The `partitions:` block: what a user declares, and the partitions that it makes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import InitErrorDetails
+
+from hpcsched.parameters import Listed, Params, PositiveDuration
+from hpcsched.scenario.names import Name
+from hpcsched.scenario.refusal import refusal
+from hpcsched.workload.partitions import Criterion, Partition, Partitions
+
+_CRITERIA: tuple[Criterion, ...] = ("partition", "queue", "group", "application")
+_LARGEST_PRIORITY = 2**31
+_Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Listed]
+
+
+class JobNumbers(Params):
+    """Which jobs belong to a partition: those of which the trace gives one of these numbers."""
+
+    partition: _Numbers = Field(default=(), description="Numbers of partitions in the trace.")
+    queue: _Numbers = Field(default=(), description="Numbers of queues in the trace.")
+    group: _Numbers = Field(default=(), description="Numbers of groups of users in the trace.")
+    application: _Numbers = Field(default=(), description="Numbers of applications in the trace.")
+
+    @model_validator(mode="after")
+    def _name_something(self) -> Self:
+        if not any(getattr(self, criterion) for criterion in _CRITERIA):
+            raise ValueError(
+                "expected a number of a partition, queue, group or application, found none; leave"
+                " out 'jobs' for a partition that takes what no other takes"
+            )
+        return self
+
+    def by_criterion(self) -> dict[Criterion, frozenset[int]]:
+        """Return the numbers that are given, by what they are numbers of."""
+        return {what: frozenset(getattr(self, what)) for what in _CRITERIA if getattr(self, what)}
+
+
+class PartitionDeclaration(Params):
+    """A partition: which jobs belong to it, which nodes these may use, and how much of them."""
+
+    name: Name = Field(description="The partition's name.")
+    jobs: JobNumbers | None = Field(
+        default=None,
+        description="Which jobs belong to it, by numbers in the trace: a job belongs to the first"
+        " partition that names one of its numbers. Without this it takes all that no other takes.",
+    )
+    groups: Annotated[tuple[str, ...], Listed] | None = Field(
+        default=None,
+        min_length=1,
+        description="The node groups that its jobs may use; all if not given.",
+    )
+    max_time: PositiveDuration | None = Field(
+        default=None,
+        description="A job that requests more time is refused at submission: seconds, or with a"
+        " unit; any time if not given.",
+    )
+    nodes_per_user: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many nodes a user's running jobs may hold in it at a time; any number if"
+        " not given.",
+    )
+    running_jobs_per_user: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many of a user's jobs may run in it at a time; any number if not given.",
+    )
+    priority: int = Field(
+        default=0,
+        ge=0,
+        le=_LARGEST_PRIORITY,
+        description="What the order `multifactor` makes of it, in relation to the largest.",
+    )
+
+    def build(self) -> Partition:
+        """Return the partition that is declared."""
+        return Partition(
+            self.name,
+            {} if self.jobs is None else self.jobs.by_criterion(),
+            None if self.groups is None else frozenset(self.groups),
+            self.max_time,
+            self.nodes_per_user,
+            self.running_jobs_per_user,
+            self.priority,
+        )
+
+
+def build_partitions(declared: Sequence[PartitionDeclaration]) -> Partitions:
+    """Return the partitions that are declared."""
+    return Partitions(tuple(partition.build() for partition in declared))
+
+
+def partition_clashes(declared: Sequence[PartitionDeclaration]) -> Iterator[InitErrorDetails]:
+    """Yield what is wrong with partitions side by side: equal names, and two that take the rest."""
+    names: set[str] = set()
+    rest: PartitionDeclaration | None = None
+    for n, partition in enumerate(declared):
+        if partition.name in names:
+            message = f"two partitions are called {partition.name!r}"
+            yield refusal("duplicate-name", message, partition.name, at=(n, "name"))
+        names.add(partition.name)
+        if partition.jobs is None:
+            if rest is not None:
+                message = f"{partition.name} and {rest.name} both take what no other takes;"
+                message += " 'jobs' is missing in one of them"
+                yield refusal("bad-value", message, partition.name, at=(n,))
+            rest = rest or partition
+
+
+def unknown_groups(
+    declared: Sequence[PartitionDeclaration], groups: Sequence[str]
+) -> Iterator[InitErrorDetails]:
+    """Yield the node groups that partitions name and that are not among those of the system."""
+    for n, partition in enumerate(declared):
+        for k, name in enumerate(partition.groups or ()):
+            if name not in groups:
+                message = f"there is no node group {name!r}; there are: {', '.join(groups)}"
+                at = ("partitions", n, "groups", k)
+                yield refusal("unknown-group", message, name, at=at)

@@ -1,0 +1,168 @@
+"""What partitions ask of the simulated system: whom they refuse, and whom they hold back.
+
+A job is refused at submission where it can never run as its partition wants it. The limits on what
+a user may run at a time are kept by not showing the dispatcher the jobs that would break them, so
+that no decision can.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.simulation.records import RejectedBy
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job
+from hpcsched.workload.partitions import Partition, Partitions
+
+_Account = tuple[str, int]
+"""The name of a partition, and a user."""
+
+
+class Admission(NamedTuple):
+    """A job as its partition lets it run: on its node groups alone; or what refuses it."""
+
+    job: Job
+    refused_by: RejectedBy | None
+
+
+class _Held(NamedTuple):
+    """What the running jobs of a user hold in a partition."""
+
+    jobs: int
+    nodes: int
+
+
+_NOTHING = _Held(0, 0)
+
+
+class _Room(NamedTuple):
+    """How many units of a request fit on the idle system, and on how many nodes one does."""
+
+    units: int
+    nodes: int
+
+
+class Limits:
+    """The limits of all partitions, and what each user runs.
+
+    `held` has the jobs that were held back in the last round, by number, each with the limit that
+    does so. A job whose user is not known has a user of its own: nothing but itself counts.
+    """
+
+    def __init__(self, partitions: Partitions, system: System) -> None:
+        self._partitions = partitions
+        self._system = system
+        self._limiting = any(partition.limits_users for partition in partitions)
+        self._all_groups = frozenset(group.name for group in system.groups)
+        self._accounts: dict[_Account, _Held] = {}
+        self._rooms: dict[tuple[object, ...], _Room] = {}
+        self.held: dict[int, str] = {}
+
+    def admit(self, job: Job) -> Admission:
+        """Return the job as it may run, or what refuses it."""
+        partition = self._partitions.of(job)
+        if partition is None:
+            return Admission(job, "no_partition")
+        if partition.max_time is not None and job.requested_time > partition.max_time:
+            return Admission(job, "over_partition_time")
+        groups = partition.groups
+        if groups is not None and groups != self._all_groups:
+            if job.node_groups is not None:
+                groups &= job.node_groups
+            job = job._replace(node_groups=groups)
+        if job.units > self._room(job).units:
+            return Admission(job, "larger_than_partition")
+        most = partition.nodes_per_user
+        if most is not None and self._most_nodes(job) > most:
+            return Admission(job, "over_nodes_per_user")
+        return Admission(job, None)
+
+    def eligible(self, queue: Sequence[WaitingJob]) -> tuple[WaitingJob, ...]:
+        """Return the jobs that all limits let start, whichever of them do; note who is held back.
+
+        The queue is in order of arrival. A user's jobs in a partition become eligible in that
+        order: the first that is held back holds back those behind it, so that none is overtaken
+        for ever by smaller ones.
+        """
+        self.held = held = self._held_back(queue)
+        return tuple([job for job in queue if job.job_id not in held]) if held else tuple(queue)
+
+    def frees(self, queue: Sequence[WaitingJob]) -> bool:
+        """Say whether a job that was held back in the last round would not be any more."""
+        before = self.held
+        return bool(before) and not before.keys() <= self._held_back(queue).keys()
+
+    def started(self, running: RunningJob) -> None:
+        """Take note that a job has started."""
+        self._add(running, 1)
+
+    def ended(self, running: RunningJob) -> None:
+        """Take note that a job has ended."""
+        self._add(running, -1)
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """Return why each job waits that was held back in the last round."""
+        return tuple([Reason(job, "limit", detail=detail) for job, detail in self.held.items()])
+
+    def _held_back(self, queue: Iterable[WaitingJob]) -> dict[int, str]:
+        """Return the jobs that a limit holds back, each with the limit."""
+        held: dict[int, str] = {}
+        if not self._limiting:
+            return held
+        taken: dict[_Account, _Held] = {}
+        full: dict[_Account, str] = {}
+        for waiting in queue:
+            job = waiting.job
+            partition = self._partitions.of(job)
+            if partition is None or not partition.limits_users or job.user is None:
+                continue
+            account = partition.name, job.user
+            if account not in full:
+                running = taken.get(account) or self._accounts.get(account, _NOTHING)
+                with_it = _Held(running.jobs + 1, running.nodes + self._most_nodes(job))
+                limit = _broken(partition, with_it)
+                if limit is None:
+                    taken[account] = with_it
+                    continue
+                full[account] = limit
+            held[waiting.job_id] = full[account]
+        return held
+
+    def _add(self, running: RunningJob, sign: int) -> None:
+        job = running.waiting.job
+        partition = self._partitions.of(job)
+        if partition is None or not partition.limits_users or job.user is None:
+            return
+        account = partition.name, job.user
+        before = self._accounts.get(account, _NOTHING)
+        nodes = len(running.allocation.nodes)
+        after = _Held(before.jobs + sign, before.nodes + sign * nodes)
+        if after.jobs:
+            self._accounts[account] = after
+        else:
+            del self._accounts[account]
+
+    def _most_nodes(self, job: Job) -> int:
+        """Return on how many nodes the job could at most be placed."""
+        return min(job.units, self._room(job).nodes)
+
+    def _room(self, job: Job) -> _Room:
+        shape = job.unit_request, job.node_groups, job.allowed_nodes
+        room = self._rooms.get(shape)
+        if room is None:
+            fits = units_that_fit(self._system, self._system.capacity.T, job)
+            room = self._rooms[shape] = _Room(int(fits.sum()), int((fits > 0).sum()))
+        return room
+
+
+def _broken(partition: Partition, held: _Held) -> str | None:
+    """Return the limit that a user breaks who holds so much in a partition, in words."""
+    most = partition.running_jobs_per_user
+    if most is not None and held.jobs > most:
+        return f"partition {partition.name}: running_jobs_per_user {most}"
+    most = partition.nodes_per_user
+    if most is not None and held.nodes > most:
+        return f"partition {partition.name}: nodes_per_user {most}"
+    return None
