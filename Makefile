@@ -34,6 +34,7 @@ lint: $(VENV)/installed-dev ## Style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	MYPYPATH=plugins/hpcsched-example/src $(BIN)/mypy -p hpcsched_example
+	MYPYPATH=plugins/hpcsched-learned/src $(BIN)/mypy -p hpcsched_learned
 
 bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.whole_process
