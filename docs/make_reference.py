@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugin.manager import build_registry
@@ -25,6 +25,7 @@ REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTAL
 PLUGIN_KINDS = (
     "trace_source",
     "predictor",
+    "correction",
     "dispatcher",
     "queue_order",
     "allocator",
@@ -46,9 +47,11 @@ def make_tables(registry: Registry) -> dict[str, str]:
     blocks = {
         name: scenario.model_fields[name].annotation for name in ("system", "simulation", "metrics")
     }
+    (partition, _) = get_args(scenario.model_fields["partitions"].annotation)
     return {
         "scenario": key_table(scenario, deep=False),
         **{name: key_table(model, f"{name}.") for name, model in blocks.items()},
+        "partitions": key_table(partition, "partitions[]."),
         **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
         "rules": table(("rule", "about"), ((f"`{r}`", text) for r, text in sorted(RULES.items()))),
     }

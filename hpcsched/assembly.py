@@ -7,23 +7,30 @@ from types import MappingProxyType
 from typing import Any
 
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.history import FollowsJobs
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.offline.problem import PlansOffline
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugin.manager import registry as installed_plugins
 from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
+from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.scenario import Scenario
+from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.partitions import build_partitions
+from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.system import System
+from hpcsched.workload.partitions import Partitions
 from hpcsched.workload.source import TraceSource
 
 METHODS = MappingProxyType(
     {
         "trace_source": "jobs",
         "predictor": "observe",
+        "correction": "correct",
         "dispatcher": "dispatch",
         "queue_order": "sort",
         "allocator": "allocate",
@@ -35,29 +42,40 @@ METHODS = MappingProxyType(
 )
 """The method by which what a factory has built is recognised, by kind of plugin."""
 
+FOLLOWING = ("dispatcher", "queue_order", "allocator")
+"""The kinds of plugin that may follow jobs; an observer's methods of these names are others."""
+
 
 @dataclass
 class Assembly:
-    """The parts of a scenario, built from plugins; also the `Context` that factories are given."""
+    """The parts of a scenario, built from plugins; also the `Context` that factories are given.
+
+    `followers` are those of them that are to be told of starts and ends of jobs.
+    """
 
     scenario: Scenario
     registry: Registry
     folder: Path
     system: System = field(init=False)
+    partitions: Partitions = field(init=False)
+    followers: list[FollowsJobs] = field(init=False, default_factory=list)
     seed: int = field(init=False)
     objective: Objective = field(init=False)
     source: TraceSource = field(init=False)
     predictor: Predictor | Oracle = field(init=False)
+    correction: Correction = field(init=False)
     dispatcher: Dispatcher = field(init=False)
 
     def __post_init__(self) -> None:
         scenario = self.scenario
         self.system = scenario.system.build()
+        self.partitions = build_partitions(scenario.partitions)
         self.seed = scenario.seed
         self.objective = self.make("objective", scenario.objective)
         self.source = self.make("trace_source", scenario.trace)
         self.predictor = self.make("predictor", scenario.predictor)
         self._check_oracle()
+        self.correction = self.make("correction", scenario.correction)
         self.dispatcher = self.make("dispatcher", scenario.dispatcher)
         self._check_offline()
 
@@ -90,6 +108,8 @@ class Assembly:
                 f"plugin {installed.distribution} {installed.version}: the solver {name!r} is not"
                 " deterministic, so its parameters must say why, in 'not_reproducible'"
             )
+        if kind in FOLLOWING and isinstance(built, FollowsJobs):
+            self.followers.append(built)
         return built
 
     def observers(self) -> list[Observer]:
@@ -107,9 +127,21 @@ class Assembly:
         return built
 
     def _check_oracle(self) -> None:
-        """Only a predictor that says so may see run times: a scenario is reviewed by its names."""
-        installed = self.registry.get("predictor", self.scenario.predictor.plugin_name)
-        _check_declared(installed, SEES_RUN_TIME, "foresee", has=isinstance(self.predictor, Oracle))
+        """Only a predictor that says so may see run times: a scenario is reviewed by its names.
+
+        A predictor around an oracle may be one too: the oracle's name stands in the scenario.
+        """
+        choice = self.scenario.predictor
+        within = [
+            self.registry.get(block.plugin_kind, block.plugin_name).plugin.capabilities
+            for _, block in blocks(choice)
+            if isinstance(block, Choice) and block is not choice
+        ]
+        has = isinstance(self.predictor, Oracle)
+        if has and any(SEES_RUN_TIME in capabilities for capabilities in within):
+            return
+        installed = self.registry.get("predictor", choice.plugin_name)
+        _check_declared(installed, SEES_RUN_TIME, "foresee", has=has)
 
     def _check_offline(self) -> None:
         """What says that it can plan a whole trace has a method for it."""

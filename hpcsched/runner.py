@@ -103,6 +103,8 @@ def run(
 def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     """Return what a simulation of an assembled scenario is made of."""
     scenario = assembly.scenario
+    # Units that may not go everywhere cannot be counted.
+    pooling = scenario.simulation.pooling and not assembly.partitions.bind_nodes(assembly.system)
     return Parts(
         assembly.system,
         assembly.dispatcher,
@@ -110,9 +112,12 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         assembly.predictor,
         assembly.objective,
         observers,
-        assembly.source.uniform_request if scenario.simulation.pooling else None,
+        assembly.source.uniform_request if pooling else None,
         scenario.simulation.kill_at_requested_time,
         scenario.simulation.latency,
+        assembly.correction,
+        assembly.partitions,
+        assembly.followers,
     )
 
 

@@ -97,6 +97,7 @@ _PLUGINS = {
         Plugin("requested-time", "Believes the user.", _make),
         Plugin("actual", "Knows.", _make, capabilities=frozenset({SEES_RUN_TIME})),
     ],
+    "correction": [Plugin("one-second", "One more second.", _make)],
     "dispatcher": [
         Plugin("list", "Goes through a list.", _make, ListParams, review=_review),
         Plugin("easy", "Backfills.", _make),

@@ -15,11 +15,13 @@ FLOORS = (
     ("system", "workload", "metrics"),
     ("prediction", "dispatching"),
     ("simulation",),
+    ("results",),
     ("plugin",),  # registers what the floors below offer, observers among it
-    ("scenario", "results"),
+    ("scenario",),
     ("assembly", "report"),
     ("runner",),
     ("instances",),
+    ("evaluation",),
     ("testing", "cli"),
 )
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}

@@ -48,6 +48,9 @@ class Comparison(Params):
 
     name: Label = Field(description="Its name, and that of its folder in runs/.")
     seed: int = Field(0, ge=0, description="The seed of every run.")
+    correction: str | Mapping[str, Any] = Field(
+        "one-second", description="The scenarios' correction of predictions that have run out."
+    )
     traces: Mapping[Label, Trace] = Field(description="The traces.", min_length=1)
     predictors: Annotated[tuple[Prediction, ...], Listed] = Field(
         description="The predictors; others are a share of what the first came to.", min_length=1
@@ -119,6 +122,7 @@ def _overrides(
         "name": f"{comparison.name}-{trace}-{label}",
         "seed": comparison.seed,
         "predictor": prediction.predictor,
+        "correction": comparison.correction,
         "dispatcher": {**policy.dispatcher, "allocator": comparison.traces[trace].allocator},
     }
     if first is not None:

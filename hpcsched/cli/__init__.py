@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 import hpcsched
-from hpcsched.cli import compare, diff, instances, plugins, run, schema, trace, validate, verify
+from hpcsched.cli import (
+    compare,
+    diff,
+    explain,
+    instances,
+    plugins,
+    predictors,
+    run,
+    schema,
+    trace,
+    validate,
+    verify,
+)
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 
 DEBUG = "HPCSCHED_DEBUG"
@@ -25,11 +37,13 @@ app.command()(run.run)
 app.command()(validate.validate)
 app.command()(verify.verify)
 app.command()(compare.compare)
+app.command()(explain.explain)
 app.command()(diff.diff)
 app.command()(schema.schema)
 app.add_typer(plugins.app)
 app.add_typer(trace.app)
 app.add_typer(instances.app)
+app.add_typer(predictors.app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,9 +1,16 @@
 """`hpcsched run`: replay a scenario and write its run directory."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from hpcsched.scenario.loading import LoadedScenario
+
+REASONS = "reasons"
+"""The observer that `--explain` adds."""
 
 
 def run(
@@ -26,6 +33,12 @@ def run(
     force: Annotated[
         bool, typer.Option("--force", help="Replace a run that is in the directory already.")
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Record why jobs start or wait, which `hpcsched explain` tells."
+        ),
+    ] = False,
 ) -> None:
     """Replay a scenario's trace under its dispatcher; write and show how well it went."""
     from hpcsched.errors import InputError
@@ -34,7 +47,10 @@ def run(
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs
 
-    loaded = read_scenario(scenario, overrides or ())
+    given = overrides or ()
+    loaded = read_scenario(scenario, given)
+    if explain:
+        loaded = read_scenario(scenario, [*given, *_with_reasons(loaded)])
     missing = missing_inputs(loaded, "error")
     if missing:
         raise InputError(missing)
@@ -47,3 +63,11 @@ def run(
     for line in account_lines(result.summary):
         typer.echo(line)
     typer.echo(f"results in {result.directory.path}")
+
+
+def _with_reasons(loaded: "LoadedScenario") -> list[str]:
+    """Return the override that adds the observer of reasons to a scenario's, if it is not there."""
+    listed = [choice.model_dump(mode="json") for choice in loaded.scenario.observers]
+    if any(choice["name"] == REASONS for choice in listed):
+        return []
+    return [f"observers={json.dumps([*listed, REASONS])}"]

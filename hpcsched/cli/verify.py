@@ -42,6 +42,7 @@ def verify(
         parts.source,
         declared,
         kill_at_requested_time=scenario.simulation.kill_at_requested_time,
+        partitions=parts.partitions,
     )
     for line in audit_lines(report):
         typer.echo(line)

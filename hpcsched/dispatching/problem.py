@@ -44,8 +44,8 @@ class DispatchingProblem(NamedTuple):
     """An immutable snapshot: one dispatching round asks a dispatcher about it.
 
     `queue` is in order of arrival, `running` in order of predicted end. It holds no real run time:
-    a running job that has outlived its prediction is said to end one second from now (Galleguillos,
-    thesis 2020, section 5.2).
+    a running job that has outlived its prediction is said to end when the scenario's correction
+    says, at least one second from now.
 
     What is free comes in one of two forms (see `hpcsched.system.space`): `free_slots`, with the
     `slot_map` that numbers them, where all jobs ask for equal units; `free_amounts` by resource

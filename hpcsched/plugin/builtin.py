@@ -7,12 +7,10 @@ for.
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import TYPE_CHECKING, Any
 
 from hpcsched.errors import PluginError
-from hpcsched.parameters import Params, Selects
+from hpcsched.parameters import Params
 from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Caution, Context, Plugin
 from hpcsched.plugin.spec import hookimpl
 
@@ -93,8 +91,15 @@ def _review_swf(params: "SwfParams", system: "System") -> Iterable[Caution]:
 
 @hookimpl
 def hpcsched_predictors() -> Iterable[Plugin]:
-    """Return `requested-time` and `actual`."""
+    """Return `requested-time` and `actual`, and those that learn or build on others.
+
+    That is `last-two`, `profile`, `profile-confidence` and `inflated`.
+    """
     from hpcsched.prediction.actual import Actual
+    from hpcsched.prediction.inflated import InflatedParams, make_inflated
+    from hpcsched.prediction.last_two import LastTwo, LastTwoParams
+    from hpcsched.prediction.profile import Profile, ProfileParams
+    from hpcsched.prediction.profile_confidence import ProfileConfidence, ProfileConfidenceParams
     from hpcsched.prediction.requested_time import RequestedTime
 
     yield Plugin(
@@ -108,83 +113,67 @@ def hpcsched_predictors() -> Iterable[Plugin]:
         lambda _params, _context: Actual(),
         capabilities=frozenset({SEES_RUN_TIME}),
     )
-
-
-class EasyParams(Params):
-    """How EASY places jobs."""
-
-    allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first_fit", description="Decides on which nodes a job is placed."
+    yield Plugin(
+        "last-two",
+        "the mean run time of the user's last two jobs",
+        lambda params, _context: LastTwo(params),
+        LastTwoParams,
+    )
+    yield Plugin(
+        "profile",
+        "the run time of the user's last job of a similar profile, by six rules",
+        lambda params, _context: Profile(params),
+        ProfileParams,
+    )
+    yield Plugin(
+        "profile-confidence",
+        "the requested time of users who have been accurate, and otherwise as profile",
+        lambda params, _context: ProfileConfidence(params),
+        ProfileConfidenceParams,
+    )
+    yield Plugin(
+        "inflated",
+        "what another predictor says, multiplied",
+        make_inflated,
+        InflatedParams,
     )
 
 
-class ListParams(Params):
-    """How a list scheduler goes through its queue."""
+@hookimpl
+def hpcsched_corrections() -> Iterable[Plugin]:
+    """Return `one-second`, `doubling` and `requested-time`."""
+    from hpcsched.prediction import corrections
 
-    order: Annotated[Any, Selects("queue_order")] = Field(
-        "fcfs", description="In which order the queue is considered."
+    yield Plugin(
+        "one-second",
+        "one more second, in every round anew",
+        lambda _params, _context: corrections.OneSecond(),
     )
-    option: Literal["strict", "greedy", "backfill"] = Field(
-        "backfill",
-        description="What happens at a job that cannot start now: stop the round, skip the job, or"
-        " reserve room for it at the earliest time.",
+    yield Plugin(
+        "doubling",
+        "the prediction doubled as often as needed, up to the requested time",
+        lambda _params, _context: corrections.Doubling(),
     )
-    depth: int | None = Field(
-        None,
-        ge=0,
-        description="With backfill, how many jobs get a reservation in a round; all if not given.",
+    yield Plugin(
+        "requested-time",
+        "the requested time; when that has passed, one more second",
+        lambda _params, _context: corrections.ToRequestedTime(),
     )
-    allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first_fit", description="Decides on which nodes a job is placed."
-    )
-
-    @model_validator(mode="after")
-    def _depth_needs_backfill(self) -> Self:
-        if self.depth is not None and self.option != "backfill":
-            raise ValueError(
-                f"depth limits reservations, and the option {self.option!r} makes none"
-            )
-        return self
 
 
 @hookimpl
 def hpcsched_dispatchers() -> Iterable[Plugin]:
-    """Return `reject`, `list`, `easy`, `order-search`, and those that plan with a solver.
+    """Return those that follow rules, `order-search`, and those that plan with a solver.
 
-    The latter are `hcp19`, `pcp19`, `pcp4`, `pcp20`, `pcp21`, `node-time`, `joint-now`, `cp` and
-    `best-of`.
+    The first are `reject`, `list`, `easy`, `prb`, `relaxed`, `slack` and `conservative`; the last
+    `hcp19`, `pcp19`, `pcp4`, `pcp20`, `pcp21`, `node-time`, `joint-now`, `cp` and `best-of`.
     """
     from hpcsched.dispatching.cp.params import DISPATCHERS
-    from hpcsched.dispatching.heuristic.easy import Easy
-    from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-    from hpcsched.dispatching.heuristic.reject import Reject
+    from hpcsched.dispatching.heuristic.factories import RULES
     from hpcsched.dispatching.search.params import OrderSearchParams
 
-    def make_list(params: ListParams, context: Context) -> ListScheduler:
-        return ListScheduler(
-            context.make("queue_order", params.order),
-            params.option,
-            context.make("allocator", params.allocator),
-            params.depth,
-        )
-
-    yield Plugin(
-        "reject",
-        "refuses every job: measures the simulator alone",
-        lambda _params, _context: Reject(),
-    )
-    yield Plugin(
-        "list",
-        "list scheduling: strict, greedy, or with a reservation for every waiting job",
-        make_list,
-        ListParams,
-    )
-    yield Plugin(
-        "easy",
-        "EASY backfilling: order of arrival, one reservation",
-        lambda params, context: Easy(context.make("allocator", params.allocator)),
-        EasyParams,
-    )
+    for name, summary, make, rule_params in RULES:
+        yield Plugin(name, summary, make, rule_params)
     yield Plugin(
         "order-search",
         "list scheduling in the order that costs least, found by compiled search",
@@ -214,8 +203,14 @@ def _make_cp(name: str, params: Any, context: Any) -> object:
 
 @hookimpl
 def hpcsched_queue_orders() -> Iterable[Plugin]:
-    """Return `fcfs`, `slowdown`, `sjf`, `ljf`, `saf`, `laf` and `spf`."""
+    """Return `fcfs`, `slowdown`, `sjf`, `ljf`, `saf`, `laf`, `spf` and two with parameters.
+
+    These are `expected_wait` and `multifactor`.
+    """
     from hpcsched.dispatching.heuristic import orders
+    from hpcsched.dispatching.heuristic.factories import make_expected_wait
+    from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams
+    from hpcsched.dispatching.heuristic.params import ExpectedWaitParams
 
     yield Plugin(
         "fcfs", "first come, first served", lambda _params, _context: orders.ArrivalOrder()
@@ -234,6 +229,24 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
     }
     for name, (summary, key) in keys.items():
         yield Plugin(name, summary, partial(_make_key_order, key))
+    yield Plugin(
+        "expected_wait",
+        "largest wait time over the wait that is expected in its queue first",
+        make_expected_wait,
+        ExpectedWaitParams,
+    )
+    yield Plugin(
+        "multifactor",
+        "the highest priority first, by age, size, fair share, partition and quality of service",
+        _make_multifactor,
+        MultifactorParams,
+    )
+
+
+def _make_multifactor(params: Any, context: Context) -> object:
+    from hpcsched.dispatching.heuristic.multifactor import MultifactorOrder
+
+    return MultifactorOrder(params, context.system, context.partitions)
 
 
 def _make_key_order(key: Any, _params: Params, _context: Context) -> "KeyOrder":
@@ -244,8 +257,9 @@ def _make_key_order(key: Any, _params: Params, _context: Context) -> "KeyOrder":
 
 @hookimpl
 def hpcsched_allocators() -> Iterable[Plugin]:
-    """Return `first_fit`, `best_fit` and `keep_scarce`."""
-    from hpcsched.dispatching.heuristic import allocators
+    """Return `first_fit`, `best_fit`, `keep_scarce`, `balanced`, `weighted` and `hybrid`."""
+    from hpcsched.dispatching.heuristic import allocators, critical, factories
+    from hpcsched.dispatching.heuristic.params import CriticalParams
 
     yield Plugin(
         "first_fit",
@@ -262,6 +276,32 @@ def hpcsched_allocators() -> Iterable[Plugin]:
         "nodes that offer least of what the job does not need; the fullest among them",
         lambda _params, _context: allocators.KeepScarce(),
     )
+    yield Plugin(
+        "balanced",
+        "nodes without critical resources, then by turns those that have some",
+        factories.make_balanced,
+        CriticalParams,
+        review=_review_critical,
+    )
+    yield Plugin(
+        "weighted",
+        "nodes on which least would be left of what is in demand",
+        lambda _params, _context: critical.Weighted(),
+    )
+    yield Plugin(
+        "hybrid",
+        "as balanced, by the weights of weighted among nodes of a kind",
+        factories.make_hybrid,
+        CriticalParams,
+        review=_review_critical,
+    )
+
+
+def _review_critical(params: Any, system: "System") -> Iterable[Caution]:
+    """Refuse critical resource types that no node group has."""
+    for name in params.unknown(system):
+        message = f"{name} cannot be critical: no node group has it"
+        yield Caution("unknown-resource-type", message, "critical", "error")
 
 
 @hookimpl
@@ -353,7 +393,7 @@ def hpcsched_metrics() -> Iterable[Plugin]:
 
 @hookimpl
 def hpcsched_observers() -> Iterable[Plugin]:
-    """Return `event-log`."""
+    """Return `event-log` and `reasons`."""
     from hpcsched.simulation.event_log import EventLog
 
     yield Plugin(
@@ -361,3 +401,15 @@ def hpcsched_observers() -> Iterable[Plugin]:
         "writes every event to events.jsonl in the run directory",
         lambda _params, context: EventLog(context.folder),
     )
+    yield Plugin(
+        "reasons",
+        "asks the dispatcher why jobs start or wait; writes reasons.parquet in the run directory",
+        _make_reasons,
+    )
+
+
+def _make_reasons(_params: Params, context: Context) -> object:
+    """Build the observer that records reasons; what writes Parquet files is imported only then."""
+    from hpcsched.results.reasons import ReasonRecorder
+
+    return ReasonRecorder(context.folder)

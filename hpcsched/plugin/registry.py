@@ -11,11 +11,13 @@ from hpcsched.dispatching.objective import Objective
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
 from hpcsched.system.system import System
+from hpcsched.workload.partitions import Partitions
 
 KINDS = MappingProxyType(
     {
         "trace_source": "where jobs come from",
         "predictor": "says how long a job will run",
+        "correction": "says what a job needs that outlives its prediction",
         "dispatcher": "decides when and where jobs start",
         "queue_order": "how a queue is sorted",
         "allocator": "decides on which nodes a job is placed",
@@ -40,6 +42,10 @@ class Context(Protocol):
     @property
     def system(self) -> System:
         """The scenario's system."""
+
+    @property
+    def partitions(self) -> Partitions:
+        """The scenario's partitions, maybe none; they tell to which of them a job belongs."""
 
     @property
     def objective(self) -> Objective:

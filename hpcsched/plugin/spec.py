@@ -32,7 +32,17 @@ def hpcsched_predictors() -> Iterable[Plugin]:
     """Return predictors, selected by `predictor: {name: NAME}`.
 
     A factory returns a `hpcsched.prediction.predictor.Predictor`. An oracle that is shown real run
-    times declares the capability `SEES_RUN_TIME` and returns an `Oracle` instead.
+    times declares the capability `SEES_RUN_TIME` and returns an `Oracle` instead. A predictor
+    around another selects it by a field marked with `Selects`; around an oracle it may be one too.
+    """
+
+
+@hookspec
+def hpcsched_corrections() -> Iterable[Plugin]:
+    """Return corrections, selected by `correction: {name: NAME}`.
+
+    A factory returns a `hpcsched.prediction.correction.Correction`: what a running job is said to
+    need when it has outlived its prediction.
     """
 
 
@@ -50,7 +60,9 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
     """Return queue orders, selected by dispatchers that sort their queue (`order: NAME`).
 
     A factory returns a `hpcsched.dispatching.heuristic.orders.QueueOrder`: the queue of a problem
-    in the order in which to consider its jobs.
+    in the order in which to consider its jobs. One that also has the methods of
+    `hpcsched.dispatching.history.FollowsJobs` is told of starts and ends, as dispatchers and
+    allocators are.
     """
 
 

@@ -14,6 +14,8 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     for what in ("skipped", "clipped"):
         for reason, count in jobs[what].items():
             yield f"  {count} {what}: {reason}"
+    for rule, count in jobs["rejected_by"].items():
+        yield f"  {count} rejected: {rule}"
     width = max(map(len, summary["metrics"]))
     for name, value in summary["metrics"].items():
         definition = summary["definitions"][name]

@@ -11,6 +11,7 @@ from hpcsched.results.files import (
     KNOWN,
     MANIFEST,
     OPTIONAL,
+    REASONS,
     ROUNDS,
     SCENARIO,
     SUMMARY,
@@ -117,3 +118,12 @@ class RunDirectory:
     def rounds(self) -> ParquetTable:
         """The dispatching rounds; raises InputError where the file is damaged."""
         return ParquetTable(self.path / ROUNDS)
+
+    @cached_property
+    def reasons(self) -> ParquetTable:
+        """Why jobs started or waited; raises InputError where that was not recorded, or damaged."""
+        path = self.path / REASONS
+        if not path.is_file():
+            message = "no reasons were recorded: run it with --explain"
+            raise problem("no-reasons", self.path, message)
+        return ParquetTable(path)

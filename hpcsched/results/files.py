@@ -12,9 +12,11 @@ MANIFEST = "manifest.json"
 JOBS = "jobs.parquet"
 ROUNDS = "rounds.parquet"
 SUMMARY = "summary.json"
+REASONS = "reasons.parquet"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY)
-OPTIONAL = (EVENTS,)
+OPTIONAL = (EVENTS, REASONS)
+"""What observers add, if a scenario lists them."""
 
 
 def problem(rule: str, path: Path, message: str) -> InputError:

@@ -1,29 +1,20 @@
 """The observer that streams a run into its Parquet files."""
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from hpcsched.results.files import JOBS, ROUNDS, problem
+from hpcsched.results.files import JOBS, ROUNDS
 from hpcsched.results.placements import placement_columns
+from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.schema import SOLVER, STATES, jobs_schema, rounds_schema
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 
-BATCH = 4096
-"""How many records are turned into columns at once, while the processor's cache holds them."""
-ROW_GROUP = 8 * BATCH
 LARGEST = 2**63 - 1
-
-Record = TypeVar("Record")
-Convert = Callable[[Sequence[Record], pa.Schema], list[pa.Array]]
 
 
 class RunRecorder(Observer):
@@ -34,10 +25,10 @@ class RunRecorder(Observer):
     """
 
     def __init__(self, folder: Path, system: System) -> None:
-        self._jobs: _RecordFile[JobRecord] = _RecordFile(
-            folder / JOBS, jobs_schema(system), _job_columns
+        self._jobs: RecordFile[JobRecord] = RecordFile(
+            folder / JOBS, jobs_schema(system), _job_columns, repetitive=["state", "rejected_by"]
         )
-        self._rounds: _RecordFile[RoundRecord] = _RecordFile(
+        self._rounds: RecordFile[RoundRecord] = RecordFile(
             folder / ROUNDS, rounds_schema(system), _round_columns
         )
 
@@ -57,100 +48,34 @@ class RunRecorder(Observer):
             self._rounds.close()
 
 
-class _RecordFile(Generic[Record]):
-    """A Parquet file that records are appended to, a row group at a time."""
-
-    def __init__(self, path: Path, schema: pa.Schema, convert: Convert[Record]) -> None:
-        self._path, self._schema, self._convert = path, schema, convert
-        self._records: list[Record] = []
-        self._batches: list[pa.Table] = []
-        try:
-            # Whole numbers as differences: half the size, and twice as fast to read back.
-            self._writer = pq.ParquetWriter(
-                path,
-                schema,
-                compression="zstd",
-                use_dictionary=["state"],
-                column_encoding=dict.fromkeys(_whole_columns(schema), "DELTA_BINARY_PACKED"),
-            )
-        except OSError as error:
-            raise problem("cannot-write", path, f"it cannot be written: {error}") from error
-
-    def add(self, record: Record) -> None:
-        self._records.append(record)
-        if len(self._records) >= BATCH:
-            self._convert_records()
-            if len(self._batches) * BATCH >= ROW_GROUP:
-                self._write_batches()
-
-    def close(self) -> None:
-        try:
-            if self._records:
-                self._convert_records()
-            if self._batches:
-                self._write_batches()
-        finally:
-            self._writer.close()
-
-    def _convert_records(self) -> None:
-        columns = self._convert(self._records, self._schema)
-        batch = pa.Table.from_arrays(columns, schema=self._schema)
-        # In this order an interruption cannot leave records in both places.
-        self._records = []
-        self._batches.append(batch)
-
-    def _write_batches(self) -> None:
-        try:
-            self._writer.write_table(pa.concat_tables(self._batches))
-        except OSError as error:
-            raise problem("cannot-write", self._path, f"it cannot be written: {error}") from error
-        finally:
-            # Also when an interruption arrives while writing: a row must not be written twice.
-            self._batches = []
-
-
-def _whole_columns(schema: pa.Schema) -> Iterator[str]:
-    """Yield the columns of whole numbers, by their paths in a Parquet file."""
-    for column in schema:
-        if pa.types.is_integer(column.type):
-            yield column.name
-        elif isinstance(column.type, pa.ListType) and pa.types.is_integer(column.type.value_type):
-            yield f"{column.name}.list.element"
-        elif isinstance(column.type, pa.StructType):
-            yield from (
-                f"{column.name}.{field.name}"
-                for field in column.type
-                if pa.types.is_integer(field.type)
-            )
-
-
 def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `jobs_schema`."""
-    traced, demands, predicted, states, starts, ends, allocations = _transposed(records)
-    job = dict(zip(Job._fields, _transposed(traced), strict=True))
+    traced, demands, predicted, states, starts, ends, allocations, rejected_by = transposed(records)
+    job = dict(zip(Job._fields, transposed(traced), strict=True))
     run_times = [
         None if start is None else end - start for start, end in zip(starts, ends, strict=True)
     ]
     groups = [None if names is None else sorted(names) for names in job["node_groups"]]
     allowed = [None if nodes is None else sorted(nodes) for nodes in job["allowed_nodes"]]
-    whole = pa.int64()
+    int64 = pa.int64()
     nodes, node_units = placement_columns(allocations)
     return [
-        _whole(job["job_id"]),
-        _whole(job["submit_time"]),
-        pa.array(starts, whole),
-        pa.array(ends, whole),
-        pa.array(run_times, whole),
-        _whole(job["requested_time"]),
-        _whole(predicted),
-        _whole(job["units"]),
+        whole(job["job_id"]),
+        whole(job["submit_time"]),
+        pa.array(starts, int64),
+        pa.array(ends, int64),
+        pa.array(run_times, int64),
+        whole(job["requested_time"]),
+        whole(predicted),
+        whole(job["units"]),
         _amounts(job["unit_request"], schema.field("unit_request").type),
         _number(demands, schema.field("demand").type),
         pa.DictionaryArray.from_arrays(
             pa.array([STATES.index(state) for state in states], pa.int8()), list(STATES)
         ),
+        pa.array(rejected_by, pa.string()),
         *(
-            pa.array(job[name], whole)
+            pa.array(job[name], int64)
             for name in ("user", "group", "application", "queue", "partition")
         ),
         pa.array(job["name"], pa.string()),
@@ -164,14 +89,14 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
 
 def _round_columns(records: Sequence[RoundRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `rounds_schema`."""
-    *counts, waiting, free, latencies, lost, decision_times, fallbacks, solvers = _transposed(
+    *counts, waiting, free, latencies, lost, decision_times, fallbacks, solvers = transposed(
         records
     )
     return [
-        *(_whole(values) for values in counts),
+        *(whole(values) for values in counts),
         _amounts(waiting, schema.field("waiting_amounts").type),
         _amounts(free, schema.field("free_amounts").type),
-        _whole(latencies),
+        whole(latencies),
         _amounts(lost, schema.field("lost_amounts").type),
         pa.array(decision_times, pa.float64()),
         pa.array(fallbacks, pa.bool_()),
@@ -184,27 +109,16 @@ def _number(values: Sequence[int], kind: pa.DataType) -> pa.Array:
     return pa.array(map(float, values), kind) if pa.types.is_floating(kind) else _amount(values)
 
 
-def _transposed(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
-    """Return the columns of rows; `zip(*rows)` would keep the garbage collector busy."""
-    return [list(map(itemgetter(k), rows)) for k in range(len(rows[0]))]
-
-
 def _amounts(rows: Sequence[tuple[int, ...]], amounts: pa.StructType) -> pa.StructArray:
     columns = [
-        _number(column, field.type)
-        for column, field in zip(_transposed(rows), amounts, strict=True)
+        _number(column, field.type) for column, field in zip(transposed(rows), amounts, strict=True)
     ]
     return pa.StructArray.from_arrays(columns, fields=list(amounts))
 
 
 def _amount(values: Sequence[int]) -> pa.Array:
     try:
-        return _whole(values)
+        return whole(values)
     except OverflowError:
         # A long queue may ask for more bytes than fit; no metric needs to know how many more.
-        return _whole([min(value, LARGEST) for value in values])
-
-
-def _whole(values: Sequence[int]) -> pa.Array:
-    # Half the time that Arrow takes where it has to look for missing values.
-    return pa.array(np.fromiter(values, dtype=np.int64, count=len(values)))
+        return whole([min(value, LARGEST) for value in values])

@@ -1,4 +1,4 @@
-"""The columns of `jobs.parquet` and `rounds.parquet`."""
+"""The columns of `jobs.parquet`, `rounds.parquet` and `reasons.parquet`."""
 
 import pyarrow as pa
 
@@ -27,7 +27,8 @@ def jobs_schema(system: System) -> pa.Schema:
     """Return the columns of `jobs.parquet`: a row for each job that has left the system.
 
     Names are the glossary's, times are in seconds; `run_time` is what the job ran in the
-    simulation. Rejected jobs have no start, end, run time or places. `nodes` are node numbers,
+    simulation. Rejected jobs have no start, end, run time or places; `rejected_by` is theirs alone
+    (see `RejectedBy`). `nodes` are node numbers,
     `node_units` the job's units on each. `demand` is a whole number (see `System.demand`), or a
     float where that of the whole system needs more than 63 bits.
     """
@@ -46,6 +47,7 @@ def jobs_schema(system: System) -> pa.Schema:
             pa.field("unit_request", amounts_type(system), nullable=False),
             pa.field("demand", demand, nullable=False),
             pa.field("state", pa.dictionary(pa.int8(), pa.string()), nullable=False),
+            ("rejected_by", pa.string()),
             ("user", whole),
             ("group", whole),
             ("application", whole),
@@ -80,6 +82,22 @@ def rounds_schema(system: System) -> pa.Schema:
             pa.field("decision_time", pa.float64(), nullable=False),
             pa.field("fallback", pa.bool_(), nullable=False),
             ("solver", SOLVER),
+        ]
+    )
+
+
+def reasons_schema() -> pa.Schema:
+    """Return the columns of `reasons.parquet`: a row where the reason of a queued job changes.
+
+    `now` and `time` are in simulated seconds. `kind` is null from where on no reason is given.
+    """
+    return pa.schema(
+        [
+            *(pa.field(name, pa.int64(), nullable=False) for name in ("round", "now", "job_id")),
+            ("kind", pa.string()),
+            ("job", pa.int64()),
+            ("time", pa.int64()),
+            pa.field("detail", pa.string(), nullable=False),
         ]
     )
 

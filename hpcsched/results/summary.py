@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hpcsched.dispatching.objective import Objective
@@ -14,7 +15,7 @@ from hpcsched.metrics.percentiles import nearest_rank, percentiles
 from hpcsched.metrics.sums import mean_of_floats
 from hpcsched.metrics.tables import Table, whole_column
 from hpcsched.results.files import SUMMARY, write_json
-from hpcsched.results.tables import run_tables, solver_statuses, state_counts
+from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
 from hpcsched.workload.account import TraceAccount
 
 DEFAULT_TAU = 10
@@ -64,7 +65,7 @@ def summarize(
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
     return {
-        "jobs": job_account(account, state_counts(folder), left),
+        "jobs": job_account(account, state_counts(folder), left, rejection_counts(folder)),
         "objective": {
             "name": objective.name,
             "parameters": dict(objective.parameters),
@@ -95,13 +96,16 @@ def write_summary(folder: Path, summary: dict[str, Any]) -> None:
 
 
 def job_account(
-    account: TraceAccount, ended: Mapping[str, int], left: Left | None
+    account: TraceAccount,
+    ended: Mapping[str, int],
+    left: Left | None,
+    rejected_by: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return what became of every record of the trace, as far as it was read.
 
-    `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected`. In
-    a run that was broken off `waiting` and `running` count as well, and jobs that had been read
-    ahead are `not_yet_submitted`.
+    `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected`, the
+    latter the sum of all `rejected_by`. In a run that was broken off `waiting` and `running` count
+    as well, and jobs that had been read ahead are `not_yet_submitted`.
     """
     by_state = {state: ended.get(state, 0) for state in ("completed", "killed", "rejected")}
     jobs: dict[str, Any] = {
@@ -110,6 +114,7 @@ def job_account(
         "clipped": dict(sorted(account.clipped.items())),
         "submitted": account.submitted,
         **by_state,
+        "rejected_by": dict(rejected_by),
     }
     if left is not None:
         submitted = sum(by_state.values()) + left.waiting + left.running

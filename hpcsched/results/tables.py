@@ -89,6 +89,15 @@ def state_counts(folder: Path) -> dict[str, int]:
     return _value_counts(part["state"] for part in ParquetTable(folder / JOBS).parts("state"))
 
 
+def rejection_counts(folder: Path) -> dict[str, int]:
+    """Return how many jobs were rejected, by what rejected them, in order of names."""
+    columns = (
+        part["rejected_by"].combine_chunks().drop_null()
+        for part in ParquetTable(folder / JOBS).parts("rejected_by")
+    )
+    return dict(sorted(_value_counts(columns).items()))
+
+
 def solver_statuses(folder: Path) -> dict[str, int]:
     """Return in how many rounds a solver was asked, by what came of it, in order of names."""
     columns = (

@@ -1,7 +1,10 @@
-"""Checks an allocation against what its job asked for, before room is taken for it."""
+"""Checks a decision: allocations before room is taken for them, reasons before they are told."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.reasons import REASON_KINDS, Reason
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
@@ -31,6 +34,36 @@ def check_allocation(
     if placed != job.units:
         raise ValueError(f"expected {job.units} units to be placed, found {placed}")
     return allocation
+
+
+def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
+    """Raise ValueError unless each reason is about another job of the queue, of a known kind."""
+    if not isinstance(reasons, tuple):
+        raise ValueError(f"expected a tuple of reasons, found {reasons!r}")
+    queued = {job.job_id for job in queue}
+    explained: set[int] = set()
+    for reason in reasons:
+        if not isinstance(reason, Reason):
+            raise ValueError(f"expected a reason, found {reason!r}")
+        job_id = reason.job_id
+        if job_id in explained:
+            raise ValueError(f"job {job_id} is given two reasons")
+        if job_id not in queued:
+            raise ValueError(f"job {job_id} is given a reason, and was not in the queue")
+        if reason.kind not in REASON_KINDS:
+            kinds = ", ".join(REASON_KINDS)
+            raise ValueError(
+                f"job {job_id} is given a reason of the kind {reason.kind!r}; there are: {kinds}"
+            )
+        numbers = (reason.job, reason.time)
+        if not isinstance(reason.detail, str) or any(
+            number is not None and not isinstance(number, int) for number in numbers
+        ):
+            raise ValueError(
+                f"job {job_id}: expected whole numbers or None as job and time of its reason, and"
+                f" text as detail, found {reason!r}"
+            )
+        explained.add(job_id)
 
 
 def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:

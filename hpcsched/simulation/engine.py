@@ -7,6 +7,9 @@ which it starts, which opens one more round of that instant if jobs still wait.
 A round that is charged a latency takes simulated time. Jobs end and are submitted meanwhile, but
 no other round begins; once its decision is carried out, the next round is due at once if anything
 did. A decision can always be carried out late: nothing else starts jobs, so the room is still free.
+
+Where partitions limit what a user may run, the dispatcher is shown the jobs that may start. If that
+is none, the round is held without it, so that it is known what waited.
 """
 
 from bisect import bisect_left, insort
@@ -14,31 +17,41 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from math import inf
+from operator import attrgetter
 from time import perf_counter
 from typing import NamedTuple
 
-from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.history import FollowsJobs
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.errors import DecisionError, PluginError
+from hpcsched.prediction.correction import Correction
+from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.simulation.check import check_allocation
+from hpcsched.simulation.check import check_allocation, check_reasons
 from hpcsched.simulation.latency import Latency, LatencyAccount
+from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.occupancy import idle_system
-from hpcsched.simulation.records import JobRecord, JobState, RoundRecord
+from hpcsched.simulation.records import JobRecord, JobState, RejectedBy, RoundRecord
 from hpcsched.system.space import OvercommitError
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
+
+_predicted_end = attrgetter("predicted_end_time")
 
 
 class Parts(NamedTuple):
     """What a simulation is made of.
 
     `uniform_request` is the unit request of every job, where that is one for all and the faster
-    pooled form of what is free may be used; None otherwise. `dispatcher_name` is for messages.
-    `latency` is what rounds are charged; None if decisions take no simulated time.
+    pooled form of what is free may be used, which no partition may bind to nodes; None otherwise.
+    `dispatcher_name` is for messages. `followers` are told of starts and ends before observers are.
+    `latency` is what rounds are charged; None if decisions take no simulated time. `correction` is
+    asked about running jobs that have outlived their prediction.
     """
 
     system: System
@@ -50,6 +63,9 @@ class Parts(NamedTuple):
     uniform_request: tuple[int, ...] | None = None
     kill_at_requested_time: bool = False
     latency: Latency | None = None
+    correction: Correction = OneSecond()
+    partitions: Partitions = NO_PARTITIONS
+    followers: Sequence[FollowsJobs] = ()
 
 
 class _Flight(NamedTuple):
@@ -79,20 +95,29 @@ class Simulation:
         # What only the simulator knows of a job in the system: its run time here, and how it ends.
         self._fates: dict[int, tuple[int, JobState]] = {}
         self._waiting_units: Counter[tuple[int, ...]] = Counter()
-        # By predicted end, which is the first field of a running job.
+        # By the end predicted at submission, which is the first field of a running job.
         self._running: list[RunningJob] = []
+        # Those that have outlived it, as dispatchers were last shown them, with a corrected end.
+        self._corrected: dict[int, RunningJob] = {}
+        self._correct = parts.correction.correct
         self._ends: list[tuple[int, int, RunningJob, JobState]] = []
         self._trace: Iterator[TracedJob] = iter(())
         self._upcoming: TracedJob | None = None
         self._now = 0
         self._round = 0
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
+        partitions = parts.partitions
+        self._limits = Limits(partitions, parts.system) if partitions else None
         self._no_flight = _Flight(0, False, (0,) * len(parts.system.resource_types))
         self.stopped = False
         self._forecast = _forecaster(parts.predictor)
         self._observe = parts.predictor.observe
         self._submitted = _handlers(parts.observers, "job_submitted")
-        self._started = _handlers(parts.observers, "job_started")
+        self._started = [
+            *(follower.job_started for follower in parts.followers),
+            *_handlers(parts.observers, "job_started"),
+        ]
+        self._followed_ends = [follower.job_ended for follower in parts.followers]
         self._ended = _handlers(parts.observers, "job_ended")
         self._rounds = _handlers(parts.observers, "round_ended")
         self._explained = _handlers(parts.observers, "reasons_given")
@@ -172,6 +197,9 @@ class Simulation:
         job, run_time = traced
         if job.job_id in self._fates:
             raise PluginError(f"trace source: job {job.job_id} is in the system already")
+        refused_by: RejectedBy | None = None
+        if self._limits is not None:
+            job, refused_by = self._limits.admit(job)
         state: JobState = "completed"
         if self._parts.kill_at_requested_time and run_time > job.requested_time:
             run_time, state = job.requested_time, "killed"
@@ -184,11 +212,14 @@ class Simulation:
             self._system.demand(job.units, job.unit_request),
             job,
         )
-        self._queue[job.job_id] = waiting
-        self._fates[job.job_id] = run_time, state
-        self._waiting_units[job.unit_request] += job.units
+        if refused_by is None:
+            self._queue[job.job_id] = waiting
+            self._fates[job.job_id] = run_time, state
+            self._waiting_units[job.unit_request] += job.units
         for tell in self._submitted:
             tell(waiting)
+        if refused_by is not None:
+            self._reject(waiting, refused_by)
 
     def _predict(self, job: Job, run_time: int) -> int:
         try:
@@ -207,10 +238,11 @@ class Simulation:
     def _hold_round(self) -> bool:
         """Ask for a decision and carry it out; return whether another round is due at once."""
         asked, queued, running = self._now, len(self._queue), len(self._running)
-        decision, decision_time = self._ask()
+        eligible = self._eligible()
+        decision, decision_time = self._ask(eligible)
         flight: _Flight | None = self._no_flight
-        if self._latency is not None:
-            flight = self._await(self._latency.charge(queued, decision, decision_time))
+        if self._latency is not None and eligible:
+            flight = self._await(self._latency.charge(len(eligible), decision, decision_time))
         if flight is None:
             return False
         self._apply(self._now, decision)
@@ -233,17 +265,29 @@ class Simulation:
             )
             for tell in self._rounds:
                 tell(record)
+            held = () if self._limits is None else self._limits.reasons()
             for explain in self._explained:
-                explain(record, decision.reasons)
-        return self._end_all() or flight.changed
+                explain(record, (*decision.reasons, *held))
+        freed = self._limits is not None and self._limits.frees(tuple(self._queue.values()))
+        return self._end_all() or flight.changed or freed
 
-    def _ask(self) -> tuple[Decision, float]:
-        """Return the dispatcher's decision, and the real seconds that it took."""
+    def _eligible(self) -> tuple[WaitingJob, ...]:
+        """Return the queued jobs that no limit holds back."""
+        queue = tuple(self._queue.values())
+        return queue if self._limits is None else self._limits.eligible(queue)
+
+    def _ask(self, queue: tuple[WaitingJob, ...]) -> tuple[Decision, float]:
+        """Return the dispatcher's decision, and the real seconds that it took.
+
+        Of an empty queue it is not asked.
+        """
         self._round += 1
+        if not queue:
+            return NOTHING, 0.0
         problem = DispatchingProblem(
             self._now,
             self._round,
-            tuple(self._queue.values()),
+            queue,
             self._snapshot_running(self._now),
             self._system,
             self._parts.objective,
@@ -258,6 +302,11 @@ class Simulation:
         decision_time = perf_counter() - began
         if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
             raise self._fault(f"expected a decision with a tuple of starts, found {decision!r}")
+        if decision.reasons:
+            try:
+                check_reasons(decision.reasons, problem.queue)
+            except ValueError as error:
+                raise self._fault(str(error)) from None
         return decision, decision_time
 
     def _await(self, seconds: int) -> _Flight | None:
@@ -279,13 +328,39 @@ class Simulation:
         return _Flight(seconds, changed, lost)
 
     def _snapshot_running(self, now: int) -> tuple[RunningJob, ...]:
-        """Return the running jobs; those past their prediction are to end one second from now."""
+        """Return the running jobs by predicted end, which is corrected where it has passed.
+
+        `_running` keeps the order of the first predictions, so that jobs are found in it.
+        """
         running = self._running
         if not running or running[0].predicted_end_time > now:
             return tuple(running)
         overdue = bisect_left(running, (now + 1,))
-        corrected = [job._replace(predicted_end_time=now + 1) for job in running[:overdue]]
-        return (*corrected, *running[overdue:])
+        shown = self._corrected
+        for job in running[:overdue]:
+            corrected = shown.get(job.job_id)
+            if corrected is None or corrected.predicted_end_time <= now:
+                shown[job.job_id] = self._foresee_end(job, now)
+        jobs = [*(shown[job.job_id] for job in running[:overdue]), *running[overdue:]]
+        jobs.sort(key=_predicted_end)
+        return tuple(jobs)
+
+    def _foresee_end(self, running: RunningJob, now: int) -> RunningJob:
+        """Return a running job that has outlived all predictions with a corrected end."""
+        waiting, elapsed = running.waiting, now - running.start_time
+        try:
+            run_time = self._correct(waiting.job, waiting.predicted_run_time, elapsed)
+        except Exception as error:
+            what = f"raised {type(error).__name__}: {error}"
+            raise self._correction_fault(waiting.job, what) from error
+        if type(run_time) is not int or run_time <= elapsed:
+            what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
+            raise self._correction_fault(waiting.job, what)
+        return running._replace(predicted_end_time=running.start_time + run_time)
+
+    def _correction_fault(self, job: Job, what: str) -> PluginError:
+        correction = type(self._parts.correction).__name__
+        return PluginError(f"correction {correction}, job {job.job_id}: {what}")
 
     def _apply(self, now: int, decision: Decision) -> None:
         for start in decision.starts:
@@ -293,17 +368,22 @@ class Simulation:
         for job_id in decision.rejected:
             waiting = self._leave_queue(job_id)
             del self._fates[job_id]
-            record = JobRecord(
-                waiting.job,
-                waiting.demand,
-                waiting.predicted_run_time,
-                "rejected",
-                None,
-                None,
-                None,
-            )
-            for tell in self._ended:
-                tell(record)
+            self._reject(waiting, "dispatcher")
+
+    def _reject(self, waiting: WaitingJob, by: RejectedBy) -> None:
+        """Tell observers of a job that leaves the system without having run."""
+        record = JobRecord(
+            waiting.job,
+            waiting.demand,
+            waiting.predicted_run_time,
+            "rejected",
+            None,
+            None,
+            None,
+            by,
+        )
+        for tell in self._ended:
+            tell(record)
 
     def _start(self, now: int, start: Start) -> None:
         try:
@@ -325,6 +405,8 @@ class Simulation:
         )
         insort(self._running, running)
         heappush(self._ends, (now + run_time, job_id, running, state))
+        if self._limits is not None:
+            self._limits.started(running)
         for tell in self._started:
             tell(running)
 
@@ -333,12 +415,17 @@ class Simulation:
         waiting = running.waiting
         del self._fates[job_id]
         del self._running[bisect_left(self._running, running)]
+        self._corrected.pop(job_id, None)
         self._occupancy.release(running.allocation, waiting.job)
         try:
             self._observe(waiting.job, end_time - running.start_time)
         except Exception as error:
             what = f"raised {type(error).__name__}: {error}"
             raise self._predictor_fault(waiting.job, what) from error
+        if self._limits is not None:
+            self._limits.ended(running)
+        for follow in self._followed_ends:
+            follow(running, end_time)
         record = JobRecord(
             waiting.job,
             waiting.demand,
@@ -352,6 +439,8 @@ class Simulation:
             tell(record)
 
     def _leave_queue(self, job_id: int) -> WaitingJob:
+        if self._limits is not None and job_id in self._limits.held:
+            raise self._fault(f"job {job_id} is held back: {self._limits.held[job_id]}")
         waiting = self._queue.pop(job_id, None)
         if waiting is None:
             raise self._fault(f"job {job_id} is not waiting, or was decided on twice")

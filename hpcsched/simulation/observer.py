@@ -15,7 +15,7 @@ class Observer:
     """
 
     def job_submitted(self, job: WaitingJob) -> None:
-        """A job has joined the queue, at its submit time."""
+        """A job was submitted, at its submit time; it waits, or is told of as rejected next."""
 
     def job_started(self, job: RunningJob) -> None:
         """A job has started, at its start time."""

@@ -1,8 +1,9 @@
 """What hpcsched ships for the tests of plugins; needs the extra `testing`.
 
 Functions make small systems, jobs and dispatching problems, replay jobs under a dispatcher, and
-check a dispatcher or a predictor on seeded sample workloads. Two pytest fixtures, `use_plugins` and
-`run_scenario`, let a test use plugins that are not installed; put this into your `conftest.py`:
+check a dispatcher, a predictor or a correction on seeded sample workloads. Two pytest fixtures,
+`use_plugins` and `run_scenario`, let a test use plugins that are not installed; put this into your
+`conftest.py`:
 
     pytest_plugins = ["hpcsched.testing"]
 
@@ -12,6 +13,7 @@ PYTEST_DONT_REWRITE.
 
 from hpcsched.testing.audit import audit_replay
 from hpcsched.testing.building import make_jobs, make_problem, make_system
+from hpcsched.testing.correction import check_correction
 from hpcsched.testing.dispatcher import check_dispatcher
 from hpcsched.testing.fixtures import RunScenario, UsePlugins, run_scenario, use_plugins
 from hpcsched.testing.predictor import check_predictor
@@ -23,6 +25,7 @@ __all__ = [
     "SampleWorkload",
     "UsePlugins",
     "audit_replay",
+    "check_correction",
     "check_dispatcher",
     "check_predictor",
     "make_jobs",

@@ -7,11 +7,13 @@ import numpy as np
 from hpcsched.results.audit.capacity import check_capacity
 from hpcsched.results.audit.columns import RunColumns, match, read_trace
 from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.results.audit.partitions import check_partitions
 from hpcsched.results.audit.places import check_places
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
 
 
 def audit_replay(
@@ -20,11 +22,12 @@ def audit_replay(
     system: System,
     *,
     kill_at_requested_time: bool = False,
+    partitions: Partitions = NO_PARTITIONS,
 ) -> None:
     """Raise AssertionError, with what is wrong, unless the records are a valid replay of the jobs.
 
     Every job is there exactly once; none starts before its submission; each ends when it must; all
-    its units are placed, where they may be; no node is ever overcommitted.
+    its units are placed, where they may be; no node is ever overcommitted; partitions are kept.
     """
     trace, run = read_trace(jobs, system), _columns(records, system)
     rows = match(trace, run)
@@ -34,6 +37,7 @@ def audit_replay(
         check_times(trace, run, rows, kill_at_requested_time=kill_at_requested_time),
         check_places(trace, run, rows, system),
         check_capacity(run, system),
+        *check_partitions(trace, run, rows, system, partitions),
     )
     violations = [violation for check in checks for violation in check.violations]
     if violations:
@@ -56,6 +60,7 @@ def _columns(records: Sequence[JobRecord], system: System) -> RunColumns:
         demand=[record.demand for record in records],
         exclusive=np.array([job.exclusive for job in jobs], dtype=np.bool_),
         state=np.array([record.state for record in records], dtype=np.str_),
+        rejected_by=np.array([record.rejected_by or "" for record in records], dtype=np.str_),
         has_start=np.array([record.start_time is not None for record in records], dtype=np.bool_),
         start_time=start,
         has_end=np.array([record.end_time is not None for record in records], dtype=np.bool_),

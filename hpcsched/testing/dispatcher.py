@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable
 
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.testing.audit import audit_replay
+from hpcsched.testing.reasons import ReasonCheck
 from hpcsched.testing.replaying import replay
 from hpcsched.testing.workloads import SampleWorkload, sample_workloads
 
@@ -16,9 +18,9 @@ def check_dispatcher(
 
     `make` is called for every replay: give the class, or a function. Jobs that all ask for the same
     are replayed twice, with what is free shown as nodes and as slots. A `reproducible` dispatcher
-    must decide the same when asked again. Raises DecisionError where a decision cannot be carried
-    out or jobs wait for ever, and AssertionError where an audit finds something; a note says on
-    which workload.
+    must decide the same when asked again, and also when asked for reasons. Reasons must fit what
+    starts; none need be given. Raises DecisionError where a decision cannot be carried out or jobs
+    wait for ever, and AssertionError where an audit finds something; a note says on which workload.
     """
     for seed in seeds:
         for workload in sample_workloads(seed):
@@ -34,18 +36,25 @@ def check_dispatcher(
 def _check(
     make: Callable[[], Dispatcher], workload: SampleWorkload, pooled: bool, reproducible: bool
 ) -> None:
-    def run() -> list[JobRecord]:
-        return replay(make(), workload.jobs, workload.system, pooled=pooled)
+    def run(*observers: Observer) -> list[JobRecord]:
+        return replay(make(), workload.jobs, workload.system, pooled=pooled, observers=observers)
 
     records = run()
     audit_replay(records, workload.jobs, workload.system)
     if reproducible:
-        for first, second in zip(records, run(), strict=True):
-            if _outcome(first) != _outcome(second):
-                raise AssertionError(
-                    f"two replays differ, first in job {first.job.job_id}: it {_told(first)}, and"
-                    f" job {second.job.job_id} {_told(second)} the second time"
-                )
+        _expect_equal(records, run(), "the second time")
+    explained = run(ReasonCheck())
+    if reproducible:
+        _expect_equal(records, explained, "when asked for reasons")
+
+
+def _expect_equal(records: list[JobRecord], others: list[JobRecord], when: str) -> None:
+    for first, second in zip(records, others, strict=True):
+        if _outcome(first) != _outcome(second):
+            raise AssertionError(
+                f"two replays differ, first in job {first.job.job_id}: it {_told(first)}, and"
+                f" job {second.job.job_id} {_told(second)} {when}"
+            )
 
 
 def _outcome(record: JobRecord) -> tuple[object, ...]:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.objectives import BoundedSlowdown
+from hpcsched.prediction.correction import Correction
+from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Parts, Simulation
@@ -30,26 +32,31 @@ def replay(
     *,
     kill_at_requested_time: bool = False,
     pooled: bool = False,
+    correction: Correction | None = None,
+    observers: Sequence[Observer] = (),
 ) -> list[JobRecord]:
     """Replay jobs to the end and return their records, in the order in which they left the system.
 
     Jobs come by ascending submit time. Without a predictor, dispatchers plan with requested times.
-    `pooled` shows the dispatcher slots instead of nodes, for jobs that all ask for the same. Raises
-    DecisionError where a decision cannot be carried out or jobs wait for ever.
+    `pooled` shows the dispatcher slots instead of nodes, for jobs that all ask for the same.
+    Without a correction, jobs that outlive their prediction are said to end in a second. The
+    `observers` follow the replay; where one hears of reasons, the dispatcher is asked for them.
+    Raises DecisionError where a decision cannot be carried out or jobs wait for ever.
     """
-    observer = _Records()
+    records = _Records()
     parts = Parts(
         system,
         dispatcher,
         type(dispatcher).__name__,
         RequestedTime() if predictor is None else predictor,
         BoundedSlowdown(),
-        (observer,),
+        (records, *observers),
         uniform_request([traced.job for traced in jobs]) if pooled else None,
         kill_at_requested_time,
+        correction=OneSecond() if correction is None else correction,
     )
     Simulation(parts).run(iter(jobs))
-    return observer.records
+    return records.records
 
 
 def start_times(records: Iterable[JobRecord]) -> dict[int, int | None]:

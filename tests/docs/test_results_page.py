@@ -8,7 +8,7 @@ import pytest
 from hpcsched.assembly import assemble
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest
-from hpcsched.results.schema import STATES, jobs_schema, rounds_schema
+from hpcsched.results.schema import STATES, jobs_schema, reasons_schema, rounds_schema
 from hpcsched.results.summary import Left, job_account
 from hpcsched.runner import run
 from hpcsched.scenario import load_scenario
@@ -21,6 +21,7 @@ SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | 
 NAMED = {
     "jobs.skipped": "policy",
     "jobs.clipped": "policy",
+    "jobs.rejected_by": "rule",
     "objective.parameters": "parameter",
     "metrics": "metric",
     "definitions": "metric",
@@ -71,6 +72,11 @@ def test_columns(section, schema, scenario):
     assert described(section) == schema(scenario.system.build()).names
 
 
+def test_columns_of_reasons():
+    """Every column is described, in order, and no other."""
+    assert described("reasons.parquet") == reasons_schema().names
+
+
 def test_states():
     """The states of a job are named."""
     row = next(row for row in tables(SECTIONS["jobs.parquet"])[0] if row[0] == "`state`")
@@ -84,7 +90,8 @@ def test_summary_keys(scenario, tmp_path):
     account.skipped["malformed"] = account.clipped["over_requested_time"] = 1
     found = dict.fromkeys(key_paths(summary))
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
-    found |= dict.fromkeys(key_paths({"jobs": job_account(account, {}, Left(1, 1))}))
+    jobs = job_account(account, {}, Left(1, 1), {"dispatcher": 1})
+    found |= dict.fromkeys(key_paths({"jobs": jobs}))
     assert sorted(described("summary.json")) == sorted(found)
     assert list(Manifest.model_fields) == described("manifest.json")
     json.dumps(summary)

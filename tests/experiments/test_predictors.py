@@ -14,6 +14,7 @@ from tests.workload.swf_files import record, write
 
 DECLARATION = """\
 name: small
+correction: doubling
 traces:
   log: {scenario: base.yaml, allocator: best_fit}
 predictors:
@@ -55,6 +56,7 @@ def test_every_combination_is_a_cell(declared, tmp_path):
     ]
     scenario = found[1].load()
     assert scenario.predictor.plugin_name == "actual"
+    assert scenario.correction.plugin_name == "doubling"
     assert scenario.dispatcher.allocator.plugin_name == "best_fit"
     assert scenario.dispatcher.option == "greedy"
 

@@ -161,7 +161,7 @@ def record_of(placed: Placed) -> JobRecord:
     allocation = NodeAllocation(tuple(placed.places), tuple(placed.places.values()))
     demand = SYSTEM.demand(wanted.units, wanted.unit_request)
     if placed.start is None:
-        return JobRecord(wanted, demand, 60, "rejected", None, None, None)
+        return JobRecord(wanted, demand, 60, "rejected", None, None, None, "dispatcher")
     return JobRecord(wanted, demand, 60, "completed", placed.start, placed.end, allocation)
 
 

@@ -11,7 +11,8 @@ from hpcsched.errors import InputError, PluginError
 from hpcsched.metrics.tables import whole_column
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.manifest import start_manifest
-from hpcsched.results.recorder import ROW_GROUP, RunRecorder
+from hpcsched.results.record_file import ROW_GROUP
+from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, summarize
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation

@@ -7,6 +7,7 @@ import pytest
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.heuristic.reject import Reject
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.reasons import Reason, ReasonKind
 from hpcsched.errors import DecisionError
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.testing import check_dispatcher
@@ -72,3 +73,51 @@ def test_what_the_audit_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "replay", lambda *args, **more: replay(*args, **more)[1:])
     with pytest.raises(AssertionError, match="expected in the run, found only in the trace"):
         check_dispatcher(easy)
+
+
+class Explains:
+    """EASY, with one kind of reason for all jobs, or only for those that start."""
+
+    def __init__(self, kind: ReasonKind, *, of_starts: bool = False) -> None:
+        self._easy = easy()
+        self._kind, self._of_starts = kind, of_starts
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return EASY's decision, with other reasons."""
+        decision = self._easy.dispatch(problem)._replace(reasons=())
+        explained = decision.starts if self._of_starts else problem.queue
+        reasons = tuple(Reason(job.job_id, self._kind) for job in explained)
+        return decision._replace(reasons=reasons) if problem.explain else decision
+
+
+class Swayed:
+    """Starts jobs in another order when it is to explain itself."""
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return what a list scheduler says."""
+        return lists("ljf" if problem.explain else "sjf", "greedy").dispatch(problem)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("no_room", "the reason of job [0-9]+ is 'no_room', and the job starts"),
+        ("planned", "the reason of job [0-9]+ is 'planned', and the job does not start"),
+    ],
+)
+def test_reasons_that_are_not_so(kind: ReasonKind, message: str) -> None:
+    """A reason to wait of a job that starts, and the reverse, fail the check."""
+    with pytest.raises(AssertionError, match=f"^round [0-9]+: {message}"):
+        check_dispatcher(lambda: Explains(kind))
+
+
+def test_reasons_may_be_few() -> None:
+    """A dispatcher that says less than it could passes."""
+    check_dispatcher(lambda: Explains("in_order", of_starts=True), seeds=[0])
+
+
+def test_reasons_that_change_what_starts() -> None:
+    """To be asked why must not make a difference."""
+    with pytest.raises(AssertionError, match=r"two replays differ, .* when asked for reasons"):
+        check_dispatcher(Swayed)
+    check_dispatcher(Swayed, seeds=[0], reproducible=False)

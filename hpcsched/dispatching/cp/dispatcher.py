@@ -16,6 +16,7 @@ from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
+from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Jobs, Selection, Wanted
@@ -81,24 +82,25 @@ class CpDispatcher:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        decision = self._plan(problem)
-        if decision.starts or problem.running:
-            return decision
-        starts = start_first(problem, self.priority.sort(problem), self.allocator)
-        return decision._replace(starts=starts, fallback=True)
+        decision, carried_out = self._plan(problem)
+        if not decision.starts and not problem.running:
+            starts = start_first(problem, self.priority.sort(problem), self.allocator)
+            decision = decision._replace(starts=starts, fallback=True)
+        return with_reasons(problem, decision, carried_out, self.allocator)
 
-    def _plan(self, problem: DispatchingProblem) -> Decision:
+    def _plan(self, problem: DispatchingProblem) -> tuple[Decision, CarriedOut | None]:
+        """Return what a plan starts now, and the plan, if there was anything to plan."""
         settings = self.settings
         by_priority = self.priority.sort(problem)
         selection = self._select(problem, by_priority)
         if selection is None:
-            return NOTHING
+            return NOTHING, None
         planner = ListPlanner(selection.data)
         at_hand = [planner.plan(order) for order in self._orders(problem, selection)]
         best = _best(at_hand, selection)
         if best is not None and not best.starts.any():
             self._length = settings.length
-            return Decision(self._starts(problem, selection, best))
+            return Decision(self._starts(problem, selection, best)), CarriedOut(selection, best)
         answer, call = self._ask(selection, best)
         plan = answer.plan
         unsolved = plan is None
@@ -106,15 +108,18 @@ class CpDispatcher:
         if plan is None:
             plan = best or planner.plan(range(len(selection.jobs)))
             carry_out = self._starts if settings.overdue else self._place
-            return Decision(carry_out(problem, selection, plan), fallback=True, solver=call)
+            starts = carry_out(problem, selection, plan)
+            return Decision(starts, fallback=True, solver=call), CarriedOut(selection, plan)
         if settings.decode == "prb":
-            return Decision(self._place(problem, selection, plan), solver=call)
+            starts = self._place(problem, selection, plan)
+            return Decision(starts, solver=call), CarriedOut(selection, plan)
         plans = [planner.plan(in_planned_order(plan), plan), *at_hand]
         if self.formulation.binds == "plan":
             plans.insert(0, _begun_at_once(plan, selection))
         chosen = _best(plans, selection)
         assert chosen is not None
-        return Decision(self._starts(problem, selection, chosen), solver=call)
+        starts = self._starts(problem, selection, chosen)
+        return Decision(starts, solver=call), CarriedOut(selection, chosen)
 
     def _select(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]

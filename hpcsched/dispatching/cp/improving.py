@@ -19,6 +19,7 @@ from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
+from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.node_choice import spare_where_much
 from hpcsched.dispatching.planning.plan import Plan
@@ -87,24 +88,28 @@ class Improving:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         by_priority = self.priority.sort(problem)
-        decision = self._decide(problem, by_priority)
+        decision, carried_out = self._decide(problem, by_priority)
         if not decision.starts and not problem.running:
             starts = start_first(problem, by_priority, self.allocator)
             decision = decision._replace(starts=starts, fallback=True)
         started = {start.job_id for start in decision.starts}
         self.aim.add([job for job in problem.queue if job.job_id in started], problem.now)
-        return decision
+        return with_reasons(problem, decision, carried_out, self.allocator)
 
-    def _decide(self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]) -> Decision:
+    def _decide(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> tuple[Decision, CarriedOut | None]:
+        """Return what a plan starts now, and the plan, if there was anything to plan."""
         search = self._begin(problem, by_priority)
         if search is None:
-            return NOTHING
+            return NOTHING, None
         self._improve(search)
         unsolved = bool(search.calls) and not search.solved
         self._length = max(len(search.selection.jobs) // 2, 1) if unsolved else self.settings.length
         plan = search.best or search.planner.plan(range(len(search.selection.jobs)))
         starts = starts_now(problem, search.selection, plan, self.allocator)
-        return Decision(starts, fallback=unsolved, solver=together(search.calls))
+        decision = Decision(starts, fallback=unsolved, solver=together(search.calls))
+        return decision, CarriedOut(search.selection, plan)
 
     def _begin(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]

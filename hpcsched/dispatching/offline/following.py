@@ -6,7 +6,12 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
 from hpcsched.dispatching.offline.problem import OfflinePlan
+from hpcsched.dispatching.planning.explaining import planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.reasons import ReasonKind
+
+PASSING_FIRST = "jobs that run for no time go first in an instant"
+"""Of a job that is due now and goes in a later round of the same instant."""
 
 
 class FollowsPlan:
@@ -24,6 +29,18 @@ class FollowsPlan:
 
         Jobs that run for no time go first, as planned; when they have ended there is another round.
         """
+        decision = Decision(self._starts(problem))
+        if not problem.explain:
+            return decision
+        starts = self._plan.starts
+        planned = {job.job_id: starts[job.job_id] for job in problem.queue}
+        postponed: ReasonKind = "solver_postponed"
+        left_over = postponed, PASSING_FIRST
+        reasons = planned_reasons(problem, decision, planned, self._allocator, left_over)
+        return decision._replace(reasons=reasons)
+
+    def _starts(self, problem: DispatchingProblem) -> tuple[Start, ...]:
+        """Return the starts of what is due and has room in this round."""
         starts = self._plan.starts
         due = [job for job in problem.queue if starts[job.job_id] <= problem.now]
         for job in due:
@@ -32,13 +49,10 @@ class FollowsPlan:
         workspace = open_workspace(problem, self._allocator)
         passing = [job for job in due if job.job_id in self._plan.passing]
         if passing:
-            return Decision(tuple(self._pass(passing, workspace)))
+            return tuple(self._pass(passing, workspace))
         allocations = self._plan.allocations
-        return Decision(
-            tuple(
-                Start(job.job_id, allocations.get(job.job_id) or workspace.place(job))
-                for job in due
-            )
+        return tuple(
+            Start(job.job_id, allocations.get(job.job_id) or workspace.place(job)) for job in due
         )
 
     def _pass(self, passing: Sequence[WaitingJob], workspace: Workspace) -> Iterator[Start]:

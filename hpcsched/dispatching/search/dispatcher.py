@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
+from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.list_plans import ListPlanner, orders_of, weighted_order
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.node_choice import spare_where_much
@@ -58,15 +59,19 @@ class OrderSearch:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         by_priority = (self.priority or self.aim).sort(problem)
-        starts = self._search(problem, by_priority)
-        if starts or problem.running:
-            return Decision(starts)
-        return Decision(start_first(problem, by_priority, self.allocator), fallback=True)
+        carried_out = self._search(problem, by_priority)
+        decision = NOTHING
+        if carried_out is not None:
+            decision = Decision(starts_now(problem, *carried_out, self.allocator))
+        if not decision.starts and not problem.running:
+            starts = start_first(problem, by_priority, self.allocator)
+            decision = Decision(starts, fallback=True)
+        return with_reasons(problem, decision, carried_out, self.allocator)
 
     def _search(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
-    ) -> tuple[Start, ...]:
-        """Return what the best plan found starts now."""
+    ) -> CarriedOut | None:
+        """Return the best plan found; None where no job can start now."""
         settings = self.settings
         # Compiled code has the cost itself, so the model's data need no curves.
         spare = spare_where_much(settings.spare_nodes, problem)
@@ -75,11 +80,11 @@ class OrderSearch:
             problem, by_priority, wanted, lambda jobs: self.aim.cost(jobs, problem.now)
         )
         if selection is None:
-            return ()
+            return None
         plan = self._plan(problem, selection)
         now = (plan.starts == 0).nonzero()[0]
         self.aim.add([selection.jobs[i] for i in now], problem.now)
-        return starts_now(problem, selection, plan, self.allocator)
+        return CarriedOut(selection, plan)
 
     def _plan(self, problem: DispatchingProblem, selection: Selection) -> Plan:
         """Return the plan of the best order found."""

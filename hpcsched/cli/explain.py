@@ -1,0 +1,66 @@
+"""`hpcsched explain`: why a job of a run started when it did."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from hpcsched.report.explanation import FromTrace, JobFacts
+    from hpcsched.results.directory import RunDirectory
+
+
+class Format(StrEnum):
+    """How the explanation is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def explain(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The run directory.", show_default=False)
+    ],
+    job: Annotated[
+        int, typer.Argument(metavar="JOB", help="The number of the job.", show_default=False)
+    ],
+    format_: Annotated[
+        Format, typer.Option("--format", help="text for people, json for programs.")
+    ] = Format.TEXT,
+) -> None:
+    """Tell why a job started when it did, what it waited for, and what it held up.
+
+    The run must have recorded reasons: hpcsched run --explain.
+    """
+    from hpcsched.report.explanation import explain_job
+    from hpcsched.report.explanation_rendering import as_json, as_text
+    from hpcsched.results.directory import RunDirectory
+
+    run = RunDirectory.open(directory)
+    explanation = explain_job(run, job, _from_trace(run))
+    typer.echo(as_json(explanation) if format_ == Format.JSON else as_text(explanation))
+
+
+def _from_trace(run: "RunDirectory") -> "FromTrace":
+    """Return what looks up jobs in the trace of a run, and finds none where it cannot be read."""
+
+    def look_up(job_ids: "Collection[int]") -> "Mapping[int, JobFacts]":
+        from hpcsched.assembly import assemble
+        from hpcsched.errors import HpcschedError
+        from hpcsched.report.explanation import traced_facts
+        from hpcsched.scenario import load_scenario
+
+        try:
+            parts = assemble(load_scenario(run.scenario_path))
+            return {
+                job.job_id: traced_facts(job, parts.system.resource_types)
+                for job, _ in parts.source.jobs()
+                if job.job_id in job_ids
+            }
+        except HpcschedError:
+            return {}
+
+    return look_up

@@ -1,0 +1,126 @@
+"""`reasons.parquet`: why jobs started or waited, as the dispatcher said; written, and read back."""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hpcsched.dispatching.problem import RunningJob
+from hpcsched.dispatching.reasons import STARTS, Reason, ReasonKind
+from hpcsched.results.files import REASONS
+from hpcsched.results.record_file import RecordFile, transposed, whole
+from hpcsched.results.schema import reasons_schema
+from hpcsched.results.tables import ParquetTable
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import JobRecord, RoundRecord
+
+
+class _Said(NamedTuple):
+    """The reason of a job as it was last written, and whether a time was ever told with it."""
+
+    what: tuple[ReasonKind, int | None, str]
+    timed: bool
+
+
+class ReasonRow(NamedTuple):
+    """A row of `reasons.parquet`: from this round on, this is why the job waits, or it starts.
+
+    `round` and `now`, in seconds, are the round's; the rest is that of `Reason`. `kind` is None
+    from where on the dispatcher gives no reason any more.
+    """
+
+    round: int
+    now: int
+    job_id: int
+    kind: ReasonKind | None
+    job: int | None
+    time: int | None
+    detail: str
+
+
+class ReasonRecorder(Observer):
+    """Writes `reasons.parquet` into a folder: for each job its reasons, where they change.
+
+    A reason is written again when its kind, job or detail is another, and when it first has a time;
+    not when that time moves or is not told, as plans move in nearly every round. What is kept in
+    memory is a reason for each queued job, and what fills a row group. Equal runs give equal bytes.
+    Raises InputError where the file cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file: RecordFile[ReasonRow] = RecordFile(
+            folder / REASONS, reasons_schema(), _columns, repetitive=["kind", "detail"]
+        )
+        self._last: dict[int, _Said] = {}
+        self._gone: set[int] = set()
+
+    def job_started(self, job: RunningJob) -> None:
+        """Take note that the job waits no longer."""
+        self._gone.add(job.job_id)
+
+    def job_ended(self, record: JobRecord) -> None:
+        """Take note that the job waits no longer, if it was rejected."""
+        if record.state == "rejected":
+            self._gone.add(record.job.job_id)
+
+    def reasons_given(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:
+        """Write the reasons that are not those of the round before."""
+        last, number, now = self._last, record.round, record.now
+        present: dict[int, _Said] = {}
+        for job_id, kind, job, time, detail in reasons:
+            what, timed, before = (kind, job, detail), time is not None, last.pop(job_id, None)
+            if before is None or before.what != what or (timed and not before.timed):
+                self._file.add(ReasonRow(number, now, job_id, kind, job, time, detail))
+            else:
+                timed = before.timed
+            if kind not in STARTS and job_id not in self._gone:
+                present[job_id] = _Said(what, timed)
+        for job_id in last:
+            if job_id not in self._gone:
+                self._file.add(ReasonRow(number, now, job_id, None, None, None, ""))
+        self._last = present
+        self._gone.clear()
+
+    def close(self) -> None:
+        """Write what is left and finish the file."""
+        self._file.close()
+
+
+def _columns(rows: Sequence[ReasonRow], _schema: pa.Schema) -> list[pa.Array]:
+    """Return the columns of `reasons_schema`."""
+    rounds, instants, job_ids, kinds, jobs, times, details = transposed(rows)
+    return [
+        whole(rounds),
+        whole(instants),
+        whole(job_ids),
+        pa.array(kinds, pa.string()),
+        pa.array(jobs, pa.int64()),
+        pa.array(times, pa.int64()),
+        pa.array(details, pa.string()),
+    ]
+
+
+def reasons_of(table: ParquetTable, job_ids: Collection[int]) -> dict[int, list[ReasonRow]]:
+    """Return the rows of some jobs, each job's in order of rounds; raises InputError as reading."""
+    found: dict[int, list[ReasonRow]] = {job_id: [] for job_id in job_ids}
+    for row in _rows_where(table, "job_id", job_ids):
+        found[row.job_id].append(row)
+    return found
+
+
+def jobs_that_speak_of(table: ParquetTable, job_id: int) -> list[int]:
+    """Return the jobs of which some reason names another job, in order of their first such one.
+
+    Raises InputError where the file cannot be read.
+    """
+    return list(dict.fromkeys(row.job_id for row in _rows_where(table, "job", [job_id])))
+
+
+def _rows_where(table: ParquetTable, column: str, among: Collection[int]) -> Iterator[ReasonRow]:
+    """Yield the rows whose number in a column is among some."""
+    wanted = pa.array(sorted(among), pa.int64())
+    for part in table.parts(*ReasonRow._fields):
+        chosen = part.filter(pc.is_in(part[column], value_set=wanted, skip_nulls=True))
+        yield from (ReasonRow(**row) for row in chosen.to_pylist())
