@@ -14,7 +14,7 @@ QUICKSTART := small-easy small-fcfs small-sjf small-cp small-order-search
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all lint bench debs2024 schema clean $(QUICKSTART)
+.PHONY: quickstart test test-all lint bench debs2024 predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync small-order-search $(QUICKSTART)
@@ -42,6 +42,10 @@ bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchma
 
 debs2024: $(VENV)/installed ## Rerun the comparison of a paper; see docs/reproduction.md
 	$(BIN)/python -m experiments.debs2024
+
+predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/predictors.md
+	$(BIN)/pip install --quiet --constraint constraints.txt plugins/hpcsched-learned
+	$(BIN)/python -m experiments.predictors
 
 schema: $(VENV)/installed-dev ## Write the JSON Schema of scenarios anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json
