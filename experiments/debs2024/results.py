@@ -85,7 +85,7 @@ def _result(run: RunDirectory) -> Result:
     ended = datetime.fromisoformat(run.manifest.finished or run.manifest.started)
     return Result(
         summary["metrics"],
-        None if offline else summary["rounds"].get("decision_time_mean"),
+        None if offline else run.timing["rounds"].get("decision_time_mean"),
         offline.get("lower_bound") if offline else None,
         (ended - began).total_seconds(),
     )

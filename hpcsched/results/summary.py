@@ -11,9 +11,8 @@ from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
 from hpcsched.metrics.metric import Metric, RunTables
-from hpcsched.metrics.percentiles import nearest_rank, percentiles
-from hpcsched.metrics.sums import mean_of_floats
-from hpcsched.metrics.tables import Table, whole_column
+from hpcsched.metrics.percentiles import percentiles
+from hpcsched.metrics.tables import Table
 from hpcsched.results.files import SUMMARY, write_json
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
 from hpcsched.workload.account import TraceAccount
@@ -126,23 +125,12 @@ def job_account(
 
 
 def round_figures(rounds: Table) -> dict[str, Any]:
-    """Return the number of rounds, their decision times in real seconds, and the fallbacks.
-
-    `decision_time_p99` is by nearest rank. Times are None where there was no round.
-    """
-    times = whole_column(rounds, "decision_time")
-    count = len(times)
-    p99 = None
-    if count:
-        rank = nearest_rank(99, count)
-        times.partition(rank)
-        p99 = times[rank].item()
-    return {
-        "count": count,
-        "decision_time_mean": mean_of_floats(rounds, ("decision_time",), lambda seconds: seconds),
-        "decision_time_p99": p99,
-        "fallbacks": sum(int(fallback.sum()) for (fallback,) in rounds.batches("fallback")),
-    }
+    """Return the number of rounds, and in how many of them there was a fallback."""
+    count = fallbacks = 0
+    for (fallback,) in rounds.batches("fallback"):
+        count += len(fallback)
+        fallbacks += int(fallback.sum())
+    return {"count": count, "fallbacks": fallbacks}
 
 
 def _measure(what: str, measure: Any, subject: RunTables | Table) -> float | None:

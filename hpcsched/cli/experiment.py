@@ -1,0 +1,116 @@
+"""`hpcsched experiment`: run a matrix of scenarios; what is complete is kept."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from hpcsched.experiment.folder import ExperimentFolder
+    from hpcsched.experiment.reading import Experiment
+
+
+def experiment(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The experiment file.", show_default=False)
+    ],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder for the runs; runs/NAME if not given.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="How many cells at a time, whatever the executor.", show_default=False
+        ),
+    ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YAML",
+            help="Another executor than the file's: a name, or {name: dask, workers: 4}.",
+            show_default=False,
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY.PATH=VALUE",
+            help="Replace a value in the scenarios of all cells; can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run also what is complete, as after a change of code.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show the cells and what is there of them; run nothing.")
+    ] = False,
+) -> None:
+    """Run every cell of a matrix of scenarios; runs that are complete are kept.
+
+    Exits with 1 if a cell fails; the others are run all the same.
+    """
+    from hpcsched.experiment.folder import ExperimentFolder
+    from hpcsched.experiment.reading import read_experiment
+
+    read = read_experiment(file, overrides or (), executor)
+    folder = ExperimentFolder(out or Path("runs") / read.declaration.name)
+    if list_:
+        _show(read, folder)
+        return
+    failed = _run(read, folder, jobs, again=again)
+    typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
+    if failed:
+        typer.echo(f"{failed} of {len(read.cells)} cells failed", err=True)
+        raise typer.Exit(1)
+
+
+def _run(read: "Experiment", folder: "ExperimentFolder", jobs: int | None, *, again: bool) -> int:
+    """Run all cells; returns how many failed."""
+    from hpcsched.experiment.execution import IndexWriter, build_executor, run_cells
+    from hpcsched.experiment.progress import make_progress
+    from hpcsched.plugin import manager
+
+    choice = read.declaration.executor
+    failed = 0
+    with folder.locked():
+        index = IndexWriter(read, folder)
+        runner = build_executor(choice, manager.registry(), folder.path)
+        progress = make_progress(read.declaration.name, len(read.cells))
+        try:
+            with progress:
+                outcomes = run_cells(
+                    read.cells, folder, runner, limit=jobs, again=again, started=progress.started
+                )
+                for outcome in outcomes:
+                    index.note(outcome)
+                    progress.ended(outcome)
+                    failed += outcome.status == "failed"
+        except KeyboardInterrupt:
+            typer.echo("interrupted; started again, it goes on from here", err=True)
+            raise typer.Exit(130) from None
+        finally:
+            index.write()
+    return failed
+
+
+def _show(read: "Experiment", folder: "ExperimentFolder") -> None:
+    """Print a line for each cell: what is there of it, its address, name and seed."""
+    from hpcsched.experiment.index import read_index
+
+    failed = {}
+    if folder.index.is_file():
+        cells = read_index(folder.path).cells
+        failed = {cell.address: cell.message for cell in cells if cell.status == "failed"}
+    complete = 0
+    for cell in read.cells:
+        there = folder.run_of(cell) is not None
+        complete += there
+        status = "complete" if there else "failed" if cell.address in failed else "waiting"
+        why = f": {failed[cell.address]}" if status == "failed" else ""
+        seed = cell.scenario.seed
+        typer.echo(f"{status:8}  {cell.address[:12]}  {cell.name} (seed {seed}){why}")
+    typer.echo(f"{len(read.cells)} cells, {complete} complete")

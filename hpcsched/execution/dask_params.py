@@ -1,0 +1,80 @@
+"""The parameters of the executor `dask`, and whether Dask is there; takes no time to import."""
+
+from importlib.util import find_spec
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from hpcsched.parameters import Params, PositiveAmount, PositiveDuration
+
+ClusterKind = Literal["slurm", "pbs", "sge", "lsf", "oar"]
+
+
+class JobQueue(Params):
+    """A cluster with a batch system, to which jobs with workers in them are submitted."""
+
+    cluster: ClusterKind = Field(description="The batch system, as dask-jobqueue knows it.")
+    jobs: int = Field(default=1, ge=1, description="How many batch jobs to submit.")
+    cores: int = Field(
+        default=1, ge=1, description="The cores of each job; it has a worker process for each."
+    )
+    memory: PositiveAmount = Field(description="The memory of each job.")
+    walltime: PositiveDuration = Field(description="How long each job may run.")
+    queue: str | None = Field(default=None, description="The queue or partition to submit to.")
+    account: str | None = Field(default=None, description="Who is charged for the jobs.")
+    options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Other arguments of dask-jobqueue's class, such as job_extra_directives.",
+    )
+
+
+class DaskParams(Params):
+    """Where the workers are: exactly one of `address`, `workers` and `jobqueue` is given."""
+
+    address: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The address of a scheduler that is there, such as tcp://host:8786.",
+    )
+    workers: int | None = Field(
+        default=None,
+        ge=1,
+        description="So many worker processes of one thread each are started on this machine.",
+    )
+    jobqueue: JobQueue | None = Field(
+        default=None, description="Workers are started by a batch system."
+    )
+    ship: bool = Field(
+        default=False,
+        description=(
+            "Whether traces are sent to workers and results are sent back, so that workers need"
+            " not see the files of this machine."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        given = [
+            name for name in ("address", "workers", "jobqueue") if getattr(self, name) is not None
+        ]
+        if len(given) != 1:
+            found = f"found {' and '.join(given)}" if given else "found none of them"
+            raise ValueError(f"expected one of 'address', 'workers' and 'jobqueue', {found}")
+        return self
+
+
+def missing_packages(params: DaskParams) -> list[str]:
+    """Return the packages that the parameters call for and that are not installed."""
+    wanted = {"dask": "dask", "distributed": "distributed"}
+    if params.jobqueue is not None:
+        wanted["dask_jobqueue"] = "dask-jobqueue"
+    return [package for module, package in wanted.items() if find_spec(module) is None]
+
+
+def what_to_install(params: DaskParams) -> str | None:
+    """Return what to install where something is missing, else None."""
+    missing = missing_packages(params)
+    if not missing:
+        return None
+    verb = "is" if len(missing) == 1 else "are"
+    return f"executor dask: {', '.join(missing)} {verb} not installed; pip install 'hpcsched[dask]'"

@@ -1,0 +1,42 @@
+"""Folders as bytes, to be sent between machines that share no files."""
+
+import io
+import json
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from hpcsched.execution.attempt import LOG, RUN
+
+_MANIFEST = "manifest.json"
+_RESOLVED = "scenario.yaml"
+
+
+def pack(attempt: Path, *, run: bool) -> bytes:
+    """Return what came of an attempt: the log and, on request, the run directory."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+        for name in (LOG, RUN) if run else (LOG,):
+            if (attempt / name).exists():
+                archive.add(attempt / name, arcname=name)
+    return buffer.getvalue()
+
+
+def unpack(content: bytes, attempt: Path) -> None:
+    """Write what was packed into a folder; raises OSError or tarfile.TarError where it fails."""
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        archive.extractall(attempt, filter="data")
+
+
+def put_back_paths(run: Path, scenario: str, paths: Mapping[str, str]) -> None:
+    """Let a run that was made elsewhere speak of the files of this machine.
+
+    `paths` maps the paths of trace files there to those here, `scenario` is the text with these.
+    """
+    (run / _RESOLVED).write_text(scenario, encoding="utf-8")
+    manifest = run / _MANIFEST
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    for file in content["trace_files"]:
+        file["path"] = paths.get(file["path"], file["path"])
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    manifest.write_text(f"{text}\n", encoding="utf-8")

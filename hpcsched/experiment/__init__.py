@@ -1,0 +1,1 @@
+"""Experiments: matrices of scenarios, run cell by cell, with what is complete kept."""

@@ -1,0 +1,97 @@
+"""Axes: what is varied in an experiment, position by position, each with a label."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+NAMES = "names"
+"""The key of an axis that gives labels instead of values."""
+
+_LONGEST = 40
+
+
+class Axis(NamedTuple):
+    """Key paths with lists of values of equal length; position k of all of them has label k."""
+
+    paths: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+    labels: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """How the axis is called: by its first key path."""
+        return self.paths[0]
+
+
+class Position(NamedTuple):
+    """A place in a matrix: which position of each axis."""
+
+    steps: tuple[int, ...]
+    labels: dict[str, str]
+
+
+def axis_of(declared: Mapping[str, Sequence[Any]]) -> Axis:
+    """Return an axis as declared: lists of equal length by key path, and maybe labels.
+
+    Labels that are not given are made from the values of the first key path.
+    """
+    paths = tuple(path for path in declared if path != NAMES)
+    values = tuple(tuple(declared[path]) for path in paths)
+    given = declared.get(NAMES)
+    labels = _distinct(map(label_of, values[0])) if given is None else tuple(map(str, given))
+    return Axis(paths, values, labels)
+
+
+def label_of(value: Any) -> str:
+    """Return a short label for a value: a plugin's name and its parameters, a file's stem, a text.
+
+    It has letters, digits, `.`, `_`, `+` and `-` alone.
+    """
+    if isinstance(value, str) and ("/" in value or _FILE.search(value)):
+        value = PurePath(value).name.partition(".")[0]
+    words = "-".join(_words(value))
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", words)[:_LONGEST].strip("-") or "none"
+
+
+_FILE = re.compile(r"\.(swf|gz|yaml|yml|machines|txt)$")
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _words(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _words(item)
+    elif isinstance(value, bool):
+        yield "true" if value else "false"
+    elif value is not None:
+        yield str(value)
+
+
+def _distinct(labels: Iterator[str]) -> tuple[str, ...]:
+    """Return labels of which no two are equal: later ones get a number."""
+    distinct: dict[str, None] = {}
+    for label in labels:
+        numbers = (f"{label}-{n}" for n in itertools.count(2))
+        distinct[label if label not in distinct else _first_new(numbers, distinct)] = None
+    return tuple(distinct)
+
+
+def _first_new(candidates: Iterator[str], taken: Mapping[str, None]) -> str:
+    return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def positions(axes: Sequence[Axis], exclude: Sequence[Mapping[str, Any]]) -> Iterator[Position]:
+    """Yield the places of a matrix that are not excluded, the last axis fastest.
+
+    An exclusion has labels by any key path of their axes; it takes out what has all of them.
+    """
+    name = {path: axis.name for axis in axes for path in axis.paths}
+    excluded = [{name[path]: str(label) for path, label in item.items()} for item in exclude]
+    for steps in itertools.product(*(range(len(axis.labels)) for axis in axes)):
+        labels = {axis.name: axis.labels[k] for axis, k in zip(axes, steps, strict=True)}
+        if not any(item.items() <= labels.items() for item in excluded):
+            yield Position(steps, labels)

@@ -1,0 +1,111 @@
+"""A cell of an experiment: one scenario with its seed, and the address of its run."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from hpcsched.execution.executor import TaskFile
+from hpcsched.parameters import InputFile
+from hpcsched.plugin.registry import Registry
+from hpcsched.results.manifest import FORMAT, package_versions, sha256
+from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.key_path import show_key_path
+from hpcsched.scenario.models import Scenario
+from hpcsched.scenario.resolved import resolved_yaml
+from hpcsched.scenario.walk import blocks, mark_of, texts
+
+SOLVER_PACKAGES = ("cpmpy", "ortools", "pychoco", "pumpkin-solver", "z3-solver", "exact")
+"""What may change a solver's answers."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its labels by axis, which replica it is from 1 on, and what is run.
+
+    `text` is the resolved scenario, `files` what it reads, `address` the SHA-256 of all that its
+    results depend on.
+    """
+
+    labels: Mapping[str, str]
+    replica: int
+    scenario: Scenario = field(repr=False)
+    text: str = field(repr=False)
+    files: tuple[TaskFile, ...] = field(repr=False)
+    address: str
+
+    @property
+    def name(self) -> str:
+        """The scenario's name, made of the labels."""
+        return self.scenario.name
+
+
+def make_cell(
+    labels: Mapping[str, str], replica: int, scenario: Scenario, registry: Registry
+) -> Cell:
+    """Return the cell of a validated scenario; raises InputError where a file cannot be read."""
+    text = resolved_yaml(scenario)
+    files = tuple(_input_files(scenario))
+    return Cell(labels, replica, scenario, text, files, _address(text, files, scenario, registry))
+
+
+def replica_seed(seed: int, replica: int) -> int:
+    """Return the seed of a replica: the scenario's own for the first, then spawned from it.
+
+    So a cell's first runs stay what they are when more replicas are asked for. A spawned seed is
+    below 2⁵³, which JSON holds exactly.
+    """
+    if replica == 1:
+        return seed
+    digest = hashlib.sha256(f"{seed}/replica/{replica}".encode()).digest()
+    return int.from_bytes(digest[:8]) >> 11
+
+
+def _input_files(scenario: Scenario) -> list[TaskFile]:
+    """Return the files that a scenario names, with the key path of each."""
+    found = []
+    for path, block in blocks(scenario):
+        for name, declared in type(block).model_fields.items():
+            if mark_of(declared, InputFile) is None:
+                continue
+            for key, text in texts(getattr(block, name), (*path, name)):
+                found.append(TaskFile(show_key_path(key), text, _content_of(text)))
+    return found
+
+
+@cache
+def _content_of(path: str) -> str:
+    return sha256(Path(path))
+
+
+def _address(text: str, files: tuple[TaskFile, ...], scenario: Scenario, registry: Registry) -> str:
+    choices = [block for _, block in blocks(scenario) if isinstance(block, Choice)]
+    plugins = {}
+    for choice in choices:
+        installed = registry.get(choice.plugin_kind, choice.plugin_name)
+        plugins[installed.distribution] = installed.version
+    packages = package_versions()
+    if any(choice.plugin_kind == "solver" for choice in choices):
+        packages |= _solver_versions()
+    content = {
+        "format": FORMAT,
+        "scenario": text,
+        "packages": packages,
+        "plugins": plugins,
+        "files": {file.key: file.sha256 for file in files},
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _solver_versions() -> dict[str, str]:
+    found = {}
+    for name in SOLVER_PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue  # a scenario that names it cannot be run here anyway
+    return found

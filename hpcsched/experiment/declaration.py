@@ -1,0 +1,172 @@
+"""What a user declares of an experiment: a base scenario, and axes along which it is varied."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import InitErrorDetails
+
+from hpcsched.experiment.axes import NAMES, Axis, axis_of
+from hpcsched.parameters import InputPath, Listed, Params, Selects
+from hpcsched.scenario.choices import NamedChoice
+from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
+from hpcsched.scenario.names import Name
+from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.scenario.wording import found
+
+MOST_CELLS = 100_000
+"""More cells than anyone can wait for are taken for a slip."""
+
+_LOCAL: Any = "local"
+
+Declared = dict[str, Annotated[list[Any], Field(min_length=1)]]
+"""An axis as it is written: lists under key paths, and maybe `names`."""
+
+
+class ExperimentDeclaration(Params):
+    """A base scenario, what is set in it for all cells, and the axes of a matrix.
+
+    Every combination of one position on each axis is a cell, but for those that are excluded.
+    """
+
+    name: Name = Field(description="The experiment's name, which is also its folder's.")
+    description: str | None = Field(default=None, description="What the experiment is for.")
+    scenario: InputPath = Field(
+        description="The scenario that all cells start from; relative to this file."
+    )
+    set: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Values for all cells, by key path, as with `--set`: trace.jobs: 1000.",
+    )
+    matrix: Annotated[tuple[Declared, ...], Listed, Field(min_length=1)] = Field(
+        description=(
+            "The axes, crossed with each other. An axis has a list of values under a key path of"
+            " the scenario; lists under several key paths go together. `names` are its labels."
+        )
+    )
+    exclude: Annotated[tuple[dict[str, Any], ...], Listed] = Field(
+        default=(),
+        description=(
+            "Cells to leave out: labels by axis, which is called by one of its key paths. Cells"
+            " that have all of the labels are not run."
+        ),
+    )
+    replicas: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_CELLS,
+        description=(
+            "How often each cell is run: first with the scenario's seed, then with seeds spawned"
+            " from it."
+        ),
+    )
+    executor: Annotated[NamedChoice, Selects("executor")] = Field(
+        default=_LOCAL, description="What runs the cells: processes of this machine, or a cluster."
+    )
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes with their labels."""
+        return tuple(axis_of(declared) for declared in self.matrix)
+
+    @model_validator(mode="after")
+    def _check_matrix(self) -> Self:
+        """Refuse what cannot be expanded: all of it at once, each at its place."""
+        refusals = [
+            *_bad_paths(self.set, self.matrix),
+            *(r for n, declared in enumerate(self.matrix) for r in _bad_axis(declared, n)),
+        ]
+        if not refusals:
+            axes = self.axes
+            refusals = [*_bad_exclusions(self.exclude, axes), *_too_many(axes, self.replicas)]
+        if refusals:
+            raise refuse(*refusals)
+        return self
+
+
+def clash(path: KeyPath, earlier: KeyPath) -> bool:
+    """Whether setting a key path undoes what was set at another before it."""
+    return tuple(map(str, earlier))[: len(path)] == tuple(map(str, path))
+
+
+def _bad_paths(
+    settings: dict[str, Any], matrix: tuple[Declared, ...]
+) -> Iterator[InitErrorDetails]:
+    """Yield a refusal for what is no key path, and for one that undoes what was set before it."""
+    places: list[tuple[KeyPath, str]] = [(("set", text), text) for text in settings]
+    places += [
+        (("matrix", n, text), text)
+        for n, declared in enumerate(matrix)
+        for text in declared
+        if text != NAMES
+    ]
+    seen: list[KeyPath] = []
+    for at, text in places:
+        try:
+            path = parse_key_path(text)
+        except ValueError as error:
+            yield refusal("bad-value", str(error), text, at=at)
+            continue
+        if path == ("name",):
+            message = "cells are named after their labels; 'name' cannot be set"
+            yield refusal("bad-value", message, text, at=at)
+        undone = next((earlier for earlier in seen if clash(path, earlier)), None)
+        if undone is not None:
+            message = f"this undoes {show_key_path(undone)}, which is set before it"
+            yield refusal("bad-value", message, text, at=at)
+        seen.append(path)
+
+
+def _bad_axis(declared: Declared, n: int) -> Iterator[InitErrorDetails]:
+    at: KeyPath = ("matrix", n)
+    paths = [text for text in declared if text != NAMES]
+    if not paths:
+        message = "expected a key path of the scenario with a list of values"
+        yield refusal("bad-value", message, declared, at=at)
+        return
+    length = len(declared[paths[0]])
+    for text in declared:
+        if len(declared[text]) != length:
+            message = (
+                f"expected a list of {length} items, as {paths[0]} has,"
+                f" found {len(declared[text])}; lists of one axis go together"
+            )
+            yield refusal("bad-value", message, declared[text], at=(*at, text))
+    seen: set[str] = set()
+    for k, name in enumerate(declared.get(NAMES, ())):
+        if isinstance(name, bool) or not isinstance(name, str | int | float) or not str(name):
+            message = f"expected a label, found {found(name)}"
+            yield refusal("bad-value", message, name, at=(*at, NAMES, k))
+        elif str(name) in seen:
+            message = f"the label {str(name)!r} is given twice"
+            yield refusal("duplicate-name", message, name, at=(*at, NAMES, k))
+        else:
+            seen.add(str(name))
+
+
+def _bad_exclusions(
+    exclude: tuple[dict[str, Any], ...], axes: tuple[Axis, ...]
+) -> Iterator[InitErrorDetails]:
+    named = {path: axis for axis in axes for path in axis.paths}
+    for n, labels in enumerate(exclude):
+        if not labels:
+            message = "expected labels by axis, found none: this would leave out every cell"
+            yield refusal("bad-value", message, labels, at=("exclude", n))
+        for path, label in labels.items():
+            at = ("exclude", n, path)
+            axis = named.get(path)
+            if axis is None:
+                message = f"there is no axis {path!r}; there are: {', '.join(named)}"
+                yield refusal("bad-value", message, label, at=at)
+            elif str(label) not in axis.labels:
+                message = f"{path} has no label {str(label)!r}; there are: {', '.join(axis.labels)}"
+                yield refusal("bad-value", message, label, at=at)
+
+
+def _too_many(axes: tuple[Axis, ...], replicas: int) -> Iterator[InitErrorDetails]:
+    count = replicas
+    for axis in axes:
+        count *= len(axis.labels)
+    if count > MOST_CELLS:
+        message = f"the matrix has {count:,} cells with replicas; at most {MOST_CELLS:,} are taken"
+        yield refusal("bad-value", message, count, at=("matrix",))

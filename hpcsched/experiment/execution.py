@@ -1,0 +1,154 @@
+"""Runs cells, and keeps what is complete."""
+
+import shutil
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+from hpcsched.errors import PluginError
+from hpcsched.execution.attempt import LOG, RUN
+from hpcsched.execution.executor import Ended, Executor, Task
+from hpcsched.experiment.cell import Cell
+from hpcsched.experiment.folder import ExperimentFolder
+from hpcsched.experiment.index import CellStatus, make_index, write_index
+from hpcsched.experiment.reading import Experiment
+from hpcsched.plugin.registry import Registry
+from hpcsched.scenario.choices import NamedChoice
+
+PROGRAM = "hpcsched.experiment.one_cell"
+
+Status = Literal["done", "kept", "failed"]
+
+INTERVAL = 1.0
+"""Real seconds between two times that the index is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a cell; `kept` means that its run was there already.
+
+    `seconds` is what it took just now, by the clock; `message` says why a cell failed.
+    """
+
+    cell: Cell
+    status: Status
+    seconds: float = 0.0
+    message: str = ""
+
+
+def build_executor(choice: NamedChoice, registry: Registry, folder: Path) -> Executor:
+    """Return the chosen executor; raises PluginError where it cannot be built."""
+    installed = registry.get("executor", choice.plugin_name)
+    # An executor belongs to no scenario, so there is no context but a folder.
+    factory: Any = installed.plugin.factory
+    whose = f"plugin {installed.distribution} {installed.version}"
+    try:
+        built: Any = factory(choice, folder)
+    except PluginError:
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"{whose}: the executor {choice.plugin_name!r} cannot be built:"
+            f" {type(error).__name__}: {error}"
+        ) from error
+    if not hasattr(built, "run"):
+        raise PluginError(
+            f"{whose}: the factory of the executor {choice.plugin_name!r} must return an object"
+            f" with a method 'run', found {type(built).__name__}"
+        )
+    executor: Executor = built
+    return executor
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    folder: ExperimentFolder,
+    executor: Executor,
+    *,
+    limit: int | None = None,
+    again: bool = False,
+    started: Callable[[Cell], None] = lambda _: None,
+) -> Iterator[Outcome]:
+    """Run cells in a folder that is locked, and yield what became of each as soon as it is known.
+
+    At most `limit` run at a time. A cell whose run is there is kept, unless `again`. Cells of one
+    address are run once. `started` is told of each cell that begins, maybe from another thread. An
+    exception of the caller's, or Ctrl-C, stops those that run and begins no others.
+    """
+    alike: dict[str, list[Cell]] = {}
+    for cell in cells:
+        alike.setdefault(cell.address, []).append(cell)
+    tasks = []
+    for address, same in alike.items():
+        if not again and folder.run_of(same[0]) is not None:
+            yield from (Outcome(cell, "kept") for cell in same)
+        else:
+            cell = same[0]
+            tasks.append(Task(address, PROGRAM, cell.text, cell.files, folder.unfinished))
+
+    def tell(task: Task) -> None:
+        started(alike[task.name][0])
+
+    if not tasks:
+        return
+    with closing(_each(executor.run(tasks, limit, tell))) as running:
+        for ended in running:
+            first, *others = alike[ended.task.name]
+            outcome = _settle(ended, first, folder)
+            yield outcome
+            for cell in others:
+                message = outcome.message
+                yield Outcome(cell, "failed" if message else "kept", 0.0, message)
+
+
+def _each(running: Iterator[Ended]) -> Generator[Ended, None, None]:
+    """Yield what an executor yields; an iterator that can be closed is closed with this one."""
+    yield from running
+
+
+def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
+    """Give what a task came to its place, and say what became of the cell."""
+    log = folder.log(cell)
+    message = ended.message
+    try:
+        if not message:
+            if ended.attempt is not None and folder.take(ended.attempt / RUN, cell):
+                log.unlink(missing_ok=True)
+                return Outcome(cell, "done", ended.seconds)
+            message = "it ended well, and left no complete run of its scenario"
+        if ended.attempt is not None and (ended.attempt / LOG).exists():
+            (ended.attempt / LOG).replace(log)
+            message += f" (see {log})"
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror}"
+    finally:
+        if ended.attempt is not None:
+            shutil.rmtree(ended.attempt, ignore_errors=True)
+    return Outcome(cell, "failed", ended.seconds, message)
+
+
+class IndexWriter:
+    """Keeps the index of an experiment current while it runs."""
+
+    def __init__(self, experiment: Experiment, folder: ExperimentFolder) -> None:
+        self._experiment = experiment
+        self._folder = folder
+        self._statuses: dict[str, tuple[CellStatus, str]] = {}
+        self._due = 0.0
+
+    def note(self, outcome: Outcome) -> None:
+        """Take note of an outcome, and write the index now and then."""
+        status: CellStatus = "failed" if outcome.status == "failed" else "complete"
+        self._statuses[outcome.cell.address] = (status, outcome.message)
+        if monotonic() >= self._due:
+            self.write()
+            self._due = monotonic() + INTERVAL
+
+    def write(self) -> None:
+        """Write the index; raises InputError where it cannot be written."""
+        name, cells = self._experiment.declaration.name, self._experiment.cells
+        index = make_index(name, self._experiment.axes, cells, self._statuses)
+        write_index(self._folder.index, index)

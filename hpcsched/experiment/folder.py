@@ -1,0 +1,116 @@
+"""The folder of an experiment: its runs by address, its index, and a lock."""
+
+import fcntl
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hpcsched.errors import InputError
+from hpcsched.experiment.cell import Cell
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import problem
+
+INDEX = "experiment.json"
+_RUNS = "runs"
+_LOGS = "logs"
+_UNFINISHED = "unfinished"
+_LOCK = ".lock"
+
+
+class ExperimentFolder:
+    """Where the runs of an experiment are.
+
+    A run gets its place, `runs/ADDRESS`, by a rename once it is complete; before that it is in a
+    folder of its own under `unfinished`. So what is in its place is whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def index(self) -> Path:
+        """The index file."""
+        return self.path / INDEX
+
+    @property
+    def unfinished(self) -> Path:
+        """Where attempts are made."""
+        return self.path / _UNFINISHED
+
+    def place(self, cell: Cell) -> Path:
+        """Return the run directory of a cell, which may not be there yet."""
+        return self.path / _RUNS / cell.address
+
+    def log(self, cell: Cell) -> Path:
+        """Return where the output of a cell that failed is kept."""
+        return self.path / _LOGS / f"{cell.address}.log"
+
+    def run_of(self, cell: Cell) -> RunDirectory | None:
+        """Return a cell's run if it is there and complete, else None."""
+        return complete_run(self.place(cell), cell.text)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the folder and hold it alone, with no attempts in it before and after.
+
+        Raises InputError where it cannot be written or somebody else holds it.
+        """
+        lock = self.path / _LOCK
+        try:
+            for name in (_RUNS, _LOGS):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+            file = lock.open("a+", encoding="utf-8")
+        except OSError as error:
+            message = f"it cannot be written: {error.strerror}"
+            raise problem("cannot-write", self.path, message) from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                file.seek(0)
+                message = f"it is being worked on by {file.read().strip() or 'another process'}"
+                raise problem("in-use", self.path, message) from error
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+            file.flush()
+            self._clear()
+            self.unfinished.mkdir()
+            try:
+                yield
+            finally:
+                self._clear()
+
+    def take(self, attempt_run: Path, cell: Cell) -> bool:
+        """Give a run that was just made its place; returns whether it is complete and the cell's.
+
+        Raises OSError where it cannot be moved.
+        """
+        if complete_run(attempt_run, cell.text) is None:
+            return False
+        place = self.place(cell)
+        if place.exists():
+            place.replace(attempt_run.with_name("replaced"))
+        attempt_run.replace(place)
+        return True
+
+    def _clear(self) -> None:
+        # A process that is just being stopped may still write there; what it leaves goes next time.
+        shutil.rmtree(self.unfinished, ignore_errors=True)
+        with suppress(OSError):
+            if self.unfinished.exists():
+                self.unfinished.rename(self.path / f"{_UNFINISHED}.{os.getpid()}")
+        for left in self.path.glob(f"{_UNFINISHED}.*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def complete_run(path: Path, scenario: str) -> RunDirectory | None:
+    """Return the run in a directory if it is complete and of this resolved scenario, else None."""
+    try:
+        run = RunDirectory.open(path)
+        stored = run.scenario_path.read_text(encoding="utf-8")
+    except (InputError, OSError, UnicodeDecodeError):
+        return None
+    return None if run.partial or stored != scenario else run

@@ -1,0 +1,45 @@
+"""Runs one cell, as a program of its own: SCENARIO OUT [KEY.PATH=VALUE...].
+
+Standard input is a pipe that nothing is written to: it ends when the program that started this one
+does, and then this one stops too, so that nothing goes on that nobody waits for.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+import hpcsched
+from hpcsched.errors import HpcschedError
+
+AGAIN = 20.0
+"""After so many seconds to interrupt once more: an interrupt can be lost while modules load."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a cell; returns 0, 1 where it failed with a message, or 130 where it was stopped."""
+    scenario, out, *overrides = arguments
+    threading.Thread(target=_stop_with_starter, daemon=True).start()
+    try:
+        hpcsched.run(hpcsched.load_scenario(scenario, overrides), out)
+    except KeyboardInterrupt:
+        return 130
+    except HpcschedError as error:
+        print(error, file=sys.stderr)  # noqa: T201 (who started this program reads it)
+        return 1
+    return 0
+
+
+def _stop_with_starter() -> None:
+    # Not through sys.stdin, whose lock would be held when Python ends.
+    if os.read(0, 1):
+        return
+    while True:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(AGAIN)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

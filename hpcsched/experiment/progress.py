@@ -1,0 +1,145 @@
+"""How an experiment gets on: a live table on a terminal, else a line for each cell."""
+
+import sys
+from collections import Counter
+from threading import Lock
+from time import monotonic
+from types import TracebackType
+from typing import Any, Protocol, Self, TextIO
+
+from hpcsched.experiment.cell import Cell
+from hpcsched.experiment.execution import Outcome
+
+MOST_ROWS = 8
+"""Running cells that the table shows by name."""
+
+
+class Progress(Protocol):
+    """Is told of cells that begin and end."""
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Show no more."""
+
+    def started(self, cell: Cell) -> None:
+        """Take note of a cell that begins; may be called from any thread."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """Take note of what became of a cell."""
+
+
+def make_progress(title: str, cells: int, stream: TextIO | None = None) -> Progress:
+    """Return a live table for a terminal, and plain lines for anything else."""
+    stream = sys.stderr if stream is None else stream
+    return LiveTable(title, cells, stream) if stream.isatty() else Lines(cells, stream)
+
+
+class Lines:
+    """Writes a line for each cell that has come to an end."""
+
+    def __init__(self, cells: int, stream: TextIO) -> None:
+        self._cells = cells
+        self._stream = stream
+        self._ended = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.flush()
+
+    def started(self, cell: Cell) -> None:
+        """Say nothing: cells that run at a time would mix."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """Write the line."""
+        self._ended += 1
+        line = f"[{self._ended}/{self._cells}] {outcome.cell.name}: {outcome.status}"
+        if outcome.status == "done":
+            line += f" in {outcome.seconds:.1f} s"
+        if outcome.message:
+            line += f": {outcome.message}"
+        print(line, file=self._stream, flush=True)
+
+
+class LiveTable:
+    """A table of counts, the rate and the remaining time, and what runs at present."""
+
+    def __init__(self, title: str, cells: int, stream: TextIO) -> None:
+        from rich.console import Console  # noqa: PLC0415 (takes its time)
+        from rich.live import Live  # noqa: PLC0415
+
+        self._title = title
+        self._cells = cells
+        self._counts: Counter[str] = Counter()
+        self._running: dict[str, float] = {}
+        self._lock = Lock()
+        self._began = monotonic()
+        console = Console(file=stream)
+        self._live = Live(
+            get_renderable=self._table, console=console, refresh_per_second=4, transient=True
+        )
+
+    def __enter__(self) -> Self:
+        self._began = monotonic()
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def started(self, cell: Cell) -> None:
+        """Count it as running."""
+        with self._lock:
+            self._running[cell.name] = monotonic()
+
+    def ended(self, outcome: Outcome) -> None:
+        """Count it; what failed is also written above the table."""
+        with self._lock:
+            self._running.pop(outcome.cell.name, None)
+            self._counts[outcome.status] += 1
+        if outcome.status == "failed":
+            from rich.text import Text  # noqa: PLC0415
+
+            self._live.console.print(Text(f"{outcome.cell.name}: {outcome.message}", "red"))
+
+    def _table(self) -> Any:
+        from rich.table import Table  # noqa: PLC0415
+
+        now = monotonic()
+        with self._lock:
+            counts, running = Counter(self._counts), list(self._running.items())
+        table = Table(title=self._title, title_justify="left")
+        for column in ("cells", "done", "running", "failed", "kept", "rate", "remaining"):
+            table.add_column(column, justify="right")
+        ran = counts["done"] + counts["failed"]
+        left = self._cells - counts.total()
+        per_second = ran / max(now - self._began, 1e-9)
+        table.add_row(
+            str(self._cells),
+            str(counts["done"]),
+            str(len(running)),
+            str(counts["failed"]),
+            str(counts["kept"]),
+            f"{3600 * per_second:,.0f}/h" if ran else "-",
+            clock(left / per_second) if ran else "-",
+        )
+        if running:
+            table.caption_justify = "left"
+            shown = [f"{name} ({clock(now - began)})" for name, began in running[:MOST_ROWS]]
+            more = len(running) - len(shown)
+            table.caption = "\n".join([*shown, *([f"and {more} more"] if more else [])])
+        return table
+
+
+def clock(seconds: float) -> str:
+    """Return a time as h:mm:ss."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

@@ -1,0 +1,280 @@
+"""Reads an experiment: a file in, cells with valid scenarios or all that is wrong out.
+
+Findings about a value of an axis point at that value in the experiment's file.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from hpcsched.errors import Finding, InputError, Place, PluginError
+from hpcsched.experiment.axes import Axis, Position, positions
+from hpcsched.experiment.cell import Cell, make_cell, replica_seed
+from hpcsched.experiment.declaration import ExperimentDeclaration, clash
+from hpcsched.plugin import manager
+from hpcsched.plugin.registry import Registry
+from hpcsched.scenario.choices import Chooser
+from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.faults import faults_of
+from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
+from hpcsched.scenario.loading import LoadedScenario, read_scenario
+from hpcsched.scenario.positions import Positions, by_position, override_place
+from hpcsched.scenario.review import missing_inputs, review
+from hpcsched.scenario.yaml_core import StrictDumper
+
+KEYS = ("matrix", "scenario")
+"""The keys that tell an experiment's file from a scenario's, which has neither."""
+
+ON_KEY = ("missing-key", "unknown-key", "duplicate-key")
+"""Rules whose findings point at a key."""
+
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A validated experiment: what was declared, and its cells in order."""
+
+    declaration: ExperimentDeclaration
+    path: Path
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...] = field(repr=False)
+    warnings: tuple[Finding, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A value for a key path, as an override, and where it stands in the experiment's file."""
+
+    override: str
+    key: KeyPath
+    at: KeyPath | None
+
+
+def is_experiment(path: Path) -> bool:
+    """Whether a file seems to declare an experiment; one that cannot be read does not."""
+    try:
+        value = parse_document(read_text(path)).value
+    except InputError:
+        return False
+    return isinstance(value, dict) and any(key in value for key in KEYS)
+
+
+def read_experiment(
+    path: str | os.PathLike[str],
+    overrides: Sequence[str] = (),
+    executor: str | None = None,
+    registry: Registry | None = None,
+    *,
+    warn: bool = False,
+) -> Experiment:
+    """Return an experiment with all of its cells.
+
+    `overrides` are as for a scenario and apply to every cell; `executor` is a YAML text that takes
+    the place of the file's. With `warn`, the warnings of all cells are collected. Raises InputError
+    with everything that is wrong, PluginError where a plugin fails.
+    """
+    registry = manager.registry() if registry is None else registry
+    file = Path(path)
+    document = parse_document(read_text(file))
+    places = Positions.of(str(path), document)
+    declaration = _declaration(document, places, executor, registry, file)
+    axes = declaration.axes
+    given = list(_given(overrides, axes))
+    findings: dict[Finding, None] = {}
+    warnings: dict[Finding, None] = {}
+    cells: list[Cell] = []
+    chosen = list(positions(axes, declaration.exclude))
+    if not chosen:
+        message = "every cell is excluded"
+        place = places.place(("exclude",), on_key=True)
+        raise InputError(Finding("bad-value", message, place, "exclude"))
+    for position in chosen:
+        settings = [*_settings(declaration, axes, position), *given]
+        try:
+            loaded = read_scenario(
+                declaration.scenario, [setting.override for setting in settings], registry
+            )
+            _refuse(missing_inputs(loaded, "error"))
+            if warn:
+                found = (_moved(finding, settings, places) for finding in review(loaded))
+                warnings.update(dict.fromkeys(found))
+            cells += _replicas(loaded, position, declaration.replicas, registry)
+        except InputError as error:
+            moved = (_moved(finding, settings, places) for finding in error.findings)
+            findings.update(dict.fromkeys(moved))
+    for finding in _reviewed_executor(declaration, cells, registry, places):
+        (findings if finding.severity == "error" else warnings)[finding] = None
+    if findings:
+        raise InputError(by_position(findings, str(path)))
+    return Experiment(declaration, file, axes, tuple(_told_apart(cells)), tuple(warnings))
+
+
+def _refuse(findings: Sequence[Finding]) -> None:
+    if findings:
+        raise InputError(findings)
+
+
+def _declaration(
+    document: Document,
+    places: Positions,
+    executor: str | None,
+    registry: Registry,
+    file: Path,
+) -> ExperimentDeclaration:
+    findings = [
+        Finding(p.rule, p.message, Place(str(file), *p.mark), show_key_path(p.key))
+        for p in document.problems
+    ]
+    root = document.value
+    if executor is not None and isinstance(root, dict):
+        given = parse_document(executor)
+        root["executor"] = given.value
+        places.override(("executor",), f"executor={executor}")
+        place = override_place(f"executor={executor}")
+        findings += [Finding(p.rule, p.message, place, "executor") for p in given.problems]
+    if findings:
+        raise InputError(by_position(findings, str(file)))
+    known_keys: dict[int, tuple[str, ...]] = {}
+    context = {
+        "folder": file.parent,
+        "environment": os.environ,
+        "choose": Chooser(registry),
+        "known_keys": known_keys,
+    }
+    try:
+        return ExperimentDeclaration.model_validate(root, context=context)
+    except ValidationError as error:
+        found = [
+            Finding(
+                fault.rule,
+                fault.message,
+                places.place(fault.at, on_key=fault.on_key),
+                show_key_path(fault.key),
+            )
+            for fault in faults_of(error, root, known_keys)
+        ]
+        raise InputError(by_position(found, str(file))) from None
+
+
+def _settings(
+    declaration: ExperimentDeclaration, axes: Sequence[Axis], position: Position
+) -> Iterator[_Setting]:
+    """Yield what is set in a cell, in order: what is the same for all, then axis by axis."""
+    for text, value in declaration.set.items():
+        yield _Setting(_override(text, value), parse_key_path(text), ("set", text))
+    for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True)):
+        for text, values in zip(axis.paths, axis.values, strict=True):
+            at = ("matrix", n, text, k)
+            yield _Setting(_override(text, values[k]), parse_key_path(text), at)
+
+
+def _override(key: str, value: Any) -> str:
+    """Return a setting as text that is read back as the same value."""
+    text = yaml.dump(
+        value, Dumper=StrictDumper, default_flow_style=True, width=float("inf"), allow_unicode=True
+    )
+    return f"{key}={text}"
+
+
+def _given(overrides: Sequence[str], axes: Sequence[Axis]) -> Iterator[_Setting]:
+    """Yield what the command line sets; raises InputError for what an axis sets as well."""
+    for text in overrides:
+        try:
+            path = parse_key_path(text.partition("=")[0].strip())
+        except ValueError:
+            path = ()  # which reading the first cell refuses
+        varied = [name for axis in axes for name in axis.paths]
+        undone = [name for name in varied if path and clash(path, parse_key_path(name))]
+        if path == ("name",):
+            message = "cells are named after their labels; 'name' cannot be set"
+            raise InputError(Finding("bad-override", message, override_place(text)))
+        if undone:
+            message = f"{show_key_path(path)} is varied by the axis {undone[0]}"
+            raise InputError(Finding("bad-override", message, override_place(text)))
+        yield _Setting(text, path, None)
+
+
+def _moved(finding: Finding, settings: Iterable[_Setting], places: Positions) -> Finding:
+    """Return a finding about an override of ours with its place in the experiment's file."""
+    if finding.place is None:
+        return finding
+    for setting in settings:
+        if setting.at is not None and finding.place == override_place(setting.override):
+            if finding.rule == "bad-override":  # the key path leads nowhere, whatever the value
+                return replace(finding, place=places.place(setting.at[:3], on_key=True))
+            within: KeyPath = ()
+            if finding.key:
+                steps = _steps(finding.key)
+                if tuple(map(str, steps))[: len(setting.key)] == tuple(map(str, setting.key)):
+                    within = steps[len(setting.key) :]
+            on_key = finding.rule in ON_KEY and bool(within)
+            return replace(finding, place=places.place((*setting.at, *within), on_key=on_key))
+    return finding
+
+
+def _steps(key: str) -> KeyPath:
+    """Return the steps of a key path as a finding shows it; none where a name is quoted in it."""
+    try:
+        return parse_key_path(key)
+    except ValueError:
+        return ()
+
+
+def _replicas(
+    loaded: LoadedScenario, position: Position, replicas: int, registry: Registry
+) -> Iterator[Cell]:
+    scenario = loaded.scenario
+    for replica in range(1, replicas + 1):
+        name = _cell_name(position.labels.values(), replica if replicas > 1 else None)
+        update = {"name": name, "seed": replica_seed(scenario.seed, replica)}
+        yield make_cell(position.labels, replica, scenario.model_copy(update=update), registry)
+
+
+def _cell_name(labels: Iterable[str], replica: int | None) -> str:
+    """Return a scenario's name that is made of labels, cut where it would be too long."""
+    parts = [*labels, *([] if replica is None else [f"r{replica}"])]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(parts)).lstrip("._-") or "cell"
+    return name[:_LONGEST_NAME]
+
+
+def _told_apart(cells: Sequence[Cell]) -> Sequence[Cell]:
+    """Return the cells; raises InputError where two of them have the same name."""
+    counts = Counter(cell.name for cell in cells)
+    for cell in cells:
+        if counts[cell.name] > 1:
+            message = f"two cells are called {cell.name!r}; give their axes other 'names'"
+            raise InputError(Finding("duplicate-name", message))
+    return cells
+
+
+def _reviewed_executor(
+    declaration: ExperimentDeclaration,
+    cells: Sequence[Cell],
+    registry: Registry,
+    places: Positions,
+) -> Iterator[Finding]:
+    """Yield what the executor's own review finds, such as a package that is not installed."""
+    choice = declaration.executor
+    installed = registry.get("executor", choice.plugin_name)
+    if installed.plugin.review is None or not cells:
+        return
+    try:
+        cautions = list(installed.plugin.review(choice, cells[0].scenario.system.build()))
+    except Exception as error:
+        raise PluginError(
+            f"plugin {installed.distribution} {installed.version} failed in the review of the"
+            f" executor {installed.plugin.name!r}: {type(error).__name__}: {error}"
+        ) from error
+    for caution in cautions:
+        key = ("executor", *(parse_key_path(caution.key) if caution.key else ()))
+        yield Finding(
+            caution.rule, caution.message, places.place(key), show_key_path(key), caution.severity
+        )

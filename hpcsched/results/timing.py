@@ -1,0 +1,34 @@
+"""What a clock measured during a run, kept apart from what is the same in every run."""
+
+from pathlib import Path
+from typing import Any
+
+from hpcsched.metrics.percentiles import nearest_rank
+from hpcsched.metrics.sums import mean_of_floats
+from hpcsched.metrics.tables import Table, whole_column
+from hpcsched.results.files import ROUNDS, TIMING, write_json
+from hpcsched.results.tables import ParquetTable
+
+
+def measured_times(rounds: Table) -> dict[str, Any]:
+    """Return the mean and the 99th percentile of the rounds' decision times, in real seconds.
+
+    `decision_time_p99` is by nearest rank. Both are None where there was no round.
+    """
+    times = whole_column(rounds, "decision_time")
+    count = len(times)
+    p99 = None
+    if count:
+        rank = nearest_rank(99, count)
+        times.partition(rank)
+        p99 = times[rank].item()
+    mean = mean_of_floats(rounds, ("decision_time",), lambda seconds: seconds)
+    return {"decision_time_mean": mean, "decision_time_p99": p99}
+
+
+def write_timing(folder: Path) -> None:
+    """Write `timing.json` from the rounds of the run in a folder.
+
+    Raises InputError where the rounds are damaged or the file cannot be written.
+    """
+    write_json(folder / TIMING, {"rounds": measured_times(ParquetTable(folder / ROUNDS))})
