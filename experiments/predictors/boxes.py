@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.predictors.declaration import Comparison, label_of
-from experiments.predictors.distributions import Box, Outcome
+from experiments.predictors.distributions import Outcome
 from hpcsched.instances.whole_files import cannot_write, make_folder, replacing
-from hpcsched.report.figure_style import INK, PALETTE, STYLE, UNDATED
+from hpcsched.report.boxes import Box, draw_box
+from hpcsched.report.figure_style import PALETTE, STYLE, UNDATED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,36 +72,15 @@ def _plot(comparison: Comparison, boxes: Mapping[str, Box], axes: "Axes") -> Non
             box = boxes.get(label_of(policy, prediction))
             if box is None:
                 continue
-            drawn = axes.bxp(
-                [
-                    {
-                        "whislo": box.least,
-                        "q1": box.lower,
-                        "med": box.median,
-                        "q3": box.upper,
-                        "whishi": box.largest,
-                        "mean": box.mean,
-                    }
-                ],
-                positions=[k + step * (m - (len(predictors) - 1) / 2)],
-                widths=0.8 * step,
-                showmeans=True,
-                showfliers=False,
-                patch_artist=True,
-                boxprops={"facecolor": PALETTE[prediction.colour], "linewidth": 0.5},
-                medianprops={"color": INK, "linewidth": 1.0},
-                whiskerprops={"linewidth": 0.5},
-                capprops={"linewidth": 0.5},
-                meanprops={
-                    "marker": "^",
-                    "markersize": 4,
-                    "markerfacecolor": "white",
-                    "markeredgecolor": INK,
-                    "markeredgewidth": 0.6,
-                },
+            drawn = draw_box(
+                axes,
+                box,
+                k + step * (m - (len(predictors) - 1) / 2),
+                0.8 * step,
+                colour=PALETTE[prediction.colour],
             )
             if prediction.label not in named:
-                drawn["boxes"][0].set_label(prediction.label)
+                drawn.set_label(prediction.label)
                 named.add(prediction.label)
     axes.set_yscale("log")
     axes.set_xticks(

@@ -14,21 +14,11 @@ import numpy.typing as npt
 
 from experiments.cell import Cell, finished
 from hpcsched.errors import HpcschedError
+from hpcsched.report.boxes import Box, box_of
 from hpcsched.results.directory import RunDirectory
 
 Numbers = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
-
-
-class Box(NamedTuple):
-    """A distribution: its least and largest value, quartiles, and mean."""
-
-    least: float
-    lower: float
-    median: float
-    upper: float
-    largest: float
-    mean: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +88,8 @@ def _outcomes(runs: Mapping[str, _Run]) -> Mapping[str, Outcome]:
             run.bounded_slowdown,
             float((run.starts - run.submits).mean()),
             float((run.starts - run.submits).sum() / (run.ends.max() - run.submits.min())),
-            _box(_slowdowns(run)[np.isin(run.jobs, common)][delayed]),
-            _box(_queue(run, instants)[busy].astype(np.float64), lasting[busy]),
+            box_of(_slowdowns(run)[np.isin(run.jobs, common)][delayed]),
+            box_of(_queue(run, instants)[busy].astype(np.float64), lasting[busy]),
         )
         for label, run in runs.items()
     }
@@ -116,17 +106,3 @@ def _queue(run: _Run, instants: Numbers) -> Numbers:
     came = np.sort(run.submits).searchsorted(instants[:-1], side="right")
     went = np.sort(run.starts).searchsorted(instants[:-1], side="right")
     return np.asarray(came - went, np.int64)
-
-
-def _box(values: Values, weights: Numbers | None = None) -> Box:
-    """Return the distribution of values, each as often as its weight says."""
-    if weights is None:
-        weights = np.ones(len(values), np.int64)
-    if not len(values):
-        return Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    order = np.argsort(values, kind="stable")
-    upto = weights[order].cumsum()
-    at = np.searchsorted(upto, [upto[-1] * share for share in (0.25, 0.5, 0.75)])
-    lower, median, upper = map(float, values[order[at]])
-    mean = float((values * weights).sum() / upto[-1])
-    return Box(float(values.min()), lower, median, upper, float(values.max()), mean)

@@ -8,7 +8,7 @@ from experiments.cell import Cell
 from experiments.debs2024.cells import cells
 from experiments.debs2024.declaration import Experiment, read_experiment
 from experiments.debs2024.results import Comparison, read_results
-from hpcsched.results.files import JOBS, ROUNDS, SCENARIO, SUMMARY, write_json
+from hpcsched.results.files import JOBS, ROUNDS, SCENARIO, SUMMARY, TIMING, write_json
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
 from hpcsched.scenario import resolved_yaml
 from tests.workload.swf_files import record, write
@@ -89,11 +89,12 @@ def write_run(
     summary = {
         "jobs": {},
         "metrics": dict(metrics),
-        "rounds": {"count": 1, "decision_time_mean": decision_time},
+        "rounds": {"count": 1},
     }
     if offline is not None:
         summary["offline"] = dict(offline)
     write_json(cell.folder / SUMMARY, summary)
+    write_json(cell.folder / TIMING, {"rounds": {"decision_time_mean": decision_time}})
     began = manifest.model_copy(update={"started": "2000-01-01T00:00:00+00:00"})
     finish_manifest(cell.folder, began, status, ())
 

@@ -5,10 +5,11 @@ import pytest
 from experiments.declaring import read_declaration
 from experiments.predictors import __main__ as command
 from experiments.predictors.declaration import Comparison, cells
-from experiments.predictors.distributions import Box, read_outcomes
+from experiments.predictors.distributions import read_outcomes
 from experiments.predictors.page import write_page
 from hpcsched import run
 from hpcsched.errors import InputError
+from hpcsched.report.boxes import Box
 from tests.docs.pages import tables
 from tests.workload.swf_files import record, write
 

@@ -1,0 +1,157 @@
+"""`hpcsched plot`: pictures of runs for papers."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from hpcsched.report.pictures import Draw
+    from hpcsched.report.study_tables import StudyTables
+
+app = typer.Typer(name="plot", no_args_is_help=True, help="Draw pictures of runs for papers.")
+
+
+class Of(StrEnum):
+    """What jobs have, one by one."""
+
+    WAIT_TIME = "wait_time"
+    RESPONSE_TIME = "response_time"
+    SLOWDOWN = "slowdown"
+    BOUNDED_SLOWDOWN = "bounded_slowdown"
+
+
+Directories = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DIR...",
+        help="Run directories, or folders that hold them, such as an experiment's.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(help="The file to write; it ends in .pdf, .svg or .png.", show_default=False),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+Quantity = Annotated[Of, typer.Option("--of", help="What is drawn of each job.")]
+
+
+@app.command()
+def boxes(
+    directories: Directories, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
+) -> None:
+    """Draw a box for each run, by trace: quartiles, median, mean, least and largest value."""
+    from hpcsched.report.pictures import draw_boxes
+
+    _write(directories, lambda tables: draw_boxes(tables, of), out, force=force)
+
+
+@app.command()
+def ecdf(
+    directories: Directories, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
+) -> None:
+    """Draw the share of jobs up to each value, with a panel for each trace."""
+    from hpcsched.report.pictures import draw_shares
+
+    _write(directories, lambda tables: draw_shares(tables, of), out, force=force)
+
+
+@app.command()
+def bars(
+    directories: Directories,
+    out: Out,
+    metric: Annotated[
+        str, typer.Option(help="The metric, by its name in the summary.")
+    ] = "mean_bounded_slowdown",
+    force: Force = False,
+) -> None:
+    """Draw a metric as bars, with 95 % intervals over seeds, or over jobs if it is their mean."""
+    from hpcsched.report.pictures import draw_bars
+
+    _write(directories, lambda tables: draw_bars(tables, metric), out, force=force)
+
+
+@app.command()
+def load(
+    directories: Directories,
+    out: Out,
+    resource: Annotated[
+        str | None,
+        typer.Option(help="The resource type; the first, if not given.", show_default=False),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Draw how many jobs waited, and how much of a resource type was in use, over time."""
+    from hpcsched.report.pictures import draw_load
+
+    _write(directories, lambda tables: draw_load(tables, resource), out, force=force)
+
+
+@app.command(name="decision-time")
+def decision_time(directories: Directories, out: Out, force: Force = False) -> None:
+    """Draw how long the dispatcher took, by the length of the queue."""
+    from hpcsched.report.pictures import draw_decision_times
+
+    _write(directories, draw_decision_times, out, force=force)
+
+
+@app.command()
+def gantt(
+    directories: Directories,
+    out: Out,
+    *,
+    begin: Annotated[
+        int | None,
+        typer.Option(
+            "--from",
+            help="Where the window begins, in simulated seconds; the first start, if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    end: Annotated[
+        int | None,
+        typer.Option(
+            "--to",
+            help="Where it ends, in simulated seconds; the last end, if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    resource: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A resource type to draw; can be given several times. The first, if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Draw which job was on which node when, as rectangles."""
+    from hpcsched.report.gantt_picture import draw_gantt
+
+    def drawing(tables: "StudyTables") -> "Draw":
+        return draw_gantt(tables.study, resource or (), begin, end)
+
+    _write(directories, drawing, out, force=force)
+
+
+def _write(
+    directories: list[Path],
+    drawing: "Callable[[StudyTables], Draw]",
+    out: Path,
+    *,
+    force: bool,
+) -> None:
+    from hpcsched.report.picture_files import check_free, format_of, write_picture
+    from hpcsched.report.studied_runs import open_study
+    from hpcsched.report.study_tables import StudyTables
+
+    format_of(out)
+    check_free(out, force=force)
+    study = open_study(directories)
+    write_picture(drawing(StudyTables(study)), out, force=force)
+    for warning in study.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    typer.echo(f"wrote {out}")

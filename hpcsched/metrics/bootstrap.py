@@ -1,0 +1,76 @@
+"""Confidence intervals of means by the bootstrap, of values that depend on their neighbours too.
+
+Jobs that are submitted one after another meet the same queue, so their waits are alike. Drawing
+jobs one by one would ignore that, and make intervals too narrow. So whole blocks of neighbours are
+drawn, from the values as if they lay on a circle: the circular block bootstrap (D. Politis and
+J. Romano, A circular block-resampling procedure for stationary data, 1992). With blocks of one
+value it is the plain bootstrap (B. Efron, Bootstrap methods: another look at the jackknife, 1979).
+The intervals are percentile intervals: from one quantile of the resampled means to another.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.metrics.sums import FloatColumn
+
+LEVEL = 0.95
+RESAMPLES = 2000
+SEED = 0
+_AT_ONCE = 4_000_000
+"""How many block sums are held at a time, 8 bytes each."""
+
+
+class Interval(NamedTuple):
+    """A mean, and the interval that holds the true one at the level of confidence."""
+
+    mean: float
+    lower: float
+    upper: float
+
+
+def block_length(count: int) -> int:
+    """Return ⌈√n⌉: blocks grow with the number of values, and so does the number of blocks."""
+    return max(math.isqrt(max(count, 1) - 1) + 1, 1)
+
+
+def mean_interval(
+    values: FloatColumn,
+    *,
+    block: int | None = None,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Interval | None:
+    """Return the mean of values, `[n]`, with a percentile interval; None if n is 0.
+
+    `block` is how many neighbours are drawn together, from 1 to n; ⌈√n⌉ if not given. With the same
+    `seed` the interval is the same. A single value has an interval of no width, which says nothing.
+    """
+    count = len(values)
+    if not count:
+        return None
+    mean = math.fsum(values.tolist()) / count
+    means = _resampled(values - mean, block or block_length(count), resamples, seed)
+    tail = (1 - level) / 2
+    lower, upper = np.quantile(means, [tail, 1 - tail])
+    return Interval(mean, mean + float(lower), mean + float(upper))
+
+
+def _resampled(values: FloatColumn, block: int, resamples: int, seed: int) -> FloatColumn:
+    """Return the means of resamples, each of n values in blocks, the last one cut."""
+    count = len(values)
+    blocks = -(-count // block)
+    # The sum of a block is a difference of two sums up to a place on the circle, walked twice.
+    upto = np.concatenate(([0.0], np.cumsum(np.concatenate((values, values)))))
+    lengths = np.full(blocks, block)
+    lengths[-1] = count - block * (blocks - 1)
+    generator = np.random.default_rng(seed)
+    parts = []
+    step = max(_AT_ONCE // blocks, 1)
+    for first in range(0, resamples, step):
+        size = (min(step, resamples - first), blocks)
+        starts = generator.integers(count, size=size)
+        parts.append((upto[starts + lengths] - upto[starts]).sum(axis=1) / count)
+    return np.concatenate(parts)

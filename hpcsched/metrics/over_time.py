@@ -1,0 +1,85 @@
+"""What there is at each instant, such as jobs waiting or cores in use, from starts and ends."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.metrics.sums import FloatColumn
+from hpcsched.metrics.tables import Column
+
+
+class OverTime(NamedTuple):
+    """A level that changes at instants: `levels[k]` from `instants[k]` to `instants[k + 1]`.
+
+    `instants`, `[K + 1]`, are simulated seconds, ascending; `levels`, `[K]`.
+    """
+
+    instants: Column
+    levels: FloatColumn
+
+    @property
+    def seconds(self) -> Column:
+        """How long each level lasts, `[K]`."""
+        return np.diff(self.instants)
+
+
+def over_time(since: Column, until: Column, amounts: Column | None = None) -> OverTime:
+    """Return the sum of amounts at each instant, each there from `since` until before `until`.
+
+    All are `[J]`; amounts are 1 if not given. It spans from the first instant to the last.
+    """
+    if amounts is None:
+        amounts = np.ones(len(since), np.int64)
+    instants, place = np.unique(np.concatenate((since, until)), return_inverse=True)
+    changes = np.zeros(len(instants), np.int64)
+    np.add.at(changes, place, np.concatenate((amounts, -amounts)))
+    return OverTime(instants, np.cumsum(changes)[:-1].astype(np.float64))
+
+
+def spanning(course: OverTime, begin: int, end: int) -> OverTime:
+    """Return the course from `begin` to `end`, in s; the level is 0 before its start and after."""
+    instants = np.unique(np.clip(np.concatenate((course.instants, [begin, end])), begin, end))
+    at = np.searchsorted(course.instants, instants[:-1], side="right") - 1
+    there = (at >= 0) & (at < len(course.levels))
+    levels = np.where(there, np.append(course.levels, 0.0)[np.where(there, at, -1)], 0.0)
+    return OverTime(instants, levels)
+
+
+def time_mean(course: OverTime) -> float | None:
+    """Return the mean of a level over time; None where it spans no time."""
+    total = int(course.seconds.sum())
+    return float((course.levels * course.seconds).sum()) / total if total else None
+
+
+def time_quantile(course: OverTime, percent: int) -> float | None:
+    """Return the least level that is not exceeded for `percent` of the time; None if there is none.
+
+    It is a percentile by nearest rank over seconds, from 1 to 100.
+    """
+    total = int(course.seconds.sum())
+    if not total:
+        return None
+    order = np.argsort(course.levels, kind="stable")
+    upto = np.cumsum(course.seconds[order])
+    # Whole numbers, so that the rank is exact.
+    rank = -(-percent * total // 100)
+    return float(course.levels[order][np.searchsorted(upto, max(rank, 1))])
+
+
+def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, FloatColumn]:
+    """Return the bounds of equal spans of time, `[B + 1]` in s, and each one's mean and maximum.
+
+    The means and maxima are `[B]`. A course of fewer levels than `bins` has a span for each level.
+    """
+    if len(course.levels) <= bins:
+        return course.instants.astype(np.float64), course.levels, course.levels
+    edges = np.linspace(float(course.instants[0]), float(course.instants[-1]), bins + 1)
+    upto = np.concatenate(([0.0], np.cumsum(course.levels * course.seconds)))
+    means = np.diff(np.interp(edges, course.instants, upto)) / np.diff(edges)
+    # A span's maximum is over the levels that begin in it, and the one that it begins with.
+    first = np.maximum(np.searchsorted(course.instants, edges[:-1], side="right") - 1, 0)
+    after = np.searchsorted(course.instants[:-1], edges[1:], side="left")
+    maxima = np.array(
+        [course.levels[a : max(b, a + 1)].max() for a, b in zip(first, after, strict=True)]
+    )
+    return edges, means, maxima

@@ -1,0 +1,48 @@
+"""How long dispatchers took to decide, by how many jobs were in the queue.
+
+The picture is that of the scalability of dispatchers in Galleguillos and others, AccaSim: a
+customizable workload management simulator for job dispatching research in HPC systems, 2020.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.metrics.percentiles import nearest_rank
+from hpcsched.metrics.sums import FloatColumn
+from hpcsched.metrics.tables import Column, whole_column
+from hpcsched.report.studied_runs import StudiedRun
+
+
+class QueueBin(NamedTuple):
+    """Rounds with queues of some lengths, both bounds included, and their real seconds."""
+
+    queue_from: int
+    queue_to: int
+    rounds: int
+    mean: float
+    p50: float
+    p90: float
+    largest: float
+
+
+def decision_times(one: StudiedRun) -> tuple[Column, FloatColumn]:
+    """Return the jobs in the queue before each round, and its decision time in real s, `[R]`."""
+    queued = whole_column(one.run.rounds, "queued")
+    return queued, np.asarray(whole_column(one.run.rounds, "decision_time"), np.float64)
+
+
+def by_queue_length(one: StudiedRun) -> Iterator[QueueBin]:
+    """Yield the decision times of rounds with 0, 1, 2 to 3, 4 to 7 jobs in the queue, and so on.
+
+    Percentiles are by nearest rank. Lengths that no round had are left out.
+    """
+    queued, seconds = decision_times(one)
+    # A length has as many binary digits as the largest of its bin.
+    digits = np.frexp(queued.astype(np.float64))[1]
+    for width in np.unique(digits).tolist():
+        inside = np.sort(seconds[digits == width])
+        p50, p90 = (inside[nearest_rank(percent, len(inside))].item() for percent in (50, 90))
+        bounds = (2 ** (width - 1) if width else 0, 2**width - 1)
+        yield QueueBin(*bounds, len(inside), float(inside.mean()), p50, p90, inside[-1].item())

@@ -1,0 +1,119 @@
+"""How each job of a run fared: its times, and the quantities that follow from them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpcsched.metrics.slowdown import bounded_slowdowns
+from hpcsched.metrics.sums import FloatColumn
+from hpcsched.metrics.tables import Column
+from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.results.files import problem
+from hpcsched.results.summary import DEFAULT_TAU
+from hpcsched.scenario.system import SystemDeclaration
+from hpcsched.system.system import System
+
+
+class JobTimes(NamedTuple):
+    """The jobs of a run that ran, by ascending number; times in s, `[J]`.
+
+    `tau` is the bound of the run's bounded slowdown, in s.
+    """
+
+    job_ids: Column
+    submits: Column
+    starts: Column
+    ends: Column
+    tau: int
+
+    @property
+    def run_times(self) -> Column:
+        """How long each job ran, in s."""
+        return self.ends - self.starts
+
+    def only(self, keep: Any) -> "JobTimes":
+        """Return some of the jobs, by a mask or by places."""
+        columns = (self.job_ids, self.submits, self.starts, self.ends)
+        job_ids, submits, starts, ends = (column[keep] for column in columns)
+        return JobTimes(job_ids, submits, starts, ends, self.tau)
+
+
+class Quantity(NamedTuple):
+    """Something that each job has: its title and unit (empty: a ratio), who has it, and how much.
+
+    `has` gives a mask over jobs, `of` the values of those that have it.
+    """
+
+    title: str
+    unit: str
+    population: str
+    of: Callable[[JobTimes], FloatColumn]
+    has: Callable[[JobTimes], Any] | None = None
+
+    def values(self, jobs: JobTimes) -> FloatColumn:
+        """Return the values of the jobs that have the quantity."""
+        return self.of(jobs if self.has is None else jobs.only(self.has(jobs)))
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    "wait_time": Quantity(
+        "wait time",
+        "s",
+        "all jobs that ran",
+        lambda jobs: (jobs.starts - jobs.submits).astype(np.float64),
+    ),
+    "response_time": Quantity(
+        "response time",
+        "s",
+        "all jobs that ran",
+        lambda jobs: (jobs.ends - jobs.submits).astype(np.float64),
+    ),
+    "slowdown": Quantity(
+        "slowdown",
+        "",
+        "jobs that ran for at least 1 s",
+        lambda jobs: np.asarray((jobs.ends - jobs.submits) / jobs.run_times),
+        lambda jobs: jobs.run_times > 0,
+    ),
+    "bounded_slowdown": Quantity(
+        "bounded slowdown",
+        "",
+        "all jobs that ran",
+        lambda jobs: bounded_slowdowns(jobs.submits, jobs.ends, jobs.run_times, jobs.tau),
+    ),
+}
+"""What is told of jobs one by one, by the glossary's names."""
+
+
+def read_job_times(one: StudiedRun) -> JobTimes:
+    """Return the times of a run's jobs that ran; raises InputError where a file is damaged."""
+    names = ("job_id", "submit_time", "start_time", "end_time")
+    table = one.run.all_jobs.read(*names)
+    table = table.filter(table["start_time"].is_valid()).sort_by("job_id")
+    columns = [table[name].to_numpy().astype(np.int64) for name in names]
+    return JobTimes(columns[0], columns[1], columns[2], columns[3], tau_of(one))
+
+
+def tau_of(one: StudiedRun) -> int:
+    """Return the bound of a run's bounded slowdown, in s."""
+    definition = one.run.summary.get("definitions", {}).get("mean_bounded_slowdown", {})
+    return int(definition.get("parameters", {}).get("tau", DEFAULT_TAU))
+
+
+def system_of(one: StudiedRun) -> System:
+    """Return the system on which a run was; raises InputError where its scenario is damaged."""
+    import yaml  # noqa: PLC0415 (few commands need it)
+
+    path = one.run.scenario_path
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return SystemDeclaration.model_validate(content["system"]).build()
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+        message = "it is damaged: the system cannot be read from it"
+        raise problem("damaged-file", path, message) from error
+
+
+def by_submission(jobs: JobTimes) -> Column:
+    """Return the places of jobs in the order of their submission, so that neighbours are alike."""
+    return np.argsort(jobs.submits, kind="stable")

@@ -1,0 +1,273 @@
+"""The runs that a comparison, a picture or a report is about, and how they belong together."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import MANIFEST, problem, read_json
+from hpcsched.results.manifest import read_manifest
+
+INDEX = "experiment.json"
+"""The file of an experiment's folder that says which runs there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudiedRun:
+    """A run, and what it is one of.
+
+    `name` is unlike that of any other run. `contender` is what was varied, such as a dispatcher
+    with a predictor; runs of one contender and `group`, which is a trace, differ by `seed`.
+    `dispatcher` names the rule or solver, which gives pictures their colours.
+    """
+
+    run: RunDirectory
+    name: str
+    contender: str
+    group: str
+    seed: int
+    dispatcher: str
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Runs in the order in which they were given, and what could not be taken into account."""
+
+    runs: tuple[StudiedRun, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """What was varied, in the order of the runs."""
+        return tuple(dict.fromkeys(run.contender for run in self.runs))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The traces, in the order of the runs."""
+        return tuple(dict.fromkeys(run.group for run in self.runs))
+
+
+def find_baseline(study: Study, wanted: str | None) -> StudiedRun:
+    """Return the run that others are compared with: the first of a contender, or one by name.
+
+    It is the first of all if `wanted`, a contender or a run's name or directory, is not given.
+    Raises InputError where it is none of these, or stands for several runs.
+    """
+    if wanted is None:
+        return study.runs[0]
+    found = [one for one in study.runs if one.contender == wanted][:1] or [
+        one
+        for one in study.runs
+        if wanted in (one.name, one.run.manifest.scenario) or Path(wanted) == one.run.path
+    ]
+    if len(found) == 1:
+        return found[0]
+    what = "is the name of several runs; give a directory" if found else "is none of these runs"
+    there = ", ".join(one.name for one in study.runs)
+    raise InputError(Finding("unknown-baseline", f"{wanted!r} {what}; there are: {there}"))
+
+
+class _Found(NamedTuple):
+    """A run with the labels that an experiment gives it, by axis; none for a run given alone."""
+
+    run: RunDirectory
+    labels: Mapping[str, str]
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self.run.manifest.seed
+
+
+def open_study(paths: Sequence[Path]) -> Study:
+    """Open run directories, experiments' folders, and folders that hold run directories.
+
+    Within a folder, runs that have not come to an end are left out, with a warning. Raises
+    InputError where a path holds no run or a run cannot be read.
+    """
+    warnings: list[str] = []
+    found = [one for path in paths for one in _found(path, warnings)]
+    unlike = {one.run.path.resolve(): one for one in found}
+    return Study(tuple(_named(list(unlike.values()))), tuple(warnings))
+
+
+def _found(path: Path, warnings: list[str]) -> Iterator[_Found]:
+    if (path / MANIFEST).is_file() or not path.is_dir():
+        yield _Found(RunDirectory.open(path), {})
+        return
+    if (path / INDEX).is_file():
+        yield from _of_experiment(path, warnings)
+        return
+    inside = sorted(manifest.parent for manifest in path.rglob(MANIFEST))
+    opened = [run for run in inside if _has_ended(run, warnings)]
+    if not opened:
+        raise problem("not-a-run", path, "it is not a run directory, and holds none that has ended")
+    for run in opened:
+        yield _Found(RunDirectory.open(run), {})
+
+
+def _has_ended(folder: Path, warnings: list[str]) -> bool:
+    if read_manifest(folder).status != "running":
+        return True
+    warnings.append(f"{folder} has not come to an end and is left out")
+    return False
+
+
+def _of_experiment(folder: Path, warnings: list[str]) -> Iterator[_Found]:
+    """Yield the runs of an experiment that are there, in the order of its index."""
+    found = False
+    for cell in _cells(folder):
+        if cell.folder is None or not (cell.folder / MANIFEST).is_file():
+            warnings.append(f"{folder}: {cell.name} has no run and is left out")
+        elif _has_ended(cell.folder, warnings):
+            found = True
+            yield _Found(RunDirectory.open(cell.folder), cell.labels)
+    if not found:
+        raise problem("not-a-run", folder, "none of the experiment's runs has ended")
+
+
+class _Cell(NamedTuple):
+    """A cell of an experiment's index: its name, its labels by axis, and its run if it has one."""
+
+    name: str
+    labels: Mapping[str, str]
+    folder: Path | None
+
+
+def _cells(folder: Path) -> list[_Cell]:
+    """Return the cells of an experiment's index; raises InputError where it is damaged."""
+    path = folder / INDEX
+    content = read_json(path)
+    try:
+        return [
+            _Cell(
+                cell["name"],
+                {str(axis): str(label) for axis, label in cell["labels"].items()},
+                folder / cell["run"] if cell["status"] == "complete" else None,
+            )
+            for cell in content["cells"]
+        ]
+    except (KeyError, TypeError, AttributeError) as error:
+        message = f"it is damaged: a cell lacks {error}"
+        raise problem("damaged-file", path, message) from error
+
+
+def _named(found: Sequence[_Found]) -> Iterator[StudiedRun]:
+    declared = [_declaration(one.run) for one in found]
+    groups = _groups(found, declared)
+    dispatchers = [
+        _dispatcher(scenario) or one.run.manifest.scenario
+        for one, scenario in zip(found, declared, strict=True)
+    ]
+    contenders = _told_apart(_contenders(found, groups, dispatchers), groups, found)
+    names = _names(contenders, groups, [one.seed for one in found])
+    for k, one in enumerate(found):
+        yield StudiedRun(
+            one.run,
+            names[k],
+            contenders[k],
+            groups[k],
+            one.seed,
+            dispatchers[k],
+        )
+
+
+def _declaration(run: RunDirectory) -> Mapping[str, Any]:
+    try:
+        text = run.scenario_path.read_text(encoding="utf-8")
+        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise _damaged(run, str(error)) from error
+    if not isinstance(content, dict):
+        raise _damaged(run, "it holds no mapping")
+    return content
+
+
+def _damaged(run: RunDirectory, why: str) -> InputError:
+    return problem("damaged-file", run.scenario_path, f"it is damaged: {' '.join(why.split())}")
+
+
+def _dispatcher(declared: Mapping[str, Any]) -> str:
+    """Return the dispatcher's name, with the order of the queue where that is not by arrival."""
+    dispatcher = declared.get("dispatcher")
+    if not isinstance(dispatcher, Mapping):
+        return str(dispatcher or "")
+    order = dispatcher.get("order")
+    by = order.get("name") if isinstance(order, Mapping) else order
+    name = str(dispatcher.get("name", ""))
+    return f"{name} {by}" if by and by != "fcfs" else name
+
+
+def _groups(found: Sequence[_Found], declared: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the name of each run's trace; two traces of one name are told apart by number."""
+    keys = []
+    for one, scenario in zip(found, declared, strict=True):
+        files = one.run.manifest.trace_files
+        trace = scenario.get("trace")
+        # A trace that comes from no file is its declaration; seeds are replicas of it.
+        key = [file.sha256 for file in files] or json.dumps(trace, sort_keys=True, default=str)
+        source = trace.get("source", "trace") if isinstance(trace, Mapping) else "trace"
+        stem = "+".join(Path(file.path).name.partition(".")[0] for file in files) or str(source)
+        keys.append((stem, str(key)))
+    numbers: dict[str, dict[str, int]] = defaultdict(dict)
+    for stem, key in keys:
+        numbers[stem].setdefault(key, len(numbers[stem]) + 1)
+    return [
+        stem if len(numbers[stem]) == 1 else f"{stem} ({numbers[stem][key]})" for stem, key in keys
+    ]
+
+
+def _contenders(
+    found: Sequence[_Found], groups: Sequence[str], dispatchers: Sequence[str]
+) -> list[str]:
+    """Return what was varied: labels but those that only name a trace or a seed.
+
+    It is the scenario's name for a run that is not an experiment's.
+    """
+    axes = dict.fromkeys(axis for one in found for axis in one.labels)
+    telling = [axis for axis in axes if axis != "seed" and not _names_groups(axis, found, groups)]
+    return [
+        ", ".join(one.labels[axis] for axis in telling if axis in one.labels)
+        or (dispatcher if one.labels else one.run.manifest.scenario)
+        for one, dispatcher in zip(found, dispatchers, strict=True)
+    ]
+
+
+def _names_groups(axis: str, found: Sequence[_Found], groups: Sequence[str]) -> bool:
+    """Return whether each trace has one label of an axis, of several labels in all."""
+    labels: dict[str, set[str]] = defaultdict(set)
+    for one, group in zip(found, groups, strict=True):
+        if axis in one.labels:
+            labels[group].add(one.labels[axis])
+    return len(set().union(*labels.values())) > 1 and all(len(s) == 1 for s in labels.values())
+
+
+def _told_apart(
+    contenders: Sequence[str], groups: Sequence[str], found: Sequence[_Found]
+) -> list[str]:
+    """Return contenders with directories where two runs would be the same in all that counts."""
+    same = list(zip(contenders, groups, (one.seed for one in found), strict=True))
+    counts = Counter(same)
+    return [
+        f"{contender} ({one.run.path})" if counts[key] > 1 else contender
+        for contender, key, one in zip(contenders, same, found, strict=True)
+    ]
+
+
+def _names(contenders: Sequence[str], groups: Sequence[str], seeds: Sequence[int]) -> list[str]:
+    """Return names that say no more than is needed to tell the runs apart."""
+    names = list(contenders)
+    for more in (groups, [f"seed {seed}" for seed in seeds]):
+        counts = Counter(names)
+        if len(set(more)) > 1:
+            names = [
+                f"{name} ({extra})" if counts[name] > 1 else name
+                for name, extra in zip(names, more, strict=True)
+            ]
+    return names

@@ -1,0 +1,23 @@
+"""How much of a resource type the jobs of a run hold over time."""
+
+import numpy as np
+
+from hpcsched.metrics.over_time import OverTime, over_time
+from hpcsched.metrics.tables import Column
+from hpcsched.report.studied_runs import StudiedRun
+
+
+def used_over_time(one: StudiedRun, resource: str) -> OverTime:
+    """Return the amount of a resource type that running jobs asked for.
+
+    Population: all jobs that ran. Raises InputError where the file is damaged or has no such type.
+    """
+    names = ("start_time", "end_time", "units", f"unit_request.{resource}")
+    parts: list[tuple[Column, ...]] = list(one.run.jobs.batches(*names))
+    if not parts:
+        nothing = np.empty(0, np.int64)
+        return over_time(nothing, nothing)
+    start, end, units, amount = (
+        np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)
+    )
+    return over_time(start, end, units * amount)

@@ -1,0 +1,66 @@
+"""Levels over time: by hand, and by counting second by second."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.metrics.over_time import binned, over_time, spanning, time_mean, time_quantile
+
+
+def test_by_hand() -> None:
+    """Two jobs wait from 0 to 4 and from 2 to 10, so one, two and one do."""
+    course = over_time(np.array([0, 2]), np.array([4, 10]))
+    assert course.instants.tolist() == [0, 2, 4, 10]
+    assert course.levels.tolist() == [1, 2, 1]
+    assert time_mean(course) == 1.2
+    assert [time_quantile(course, percent) for percent in (50, 80, 81, 100)] == [1, 1, 2, 2]
+
+
+def test_spans() -> None:
+    """A course is cut, and continued with 0."""
+    course = over_time(np.array([2]), np.array([4]), np.array([5]))
+    wider = spanning(course, 0, 10)
+    assert (wider.instants.tolist(), wider.levels.tolist()) == ([0, 2, 4, 10], [0, 5, 0])
+    inside = spanning(course, 3, 4)
+    assert (inside.instants.tolist(), inside.levels.tolist()) == ([3, 4], [5])
+
+
+def test_nothing() -> None:
+    """Without jobs there is no mean; over a span the level is 0."""
+    nothing = over_time(np.empty(0, np.int64), np.empty(0, np.int64))
+    assert time_mean(nothing) is None
+    assert time_quantile(nothing, 50) is None
+    assert spanning(nothing, 0, 3).levels.tolist() == [0]
+
+
+def test_bins() -> None:
+    """A bin has the mean over its time, and the largest level in it."""
+    course = over_time(np.array([0, 1, 6]), np.array([8, 3, 7]))
+    edges, means, maxima = binned(course, 2)
+    assert edges.tolist() == [0, 4, 8]
+    assert means.tolist() == [1.5, 1.25]
+    assert maxima.tolist() == [2, 2]
+
+
+INTERVALS = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(0, 5)), min_size=1, max_size=12
+)
+
+
+@given(INTERVALS, st.integers(1, 100))
+def test_second_by_second(intervals: list[tuple[int, int, int]], percent: int) -> None:
+    """Means and quantiles are those of a list with the level of each second."""
+    since = np.array([begin for begin, _, _ in intervals])
+    until = np.array([begin + length for begin, length, _ in intervals])
+    amounts = np.array([amount for _, _, amount in intervals])
+    course = over_time(since, until, amounts)
+    seconds = sorted(
+        int(amounts[(since <= second) & (second < until)].sum())
+        for second in range(int(since.min()), int(until.max()))
+    )
+    if not seconds:
+        assert time_mean(course) is None
+        return
+    assert time_mean(course) == pytest.approx(sum(seconds) / len(seconds))
+    assert time_quantile(course, percent) == seconds[-(-percent * len(seconds) // 100) - 1]

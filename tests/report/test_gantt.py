@@ -1,0 +1,94 @@
+"""Gantt charts: the rectangles of a run made by hand."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.report import gantt
+from hpcsched.report.gantt import Held, held_in_window
+from hpcsched.report.studied_runs import open_study
+from tests.report.studies import write_studied
+
+
+def test_by_hand(tmp_path: Path) -> None:
+    """Until 40 s the first job fills three nodes, and the second has half of the fourth."""
+    (one,) = open_study([write_studied(tmp_path / "run")]).runs
+    resource, window = held_in_window(one, None, 0, 40)
+    assert (resource, window.begin, window.end) == ("core", 0, 40)
+    assert sorted(window.held) == [
+        Held(1, 0, 0, 40, 0, 1),
+        Held(1, 1, 0, 40, 0, 1),
+        Held(1, 2, 0, 40, 0, 1),
+        Held(2, 3, 0, 40, 0, 0.5),
+    ]
+    # The first job asks for 2 of 16 on each node, the second for 2 × 8 of 64.
+    _, window = held_in_window(one, "mem", 0, 40)
+    assert sorted((held.job_id, held.high) for held in window.held) == [
+        (1, 0.125), (1, 0.125), (1, 0.125), (2, 0.25),
+    ]  # fmt: skip
+    _, window = held_in_window(one, "gpu", 0, 40)
+    assert window.nodes == (3,)
+    assert window.held == (Held(2, 3, 0, 40, 0, 1),)
+
+
+def test_the_whole_run(tmp_path: Path) -> None:
+    """No two rectangles overlap, and together they are what jobs asked for while they ran."""
+    (one,) = open_study([write_studied(tmp_path / "run")]).runs
+    for resource in ("core", "mem", "gpu"):
+        _, window = held_in_window(one, resource, None, None)
+        assert (window.begin, window.end) == (0, 20_100)
+        by_node: dict[int, list[Held]] = defaultdict(list)
+        for held in window.held:
+            assert 0 <= held.low < held.high <= 1
+            by_node[held.node].append(held)
+        for rectangles in by_node.values():
+            for k, a in enumerate(rectangles):
+                for b in rectangles[:k]:
+                    beside = a.end <= b.begin or b.end <= a.begin
+                    assert beside or a.high <= b.low or b.high <= a.low
+        capacity = window.system.capacity[:, window.system.resource_types.index(resource)]
+        area = sum(
+            (held.end - held.begin) * (held.high - held.low) * int(capacity[held.node])
+            for held in window.held
+        )
+        jobs = one.run.jobs.read("run_time", "units", "unit_request").to_pylist()
+        asked = sum(
+            job["run_time"] * job["units"] * job["unit_request"][resource]
+            for job in jobs
+            if job["run_time"] is not None
+        )
+        assert area == pytest.approx(asked)
+
+
+def test_separate_shares() -> None:
+    """A job that finds no free shares side by side gets several rectangles."""
+    assert gantt._take([(0, 1), (2, 5)], 3) == ((0, 1), (2, 4))
+    free = [(0, 2), (2, 3), (6, 8)]
+    assert gantt._take(free, 3) == ((0, 3),)
+    assert free == [(6, 8)]
+
+
+@pytest.mark.parametrize(
+    ("resource", "begin", "end", "message"),
+    [
+        ("tpu", 0, 10, "has no 'tpu'; there are: core, mem, gpu"),
+        ("core", 10, 10, "is empty: it is from 10 s to 10 s"),
+    ],
+)
+def test_what_cannot_be_drawn(
+    resource: str, begin: int, end: int, message: str, tmp_path: Path
+) -> None:
+    """It is one clear message."""
+    (one,) = open_study([write_studied(tmp_path / "run")]).runs
+    with pytest.raises(InputError, match=message):
+        held_in_window(one, resource, begin, end)
+
+
+def test_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More rectangles than can be told apart are refused."""
+    monkeypatch.setattr(gantt, "LARGEST", 3)
+    (one,) = open_study([write_studied(tmp_path / "run")]).runs
+    with pytest.raises(InputError, match="choose a shorter window"):
+        held_in_window(one, "core", None, None)

@@ -1,0 +1,41 @@
+"""The command `plot`."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hpcsched.cli import app
+from tests.report.studies import pair
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("boxes", ["--of", "slowdown"]),
+        ("ecdf", []),
+        ("bars", ["--metric", "mean_wait_time"]),
+        ("load", ["--resource", "mem"]),
+        ("decision-time", []),
+        ("gantt", ["--from", "0", "--to", "200", "--resource", "gpu", "--resource", "core"]),
+    ],
+)
+def test_every_kind(kind: str, options: list[str], tmp_path: Path) -> None:
+    """Each writes its picture; a file that is there is replaced if that is asked for alone."""
+    out = tmp_path / "pictures" / "picture.svg"
+    arguments = ["plot", kind, *map(str, pair(tmp_path / "runs")), *options, "--out", str(out)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"wrote {out}\n"
+    assert out.read_text().startswith("<?xml")
+    again = CliRunner().invoke(app, arguments)
+    assert "--force replaces it" in str(again.exception)
+    assert CliRunner().invoke(app, [*arguments, "--force"]).exit_code == 0
+
+
+def test_an_unknown_format(tmp_path: Path) -> None:
+    """The ending of the name says what is written, so it must be known."""
+    arguments = ["plot", "ecdf", str(tmp_path), "--out", "picture.gif"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1
+    assert "picture.gif does not end in one of .pdf, .svg, .png" in str(result.exception)

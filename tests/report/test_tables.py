@@ -1,0 +1,101 @@
+"""Formats of tables, each parsed back."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from hpcsched.report.tables import (
+    ReportTable,
+    latex_escaped,
+    table_as_csv,
+    table_as_latex,
+    table_as_markdown,
+    table_as_text,
+    table_content,
+)
+
+TABLE = ReportTable(
+    "sample",
+    "A sample",
+    (("run", ""), ("wait", "s"), ("note", "")),
+    (("a_b & c", 1 / 3, "x|y"), ("second", None, "[z]")),
+    ("Over 50 % of jobs.",),
+)
+
+
+def test_text() -> None:
+    """Figures are to the right, with six digits."""
+    lines = table_as_text(TABLE, terminal=False).splitlines()
+    assert lines == [
+        "A sample",
+        "",
+        "run      wait [s]  note",
+        "a_b & c  0.333333  x|y",
+        "second          –  [z]",
+        "",
+        "Over 50 % of jobs.",
+    ]
+    drawn = table_as_text(TABLE, terminal=True, width=60)
+    assert "0.333333" in drawn
+    assert "─" in drawn
+
+
+def test_an_empty_table() -> None:
+    """It says so."""
+    empty = ReportTable("none", "None", (("run", ""),), ())
+    assert "There is nothing to show." in table_as_text(empty, terminal=False)
+
+
+def test_csv_has_exact_values() -> None:
+    """What is read back is what was there."""
+    header, first, second = csv.reader(io.StringIO(table_as_csv(TABLE)))
+    assert header == ["run", "wait [s]", "note"]
+    assert float(first[1]) == 1 / 3
+    assert second == ["second", "", "[z]"]
+
+
+def test_json_has_exact_values() -> None:
+    """Units stand beside the rows."""
+    content = json.loads(json.dumps(table_content(TABLE)))
+    assert content["units"] == {"wait": "s"}
+    assert content["rows"][0] == {"run": "a_b & c", "wait": 1 / 3, "note": "x|y"}
+
+
+def test_markdown() -> None:
+    """Every row has as many cells as the header, and a bar within a cell is not one between."""
+    lines = [line for line in table_as_markdown(TABLE).splitlines() if line.startswith("|")]
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
+    assert {len(row) for row in cells} == {3}
+    assert [cell.strip() for cell in cells[1]] == ["---", "---:", "---"]
+    assert cells[2][2].strip() == "x\\|y"
+
+
+def test_latex() -> None:
+    """Every row has as many cells as there are columns, and no sign of the text is a command."""
+    text = table_as_latex(TABLE)
+    (alignment,) = re.findall(r"\\begin\{tabular\}\{(\w+)\}", text)
+    assert alignment == "lrl"
+    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
+    rows = [line for line in body.splitlines() if line.endswith(r" \\")]
+    assert len(rows) == 3
+    assert all(len(re.findall(r"(?<!\\)&", row)) == 2 for row in rows)
+    assert r"a\_b \& c & 0.333333 & x|y \\" in rows[1]
+    assert r"\caption{A sample. Over 50 \% of jobs.}" in text
+    assert text.count(r"\begin") == text.count(r"\end") == 2
+
+
+@pytest.mark.parametrize(
+    ("plain", "escaped"),
+    [
+        ("100 %", r"100 \%"),
+        ("a\\b", r"a\textbackslash{}b"),
+        ("x^2~#{}$", r"x\textasciicircum{}2\textasciitilde{}\#\{\}\$"),
+        ("≥ 1 –", r"$\geq$ 1 --"),
+    ],
+)
+def test_latex_escapes(plain: str, escaped: str) -> None:
+    """Signs that are commands are written so that they are signs."""
+    assert latex_escaped(plain) == escaped
