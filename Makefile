@@ -14,7 +14,7 @@ QUICKSTART := small-easy small-fcfs small-sjf small-cp small-order-search
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all lint bench debs2024 predictors schema clean $(QUICKSTART)
+.PHONY: quickstart test test-all lint bench docs debs2024 predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync small-order-search $(QUICKSTART)
@@ -47,8 +47,14 @@ predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/
 	$(BIN)/pip install --quiet --constraint constraints.txt plugins/hpcsched-learned
 	$(BIN)/python -m experiments.predictors
 
-schema: $(VENV)/installed-dev ## Write the JSON Schema of scenarios anew
+schema: $(VENV)/installed-dev ## Write the JSON Schemas of scenarios and experiments anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json
+	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of experiment \
+	  --out schemas/experiment.schema.json
+
+docs: $(VENV)/installed-dev ## Make the documentation as a site, in build/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
+	@echo build/docs/index.html
 
 # Modules are compiled as they are first imported: most of those installed never are.
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -56,9 +62,9 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable .
 	touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed
+$(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-docs.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --requirement requirements-dev.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) runs .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build runs .mypy_cache .pytest_cache .ruff_cache .hypothesis

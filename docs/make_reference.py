@@ -1,17 +1,23 @@
-"""Writes the tables of `scenario.md` that follow from the code: keys, plugins and rules.
+"""Writes what follows from the code in the reference pages and in `experiments.md`.
 
-A table stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of the page is
-written by hand. Plugins of other distributions are left out.
+It is about keys, plugins, rules, commands and hooks, and stands between `<!-- begin NAME -->` and
+`<!-- end NAME -->`; the rest of a page is written by hand. Plugins of other distributions are left
+out.
 
 Usage: `python docs/make_reference.py`
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from command_tables import command_sections
+from hook_tables import hook_sections, plugin_fields
+from markdown_tables import table
+
+from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugin.manager import build_registry
 from hpcsched.plugin.registry import Registry
@@ -20,7 +26,8 @@ from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.rules import RULES
 from hpcsched.scenario.walk import mark_of
 
-PAGE = Path(__file__).parent / "scenario.md"
+NAMES = ("scenario.md", "experiments.md", "cli.md", "hooks.md")
+PAGES = [Path(__file__).parent / name for name in NAMES]
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 PLUGIN_KINDS = (
     "trace_source",
@@ -32,6 +39,7 @@ PLUGIN_KINDS = (
     "solver",
     "objective",
     "observer",
+    "executor",
 )
 
 
@@ -42,7 +50,7 @@ def make_page(page: str) -> str:
 
 
 def make_tables(registry: Registry) -> dict[str, str]:
-    """Return every table of the page by its name."""
+    """Return every table of the pages by its name."""
     scenario = scenario_model(registry)
     blocks = {
         name: scenario.model_fields[name].annotation for name in ("system", "simulation", "metrics")
@@ -50,9 +58,13 @@ def make_tables(registry: Registry) -> dict[str, str]:
     (partition, _) = get_args(scenario.model_fields["partitions"].annotation)
     return {
         "scenario": key_table(scenario, deep=False),
+        "experiment": key_table(ExperimentDeclaration, deep=False),
         **{name: key_table(model, f"{name}.") for name, model in blocks.items()},
         "partitions": key_table(partition, "partitions[]."),
         **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
+        "commands": command_sections(),
+        "plugin-fields": plugin_fields(),
+        "hooks": hook_sections(),
         "rules": table(("rule", "about"), ((f"`{r}`", text) for r, text in sorted(RULES.items()))),
     }
 
@@ -70,13 +82,6 @@ def plugin_tables(registry: Registry, kind: str) -> str:
 def key_table(model: type[Params], prefix: str = "", *, deep: bool = True) -> str:
     """Return a table of the keys of a model and, if `deep`, of the models within it."""
     return table(("key", "value", "default", "meaning"), _rows(model, prefix, deep=deep))
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in escaped)
 
 
 def _rows(model: type[Params], prefix: str, *, deep: bool) -> Iterator[Sequence[str]]:
@@ -123,6 +128,8 @@ def _value(schema: dict[str, Any]) -> str:
         return _one_of(schema["anyOf"])
     if "enum" in schema:
         return ", ".join(f"`{name}`" for name in schema["enum"])
+    if not schema:
+        return "any value"
     kind = schema.get("type", "mapping")
     words = {"string": "name" if "pattern" in schema else "text", "boolean": "`true`, `false`"}
     if kind == "array":
@@ -155,8 +162,9 @@ def _number(kind: str, schema: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the page."""
-    PAGE.write_text(make_page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the pages."""
+    for page in PAGES:
+        page.write_text(make_page(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

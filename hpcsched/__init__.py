@@ -1,9 +1,10 @@
 """hpcsched: declare an HPC system, a workload and a dispatcher; replay; report how well it went.
 
 The Python API is small: `load_scenario` reads and validates a YAML file, `run` replays it and
-returns a `RunResult`. The protocols that plugins implement, and `hookimpl` with which they
-register, are importable from here too. Everything is loaded on first use, so that importing the
-package costs nothing.
+returns a `RunResult`, and `open_run` returns that of a run directory that is there already. A
+result has the `summary`, and all `jobs` and `rounds` as Arrow tables. The protocols that plugins
+implement, and `hookimpl` with which they register, are importable from here too. Everything is
+loaded on first use, so that importing the package costs nothing.
 """
 
 from importlib import import_module
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hpcsched.plugin.spec import hookimpl as hookimpl
     from hpcsched.prediction.predictor import Predictor as Predictor
     from hpcsched.runner import RunResult as RunResult
+    from hpcsched.runner import open_run as open_run
     from hpcsched.runner import run as run
     from hpcsched.scenario import load_scenario as load_scenario
     from hpcsched.scenario.models import Scenario as Scenario
@@ -41,6 +43,7 @@ _EXPORTS = {
     "TraceSource": "hpcsched.workload.source",
     "hookimpl": "hpcsched.plugin.spec",
     "load_scenario": "hpcsched.scenario",
+    "open_run": "hpcsched.runner",
     "run": "hpcsched.runner",
 }
 

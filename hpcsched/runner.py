@@ -6,19 +6,27 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from hpcsched.assembly import Assembly, assemble
 from hpcsched.dispatching.offline.following import FollowsPlan
 from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
 from hpcsched.dispatching.problem import RunningJob
+from hpcsched.report.monitor import Monitor, View
+from hpcsched.report.state_file import StateFile
+from hpcsched.report.state_lines import StateLines
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
 from hpcsched.results.offline import offline_figures
 from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.run_state import remove_state
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
+from hpcsched.results.timing import write_timing
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.review import not_reproducible
@@ -39,6 +47,27 @@ class RunResult:
         """The content of `summary.json`."""
         return self.directory.summary
 
+    @cached_property
+    def jobs(self) -> pa.Table:
+        """All jobs that have left the system, as an Arrow table with the columns of `jobs.parquet`.
+
+        An Arrow table is what the file is decoded into, with all of its types: whole numbers that
+        may be missing, structs and lists. pandas (`to_pandas(types_mapper=pandas.ArrowDtype)`),
+        polars (`polars.from_arrow`) and DuckDB work on its memory without copying it, so that none
+        of them is chosen for the user. Raises InputError where the file is damaged.
+        """
+        return self.directory.all_jobs.whole()
+
+    @cached_property
+    def rounds(self) -> pa.Table:
+        """All dispatching rounds, as an Arrow table with the columns of `rounds.parquet`."""
+        return self.directory.rounds.whole()
+
+
+def open_run(directory: Path | str) -> RunResult:
+    """Return the finished run in a directory; raises InputError as `RunDirectory.open` does."""
+    return RunResult(RunDirectory.open(Path(directory)))
+
 
 def run(
     scenario: Scenario | Path | str,
@@ -46,12 +75,15 @@ def run(
     *,
     force: bool = False,
     progress: bool = False,
+    watch: bool = False,
 ) -> RunResult:
     """Replay a scenario, given as such or as a file, and write its run directory.
 
     `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
-    `progress` shows a bar on standard error if that is a terminal. An interrupted or failed run
-    leaves a valid directory that says so, and what interrupted it is raised.
+    `progress` shows a bar on standard error if that is a terminal. `watch` shows the queue, the
+    system and the decisions there instead, or writes a line now and then if it is no terminal. An
+    interrupted or failed run leaves a valid directory that says so, and what interrupted it is
+    raised.
     """
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
@@ -70,8 +102,8 @@ def run(
         not_reproducible_because=[why for _, why in not_reproducible(scenario)],
     )
     (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
-    followers = [RunRecorder(folder, assembly.system), *observers]
-    if progress and sys.stderr.isatty():
+    followers = [RunRecorder(folder, assembly.system), *observers, _monitor(assembly, watch=watch)]
+    if progress and not watch and sys.stderr.isatty():
         from hpcsched.report.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         followers.append(ProgressBar(scenario.name, assembly.source))
@@ -94,10 +126,30 @@ def run(
             follower.close()
         left = None if status == "complete" else Left(simulation.waiting, simulation.running)
         write_summary(folder, _summary(assembly, metrics, left, plan))
+        write_timing(folder)
         finish_manifest(folder, manifest, status, assembly.source.comments)
+        remove_state(folder)
     if simulation.stopped:
         raise KeyboardInterrupt
     return RunResult(RunDirectory.open(folder))
+
+
+def _monitor(assembly: Assembly, *, watch: bool) -> Monitor:
+    """Return what writes the state file of a run, and shows the state to who watches it."""
+    views: list[View] = [StateFile(assembly.folder)]
+    if watch and sys.stderr.isatty():
+        from rich.console import Console  # noqa: PLC0415 (it takes its time)
+
+        from hpcsched.report.live_screen import LiveScreen  # noqa: PLC0415
+
+        views.append(LiveScreen(Console(stderr=True)))
+    elif watch:
+        views.append(StateLines(sys.stderr))
+    scenario = assembly.scenario
+    # All of the project's own trace sources have this key; a plugin's need not.
+    jobs = getattr(scenario.trace, "jobs", None)
+    most_jobs = jobs if isinstance(jobs, int) else None
+    return Monitor(scenario.name, assembly.system, assembly.source, views, most_jobs)
 
 
 def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:

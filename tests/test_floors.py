@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "hpcsched"
 FLOORS = (
     ("errors",),
     ("parameters",),
-    ("system", "workload", "metrics"),
+    ("system", "workload", "metrics", "execution"),
     ("prediction", "dispatching"),
     ("simulation",),
     ("results",),
@@ -20,7 +20,7 @@ FLOORS = (
     ("scenario",),
     ("assembly", "report"),
     ("runner",),
-    ("instances",),
+    ("instances", "experiment"),
     ("evaluation",),
     ("testing", "cli"),
 )

@@ -11,12 +11,16 @@ import hpcsched
 from hpcsched.cli import (
     compare,
     diff,
+    experiment,
     explain,
     instances,
+    plot,
     plugins,
     predictors,
+    report,
     run,
     schema,
+    status,
     trace,
     validate,
     verify,
@@ -35,15 +39,19 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(validate.validate)
+app.command()(experiment.experiment)
 app.command()(verify.verify)
 app.command()(compare.compare)
+app.command()(report.report)
 app.command()(explain.explain)
+app.command()(status.status)
 app.command()(diff.diff)
 app.command()(schema.schema)
 app.add_typer(plugins.app)
 app.add_typer(trace.app)
 app.add_typer(instances.app)
 app.add_typer(predictors.app)
+app.add_typer(plot.app)
 
 
 def _print_version(wanted: bool) -> None:

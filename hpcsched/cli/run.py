@@ -30,6 +30,7 @@ def run(
             show_default=False,
         ),
     ] = None,
+    *,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a run that is in the directory already.")
     ] = False,
@@ -37,6 +38,14 @@ def run(
         bool,
         typer.Option(
             "--explain", help="Record why jobs start or wait, which `hpcsched explain` tells."
+        ),
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Show the queue, the system and the decisions while it runs; a line every"
+            " 10 seconds where there is no terminal.",
         ),
     ] = False,
 ) -> None:
@@ -56,7 +65,7 @@ def run(
         raise InputError(missing)
     folder = out or Path("runs") / loaded.scenario.name
     try:
-        result = run_scenario(loaded.scenario, folder, force=force, progress=True)
+        result = run_scenario(loaded.scenario, folder, force=force, progress=True, watch=watch)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None

@@ -19,7 +19,9 @@ class Format(StrEnum):
 def validate(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES...", help="Scenarios to check.", show_default=False),
+        typer.Argument(
+            metavar="FILES...", help="Scenarios and experiments to check.", show_default=False
+        ),
     ],
     format_: Annotated[
         Format,
@@ -31,20 +33,24 @@ def validate(
     ] = Format.TEXT,
     strict: Annotated[bool, typer.Option("--strict", help="Let warnings count too.")] = False,
 ) -> None:
-    """Check scenarios: every error and warning, each with its place.
+    """Check scenarios and experiments: every error and warning, each with its place.
 
     Exits with 1 if there is an error, or with --strict a warning.
     """
     from hpcsched.cli import findings as render
     from hpcsched.cli.sarif import as_sarif
     from hpcsched.errors import Finding, InputError
+    from hpcsched.experiment.reading import is_experiment, read_experiment
     from hpcsched.scenario.loading import read_scenario
     from hpcsched.scenario.review import review
 
     found: list[Finding] = []
     for file in files:
         try:
-            found.extend(review(read_scenario(file)))
+            if is_experiment(file):
+                found.extend(read_experiment(file, warn=True).warnings)
+            else:
+                found.extend(review(read_scenario(file)))
         except InputError as error:
             found.extend(error.findings)
     match format_:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 from hpcsched.evaluation.figures import PERCENTILES, PredictorFigures
-from hpcsched.report.rendering import MISSING
 from hpcsched.report.sections import sections_table
+from hpcsched.report.tables import MISSING
 from hpcsched.workload.account import TraceAccount
 
 _LEGEND = (

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hpcsched.instances.comparison import PERCENTS, Comparison, Ratio
-from hpcsched.report.rendering import MISSING
+from hpcsched.report.tables import MISSING
 
 NAMES = {
     "variables": "decision variables",

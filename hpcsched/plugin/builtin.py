@@ -17,6 +17,7 @@ from hpcsched.plugin.spec import hookimpl
 if TYPE_CHECKING:
     from hpcsched.dispatching.cp.backends.installed import Package
     from hpcsched.dispatching.heuristic.orders import KeyOrder
+    from hpcsched.execution.dask_params import DaskParams
     from hpcsched.system.system import System
     from hpcsched.workload.swf import SwfParams
 
@@ -413,3 +414,45 @@ def _make_reasons(_params: Params, context: Context) -> object:
     from hpcsched.results.reasons import ReasonRecorder
 
     return ReasonRecorder(context.folder)
+
+
+@hookimpl
+def hpcsched_executors() -> Iterable[Plugin]:
+    """Return `local` and `dask`."""
+    from hpcsched.execution.dask_params import DaskParams
+    from hpcsched.execution.local import LocalExecutor, LocalParams
+
+    yield Plugin(
+        "local",
+        "processes of this machine",
+        lambda params, _folder: LocalExecutor(params),
+        LocalParams,
+    )
+    yield Plugin(
+        "dask",
+        "workers of a Dask cluster: here, at an address, or started by a batch system",
+        _make_dask,
+        DaskParams,
+        review=_review_dask,
+    )
+
+
+def _make_dask(params: "DaskParams", _folder: object) -> object:
+    """Build the executor; Dask is imported only then."""
+    from hpcsched.execution.dask_params import what_to_install
+
+    missing = what_to_install(params)
+    if missing:
+        raise PluginError(missing)
+    from hpcsched.execution.dask_cluster import DaskExecutor
+
+    return DaskExecutor(params)
+
+
+def _review_dask(params: "DaskParams", _system: "System") -> Iterable[Caution]:
+    """Say what to install where Dask is not there."""
+    from hpcsched.execution.dask_params import what_to_install
+
+    missing = what_to_install(params)
+    if missing:
+        yield Caution("not-installed", missing, severity="error")

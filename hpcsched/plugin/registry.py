@@ -25,6 +25,7 @@ KINDS = MappingProxyType(
         "objective": "what a scenario wants to be small",
         "metric": "one figure of the summary",
         "observer": "follows a simulation",
+        "executor": "runs the cells of an experiment",
     }
 )
 """The kinds of plugin, with what each is for."""

@@ -107,3 +107,12 @@ def hpcsched_observers() -> Iterable[Plugin]:
     A factory returns a `hpcsched.simulation.observer.Observer`, which hears of every event and
     cannot change what happens.
     """
+
+
+@hookspec
+def hpcsched_executors() -> Iterable[Plugin]:
+    """Return executors, selected by `executor: {name: NAME}` in an experiment.
+
+    A factory returns a `hpcsched.execution.executor.Executor`. An executor belongs to no scenario:
+    the second argument of the factory is the experiment's folder, a `pathlib.Path`.
+    """

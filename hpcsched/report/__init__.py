@@ -1,1 +1,1 @@
-"""What people read of runs: tables that compare them."""
+"""What people read of runs: tables that compare them, pictures, and pages."""

@@ -37,13 +37,18 @@ class Comparison:
     warnings: tuple[str, ...]
 
 
-def compare_runs(runs: Sequence[RunDirectory], baseline: str | None = None) -> Comparison:
+def compare_runs(
+    runs: Sequence[RunDirectory],
+    baseline: str | None = None,
+    names: Sequence[str] | None = None,
+) -> Comparison:
     """Compare runs with the first of them, or with the one that `baseline` names.
 
-    `baseline` is a run's name or its directory. Raises InputError where no run is called so, more
-    than one is, or a summary is damaged.
+    `baseline` is a run's name or its directory. `names` are unlike each other; they are the
+    scenarios' names, with directories where those are the same, unless given. Raises InputError
+    where no run is called so, more than one is, or a summary is damaged.
     """
-    names = _names(runs)
+    names = _names(runs) if names is None else tuple(names)
     base = 0 if baseline is None else _find(baseline, names, runs)
     metrics = dict.fromkeys(name for run in runs for name in run.summary["metrics"])
     warnings = _warnings(runs, names, base)

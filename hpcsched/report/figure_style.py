@@ -1,6 +1,8 @@
 """How figures for papers look: colours, fonts, and what keeps equal figures equal bytes."""
 
-from typing import Any
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 PALETTE = {
     "black": "#000000",
@@ -38,3 +40,72 @@ STYLE: Any = {
 
 UNDATED: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 """Metadata by format, without which equal figures would not be equal bytes."""
+
+_DISPATCHERS = {
+    "list": "grey",
+    "list sjf": "orange",
+    "easy": "blue",
+    "conservative": "sky blue",
+    "order-search": "green",
+    "cp": "vermilion",
+    "best-of": "purple",
+    "joint-now": "black",
+}
+_OTHERS = ("blue", "vermilion", "green", "orange", "purple", "sky blue", "black")
+LINES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
+HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
+
+
+class Look(NamedTuple):
+    """How something is drawn: a colour, and which line and hatch tell apart what shares it.
+
+    `style` is a place in `LINES` and `HATCHES`.
+    """
+
+    colour: str
+    style: int
+
+    @property
+    def line(self) -> Any:
+        """The style of lines, as matplotlib takes it."""
+        return LINES[self.style]
+
+    @property
+    def hatch(self) -> str:
+        """The hatch of areas, as matplotlib takes it."""
+        return HATCHES[self.style]
+
+
+def colour_of(dispatcher: str) -> str:
+    """Return the colour of a dispatcher, which is the same in every picture.
+
+    Those that are not known by name get a colour by the hash of their name.
+    """
+    number = hashlib.sha256(dispatcher.encode()).digest()[0] % len(_OTHERS)
+    return PALETTE[_DISPATCHERS.get(dispatcher, _OTHERS[number])]
+
+
+def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
+    """Return how each of several contenders is drawn, given the dispatcher of each.
+
+    Contenders of one colour differ by their lines and hatches, in the order given.
+    """
+    drawn: dict[str, Look] = {}
+    used: dict[str, int] = {}
+    for name, dispatcher in dispatchers.items():
+        colour = colour_of(dispatcher)
+        number = used.setdefault(colour, 0)
+        used[colour] += 1
+        drawn[name] = Look(colour, number % len(LINES))
+    return drawn
+
+
+def job_colour(job_id: int) -> str:
+    """Return the colour of a job, unlike that of the jobs with the numbers next to its own."""
+    return JOB_COLOURS[job_id % len(JOB_COLOURS)]
+
+
+JOB_COLOURS: Sequence[str] = tuple(
+    PALETTE[name] for name in ("sky blue", "orange", "green", "yellow", "purple", "light grey")
+)
+"""The colours of jobs, all light enough for a number on them."""

@@ -1,17 +1,17 @@
-"""Writes a comparison as text, Markdown, CSV or JSON."""
+"""Writes a comparison as text, Markdown, LaTeX, CSV or JSON."""
 
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from hpcsched.report.comparison import Comparison, Row
-
-MISSING = "–"
+from hpcsched.report.tables import MISSING, ReportTable, table_as_latex, table_content
 
 
 def as_text(comparison: Comparison, *, terminal: bool, width: int | None = None) -> str:
@@ -57,10 +57,31 @@ def as_csv(comparison: Comparison) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def as_json(comparison: Comparison) -> str:
-    """Return the comparison as JSON: exact values in the order of the runs, and the warnings."""
+def as_latex(comparison: Comparison) -> str:
+    """Return a LaTeX table with a column for each run, and what each metric is over."""
+    return table_as_latex(comparison_table(comparison))
+
+
+def comparison_table(comparison: Comparison) -> ReportTable:
+    """Return the comparison as a table of text with a column for each run."""
+    header, *lines = _cells(comparison)
+    return ReportTable(
+        "metrics",
+        "Metrics",
+        tuple((title, "") for title in header),
+        tuple(tuple(line) for line in lines),
+        tuple(_legend(comparison)),
+        frozenset(range(2, len(header))),
+    )
+
+
+def as_json(comparison: Comparison, tables: Iterable[ReportTable] = ()) -> str:
+    """Return the comparison as JSON: exact values in the order of the runs, and the warnings.
+
+    Other tables are under `tables`, by name, if there are any.
+    """
     names = comparison.names
-    content = {
+    content: dict[str, Any] = {
         "baseline": names[comparison.baseline],
         "runs": [
             {"name": name, "directory": str(directory)}
@@ -79,6 +100,9 @@ def as_json(comparison: Comparison) -> str:
         ],
         "warnings": list(comparison.warnings),
     }
+    others = {table.name: table_content(table) for table in tables}
+    if others:
+        content["tables"] = others
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hpcsched.metrics.classes import NAMES
-from hpcsched.report.rendering import MISSING
 from hpcsched.report.sections import sections_table
+from hpcsched.report.tables import MISSING
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.census import CensusResult, Distance, distance
 from hpcsched.workload.histogram import BINS_PER_DECADE, Distribution

@@ -15,6 +15,7 @@ from hpcsched.results.files import (
     ROUNDS,
     SCENARIO,
     SUMMARY,
+    TIMING,
     problem,
     read_json,
 )
@@ -77,7 +78,10 @@ class RunDirectory:
             raise problem("not-a-run", path, "it is not a directory")
         manifest = read_manifest(path)
         if manifest.status == "running":
-            message = f"the run of {manifest.started} is still going on, or was killed"
+            message = (
+                f"the run of {manifest.started} is still going on, or was killed;"
+                " `hpcsched status` tells which"
+            )
             raise problem("not-finished", path, message)
         for name in KNOWN:
             if not (path / name).is_file():
@@ -102,6 +106,15 @@ class RunDirectory:
         for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
             if not isinstance(content.get(key), kind):
                 raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
+        return content
+
+    @cached_property
+    def timing(self) -> dict[str, Any]:
+        """The content of `timing.json`; raises InputError where it is damaged."""
+        path = self.path / TIMING
+        content = read_json(path)
+        if not isinstance(content.get("rounds"), dict):
+            raise problem("damaged-file", path, "it is damaged: 'rounds' is missing")
         return content
 
     @cached_property

@@ -12,11 +12,13 @@ MANIFEST = "manifest.json"
 JOBS = "jobs.parquet"
 ROUNDS = "rounds.parquet"
 SUMMARY = "summary.json"
+TIMING = "timing.json"
 REASONS = "reasons.parquet"
+STATE = "state.json"
 
-KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY)
-OPTIONAL = (EVENTS, REASONS)
-"""What observers add, if a scenario lists them."""
+KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
+OPTIONAL = (EVENTS, REASONS, STATE)
+"""What observers add, if a scenario lists them, and the state of a run that goes on."""
 
 
 def problem(rule: str, path: Path, message: str) -> InputError:

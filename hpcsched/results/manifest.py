@@ -57,6 +57,15 @@ class Manifest(BaseModel):
     not_reproducible_because: list[str]
 
 
+def package_versions() -> dict[str, str]:
+    """Return the versions of hpcsched, of Python, and of what every run goes through."""
+    return {
+        "hpcsched": hpcsched.__version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "pyarrow", "pydantic")},
+    }
+
+
 def start_manifest(
     folder: Path,
     *,
@@ -78,11 +87,7 @@ def start_manifest(
         seed=seed,
         started=_now(),
         finished=None,
-        versions={
-            "hpcsched": hpcsched.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "pyarrow", "pydantic")},
-        },
+        versions=package_versions(),
         plugins=dict(plugins),
         trace_files=[_trace_file(path) for path in trace_files],
         trace_comments=[],

@@ -44,6 +44,19 @@ class ParquetTable:
             except (OSError, pa.ArrowException) as error:
                 raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
 
+    def whole(self) -> pa.Table:
+        """Return all rows and columns as an Arrow table; raises InputError for a damaged file.
+
+        The file is mapped into memory, so that its bytes are not copied before they are decoded.
+        """
+        try:
+            table = pq.read_table(self._path, memory_map=True, partitioning=None)
+        except (OSError, pa.ArrowException) as error:
+            raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
+        if self._ran_only:
+            table = table.filter(table["start_time"].is_valid())
+        return table
+
     def parts(self, *columns: str) -> Iterator[pa.Table]:
         """Yield the named columns as Arrow tables; raises InputError as `batches` does."""
         for column in columns:

@@ -1,16 +1,19 @@
 """The JSON Schema of scenarios, for editors: draft-07, with the plugins of a registry."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from hpcsched.parameters import SELECTS_KEYWORD
+from hpcsched.parameters import SELECTS_KEYWORD, Params
 from hpcsched.plugin.registry import KINDS, Registry
 from hpcsched.scenario.choices import Choice, choice_model, tag_of
 from hpcsched.scenario.models import scenario_model
 
 SCHEMA_ID = "urn:hpcsched:scenario"
 _DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+_NOT_CHOSEN = ("metric", "executor")
+"""Kinds of plugin that no scenario names where it chooses."""
 _DEFINITION = "#/definitions/{model}"
 
 _BY_NAME = ("properties", "patternProperties", "definitions")
@@ -26,27 +29,36 @@ class _WithoutTitles(GenerateJsonSchema):
 
 def scenario_schema(registry: Registry) -> dict[str, Any]:
     """Return the schema of scenarios that may use the plugins of a registry."""
-    scenario = scenario_model(registry)
+    kinds = [kind for kind in KINDS if kind not in _NOT_CHOSEN]
+    return model_schema(scenario_model(registry), registry, kinds, SCHEMA_ID, "hpcsched scenario")
+
+
+def model_schema(
+    root_model: type[Params],
+    registry: Registry,
+    kinds: Iterable[str],
+    schema_id: str,
+    title: str,
+) -> dict[str, Any]:
+    """Return the schema of a model whose fields select plugins of the given kinds."""
     choices = {
-        kind: {i.plugin.name: choice_model(i) for i in registry.of_kind(kind)}
-        for kind in KINDS
-        if kind != "metric"
+        kind: {i.plugin.name: choice_model(i) for i in registry.of_kind(kind)} for kind in kinds
     }
-    models = [scenario, *(model for of_kind in choices.values() for model in of_kind.values())]
+    models = [root_model, *(model for of_kind in choices.values() for model in of_kind.values())]
     references, top = models_json_schema(
         [(model, "validation") for model in models],
         ref_template=_DEFINITION,
         schema_generator=_WithoutTitles,
     )
     definitions = top["$defs"]
-    root = definitions.pop(_name_of(references[scenario, "validation"]))
+    root = definitions.pop(_name_of(references[root_model, "validation"]))
     for kind, of_kind in choices.items():
         options = [references[model, "validation"] for model in of_kind.values()]
         definitions[kind] = _union(kind, of_kind, options)
     return {
         "$schema": _DRAFT_07,
-        "$id": SCHEMA_ID,
-        "title": "hpcsched scenario",
+        "$id": schema_id,
+        "title": title,
         **_draft_07(root),
         "definitions": {name: _draft_07(definitions[name]) for name in sorted(definitions)},
     }

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from hpcsched import cli
+from hpcsched.experiment.reading import read_experiment
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.loading import read_scenario
 from hpcsched.scenario.models import Scenario
@@ -137,6 +138,10 @@ class Reader:
             loaded = read_scenario(path)
             review(loaded)
             assert block.needs_traces or not missing_inputs(loaded)
+            return
+        if "matrix" in value:
+            assert block.file is not None
+            read_experiment(block.file, warn=True)
             return
         assert block.file is not None, f"line {block.line}: neither a scenario nor a named file"
         for job in value.get("jobs", {}).values():  # a workflow of GitHub Actions

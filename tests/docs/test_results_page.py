@@ -85,7 +85,8 @@ def test_states():
 
 def test_summary_keys(scenario, tmp_path):
     """Every key of a summary is described, those of partial runs as well, and no other."""
-    summary = run(scenario, tmp_path / "run").summary
+    result = run(scenario, tmp_path / "run")
+    summary = result.summary
     account = TraceAccount(read=3, submitted=2)
     account.skipped["malformed"] = account.clipped["over_requested_time"] = 1
     found = dict.fromkeys(key_paths(summary))
@@ -93,6 +94,7 @@ def test_summary_keys(scenario, tmp_path):
     jobs = job_account(account, {}, Left(1, 1), {"dispatcher": 1})
     found |= dict.fromkeys(key_paths({"jobs": jobs}))
     assert sorted(described("summary.json")) == sorted(found)
+    assert described("timing.json") == list(key_paths(result.directory.timing))
     assert list(Manifest.model_fields) == described("manifest.json")
     json.dumps(summary)
 

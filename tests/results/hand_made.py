@@ -24,6 +24,7 @@ from hpcsched.results.summary import (
     summarize,
     write_summary,
 )
+from hpcsched.results.timing import write_timing
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
@@ -199,6 +200,7 @@ def write_run(
         left=left,
     )
     write_summary(folder, summary)
+    write_timing(folder)
     finish_manifest(folder, manifest, status, source.comments)
     return RunDirectory.open(folder)
 

@@ -1,0 +1,84 @@
+"""The Python API: what `import hpcsched` gives, and how results are read."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import hpcsched
+from hpcsched.errors import InputError
+
+SCENARIO = Path(__file__).parents[1] / "scenarios" / "small-easy.yaml"
+HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "numba", "rich", "matplotlib", "ortools")
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> hpcsched.RunResult:
+    """A small run."""
+    scenario = hpcsched.load_scenario(SCENARIO, ["trace.jobs=30"])
+    return hpcsched.run(scenario, tmp_path_factory.mktemp("api") / "run")
+
+
+def test_every_name_is_there() -> None:
+    """What is listed can be imported, and is what type checkers are told of."""
+    assert all(callable(getattr(hpcsched, name)) for name in hpcsched.__all__)
+    text = Path(hpcsched.__file__).read_text(encoding="utf-8")
+    for name in hpcsched.__all__:
+        assert f" import {name} as {name}\n" in text
+    assert set(dir(hpcsched)) == set(hpcsched.__all__)
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    """The names are loaded when they are first used."""
+    program = f"import hpcsched, sys; print(*[m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
+
+
+def test_tables(result: hpcsched.RunResult) -> None:
+    """All rows and columns of the files, read once."""
+    folder = result.directory.path
+    assert result.jobs.equals(pq.read_table(folder / "jobs.parquet"))
+    assert result.rounds.equals(pq.read_table(folder / "rounds.parquet"))
+    assert result.jobs.num_rows == 30
+    assert result.jobs is result.jobs
+
+
+def test_pandas_works_on_the_same_memory(result: hpcsched.RunResult) -> None:
+    """Nothing is copied: the column begins where the table's begins."""
+    frame = result.jobs.to_pandas(types_mapper=pd.ArrowDtype)
+    (_, values) = result.jobs["submit_time"].chunk(0).buffers()
+    assert frame["submit_time"].to_numpy().__array_interface__["data"][0] == values.address
+
+
+def test_a_run_is_opened_again(result: hpcsched.RunResult, tmp_path: Path) -> None:
+    """It is the same run; what is none is refused."""
+    opened = hpcsched.open_run(str(result.directory.path))
+    assert opened.summary == result.summary
+    assert opened.jobs.equals(result.jobs)
+    with pytest.raises(InputError, match="it is not a run directory"):
+        hpcsched.open_run(tmp_path)
+
+
+def test_jobs_that_were_rejected_are_there(tmp_path: Path) -> None:
+    """They are among `jobs`, and not among those of the directory that ran."""
+    scenario = hpcsched.load_scenario(SCENARIO, ["trace.jobs=5", "dispatcher=reject"])
+    rejected = hpcsched.run(scenario, tmp_path / "run")
+    assert rejected.jobs["state"].to_pylist() == ["rejected"] * 5
+    assert rejected.directory.jobs.whole().num_rows == 0
+
+
+def test_a_damaged_table(result: hpcsched.RunResult, tmp_path: Path) -> None:
+    """The file is named."""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for file in result.directory.path.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    (copy / "jobs.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"jobs\.parquet"):
+        _ = hpcsched.open_run(copy).jobs
