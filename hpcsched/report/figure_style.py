@@ -1,7 +1,7 @@
 """How figures for papers look: colours, fonts, and what keeps equal figures equal bytes."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 PALETTE = {
@@ -51,7 +51,7 @@ _DISPATCHERS = {
     "best-of": "purple",
     "joint-now": "black",
 }
-_OTHERS = ("blue", "vermilion", "green", "orange", "purple", "sky blue", "black")
+_OTHERS = ("vermilion", "green", "purple", "orange", "sky blue", "yellow", "black", "blue")
 LINES: Sequence[Any] = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 
@@ -76,13 +76,21 @@ class Look(NamedTuple):
         return HATCHES[self.style]
 
 
-def colour_of(dispatcher: str) -> str:
-    """Return the colour of a dispatcher, which is the same in every picture.
+def colours_of(dispatchers: Iterable[str]) -> dict[str, str]:
+    """Return the colours of dispatchers that are seen together.
 
-    Those that are not known by name get a colour by the hash of their name.
+    Those that are known by name have the same colour in every picture. Others have one by the hash
+    of their name, or, where that is taken, the next that is not, as long as there is one.
     """
-    number = hashlib.sha256(dispatcher.encode()).digest()[0] % len(_OTHERS)
-    return PALETTE[_DISPATCHERS.get(dispatcher, _OTHERS[number])]
+    seen = list(dict.fromkeys(dispatchers))
+    colours = {name: _DISPATCHERS[name] for name in seen if name in _DISPATCHERS}
+    for name in seen:
+        if name not in colours:
+            first = hashlib.sha256(name.encode()).digest()[0] % len(_OTHERS)
+            turns = (*_OTHERS[first:], *_OTHERS[:first])
+            taken = set(colours.values())
+            colours[name] = next((one for one in turns if one not in taken), turns[0])
+    return {name: PALETTE[colour] for name, colour in colours.items()}
 
 
 def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
@@ -90,10 +98,11 @@ def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
 
     Contenders of one colour differ by their lines and hatches, in the order given.
     """
+    colours = colours_of(dispatchers.values())
     drawn: dict[str, Look] = {}
     used: dict[str, int] = {}
     for name, dispatcher in dispatchers.items():
-        colour = colour_of(dispatcher)
+        colour = colours[dispatcher]
         number = used.setdefault(colour, 0)
         used[colour] += 1
         drawn[name] = Look(colour, number % len(LINES))

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from hpcsched.errors import InputError
 from hpcsched.report import pictures
-from hpcsched.report.figure_style import STYLE, colour_of, looks
+from hpcsched.report.figure_style import STYLE, colours_of, looks
 from hpcsched.report.gantt_picture import draw_gantt
 from hpcsched.report.picture_files import write_picture
 from hpcsched.report.pictures import Draw
@@ -76,7 +76,7 @@ def test_shares(tmp_path: Path) -> None:
     figure = drawn(pictures.draw_shares(tables_of(pair(tmp_path)), "wait_time"))
     (axes,) = figure.axes
     line = axes.lines[0]
-    assert line.get_color() == colour_of("easy")
+    assert line.get_color() == colours_of(["easy"])["easy"]
     assert line.get_xdata().tolist() == [0, 0, 20, 30, 80, 90]
     assert line.get_ydata().tolist() == pytest.approx([0, 200 / 7, 300 / 7, 500 / 7, 600 / 7, 100])
     assert axes.get_ylabel() == "jobs up to it [%]"
@@ -142,14 +142,19 @@ def test_gantt(tmp_path: Path) -> None:
 def test_a_dispatcher_has_one_colour_everywhere() -> None:
     """It does not depend on what else is in the picture; contenders that share it differ else."""
     everything = looks({"a": "easy", "b": "list", "c": "easy"})
-    assert everything["a"].colour == everything["c"].colour == colour_of("easy")
+    assert everything["a"].colour == everything["c"].colour == colours_of(["easy"])["easy"]
     assert everything["a"].line != everything["c"].line
     assert everything["a"].hatch != everything["c"].hatch
     six = looks(dict.fromkeys("abcdef", "easy")).values()
     assert len({look.hatch for look in six}) == len({str(look.line) for look in six}) == 6
-    assert looks({"c": "easy"})["c"].colour == colour_of("easy")
-    assert colour_of("of-a-plugin") == colour_of("of-a-plugin")
-    assert re.fullmatch("#[0-9A-F]{6}", colour_of("of-a-plugin"))
+    assert looks({"c": "easy"})["c"].colour == colours_of(["easy"])["easy"]
+    seen = ["easy", "of-a-plugin", "prb", "conservative", "of-another", "slack"]
+    colours = colours_of(seen)
+    assert len(set(colours.values())) == len(seen)
+    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in colours.values())
+    many = colours_of([*map(str, range(30)), "easy"])
+    assert len(many) == 31
+    assert many["easy"] == colours["easy"]
 
 
 @pytest.mark.parametrize("name", ["mean_fun", "gpu-hours"])
