@@ -12,8 +12,9 @@ from typing import Literal
 
 from experiments.cell import Cell, finished
 from hpcsched.errors import HpcschedError
+from hpcsched.experiment import one_cell
 
-PROGRAM = Path(__file__).with_name("one_cell.py")
+PROGRAM = Path(one_cell.__file__)
 
 Status = Literal["done", "kept", "failed"]
 

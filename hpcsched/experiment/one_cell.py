@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     scenario, out, *overrides = arguments
     threading.Thread(target=_stop_with_starter, daemon=True).start()
     try:
-        hpcsched.run(hpcsched.load_scenario(scenario, overrides), out)
+        hpcsched.run(hpcsched.load_scenario(scenario, overrides), out, force=True)
     except KeyboardInterrupt:
         return 130
     except HpcschedError as error:
