@@ -69,9 +69,10 @@ def compare(
     import sys
 
     from hpcsched.report import rendering, tables
+    from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.comparison import compare_runs
     from hpcsched.report.studied_runs import find_baseline, open_study
-    from hpcsched.report.study_tables import TABLES, StudyTables
+    from hpcsched.report.study_tables import TABLES
 
     wanted = list(dict.fromkeys(table or [Shown.METRICS]))
     if Shown.ALL in wanted:
@@ -82,8 +83,8 @@ def compare(
     base = find_baseline(study, baseline)
     names = [one.name for one in study.runs]
     comparison = compare_runs([one.run for one in study.runs], base.name, names)
-    makers = StudyTables(study, base.contender)
-    others = [TABLES[name](makers) for name in wanted if name is not Shown.METRICS]
+    compared = ComparedStudy(study, base.contender)
+    others = [TABLES[name](compared) for name in wanted if name is not Shown.METRICS]
     first = Shown.METRICS in wanted
     terminal, width = sys.stdout.isatty(), shutil.get_terminal_size().columns
     written: list[str] = []

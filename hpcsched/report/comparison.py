@@ -57,12 +57,12 @@ def compare_runs(
         definitions = [run.summary.get("definitions", {}).get(metric) for run in runs]
         given = [definition for definition in definitions if definition is not None]
         if any(definition != given[0] for definition in given):
-            stated = ", ".join(
-                f"{name}: {_parameters(definition) or 'other'}"
-                for name, definition in zip(names, definitions, strict=True)
-                if definition is not None
-            )
-            warnings.append(f"{metric} is not defined alike ({stated})")
+            alike: dict[str, list[str]] = {}
+            for name, stated in zip(names, definitions, strict=True):
+                if stated is not None:
+                    alike.setdefault(_parameters(stated) or "other", []).append(name)
+            kinds = "; ".join(f"{_listed(who)}: {what}" for what, who in alike.items())
+            warnings.append(f"{metric} is not defined alike ({kinds})")
         definition = given[0] if given else {}
         values = tuple(run.summary["metrics"].get(metric) for run in runs)
         rows.append(
@@ -102,21 +102,36 @@ def _find(wanted: str, names: Sequence[str], runs: Sequence[RunDirectory]) -> in
 
 
 def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> list[str]:
+    """Return what to be wary of: one line for each reason, however many runs it is about."""
     warnings = []
-    trace = _trace(runs[base])
-    for run, name in zip(runs, names, strict=True):
-        if _trace(run) != trace:
-            warnings.append(
-                f"{name} ran another trace than {names[base]}: their figures are not comparable"
-            )
-        elif _submitted(run) != _submitted(runs[base]):
-            warnings.append(
-                f"{name} was submitted {_submitted(run)} jobs,"
-                f" {names[base]} {_submitted(runs[base])}"
-            )
-        if run.partial:
-            warnings.append(f"{name} is partial: its run was {run.manifest.status}")
+    named = list(zip(runs, names, strict=True))
+    trace, submitted = _trace(runs[base]), _submitted(runs[base])
+    elsewhere = [name for run, name in named if _trace(run) != trace]
+    if elsewhere:
+        warnings.append(
+            f"{_listed(elsewhere)} ran another trace than {names[base]}: compare figures only"
+            " within a trace"
+        )
+    parts = [
+        f"{name} {_submitted(run)}"
+        for run, name in named
+        if _trace(run) == trace and _submitted(run) != submitted
+    ]
+    if parts:
+        warnings.append(
+            f"the runs were not submitted as many jobs: {names[base]} {submitted}, {_listed(parts)}"
+        )
+    partial = [f"{name} ({run.manifest.status})" for run, name in named if run.partial]
+    if partial:
+        warnings.append(f"not all of a run is there: {_listed(partial)}")
     return warnings
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return up to three names as they are; of more, the first two and how many others."""
+    if len(names) <= 3:
+        return ", ".join(names)
+    return f"{', '.join(names[:2])} and {len(names) - 2} others"
 
 
 def _trace(run: RunDirectory) -> list[str]:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import hpcsched
 from hpcsched.errors import Finding, InputError
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.comparison import Comparison
 from hpcsched.report.page_figures import page_figures
 from hpcsched.report.rendering import comparison_table
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.study_tables import TABLES, StudyTables
+from hpcsched.report.study_tables import TABLES
 
 _TEMPLATE = "report.html"
 
@@ -39,7 +40,7 @@ def check_installed() -> None:
 
 
 def write_page(
-    tables: StudyTables,
+    compared: ComparedStudy,
     comparison: Comparison,
     verdicts: Mapping[str, Verdict],
     *,
@@ -61,13 +62,13 @@ def write_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    figures = list(page_figures(tables))
-    others = [TABLES[name](tables) for name in TABLES]
+    figures = list(page_figures(compared))
+    others = [TABLES[name](compared) for name in TABLES]
     return environment.get_template(_TEMPLATE).render(
         title=title,
         version=hpcsched.__version__,
-        runs=[_about(one, verdicts[one.name]) for one in tables.study.runs],
-        contenders=tables.study.contenders,
+        runs=[_about(one, verdicts[one.name]) for one in compared.study.runs],
+        contenders=compared.study.contenders,
         warnings=warnings,
         tables=[comparison_table(comparison), *(table for table in others if table.rows)],
         figures=figures,

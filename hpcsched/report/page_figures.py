@@ -12,6 +12,7 @@ import numpy as np
 from hpcsched.metrics.over_time import binned
 from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.boxes import box_of
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.decision_times import by_queue_length
 from hpcsched.report.figure_style import INK, Look
 from hpcsched.report.pictures import (
@@ -22,7 +23,6 @@ from hpcsched.report.pictures import (
     pooled,
     title_of,
 )
-from hpcsched.report.study_tables import StudyTables
 
 STEPS = 300
 """Into how many steps shares of jobs and courses over time are thinned."""
@@ -49,22 +49,22 @@ class PageFigure(NamedTuple):
     layout: Mapping[str, Any]
 
 
-def page_figures(tables: StudyTables) -> Iterator[PageFigure]:
+def page_figures(compared: ComparedStudy) -> Iterator[PageFigure]:
     """Yield the pictures of a study; raises InputError where a file is damaged."""
-    room = _room_for_legend(tables.study.contenders)
-    for figure in _all_figures(tables):
+    room = _room_for_legend(compared.study.contenders)
+    for figure in _all_figures(compared):
         margin = {**figure.layout["margin"], "b": _BELOW + room}
         sized = {**figure.layout, "margin": margin, "height": _HEIGHT + room}
         yield figure._replace(layout=sized)
 
 
-def _all_figures(tables: StudyTables) -> Iterator[PageFigure]:
-    yield _metric_bars(tables)
+def _all_figures(compared: ComparedStudy) -> Iterator[PageFigure]:
+    yield _metric_bars(compared)
     for quantity in ("bounded_slowdown", "wait_time"):
-        yield _boxes(tables, quantity)
-        yield from _shares(tables, quantity)
-    yield from _load(tables)
-    yield _decision_times(tables)
+        yield _boxes(compared, quantity)
+        yield from _shares(compared, quantity)
+    yield from _load(compared)
+    yield _decision_times(compared)
 
 
 def _room_for_legend(names: Sequence[str]) -> int:
@@ -76,21 +76,21 @@ def _room_for_legend(names: Sequence[str]) -> int:
     return 20 * -(-len(names) // columns)
 
 
-def _metric_bars(tables: StudyTables) -> PageFigure:
+def _metric_bars(compared: ComparedStudy) -> PageFigure:
     metrics = dict.fromkeys(
         name
-        for one in tables.study.runs
+        for one in compared.study.runs
         for name, value in one.run.summary["metrics"].items()
         if value is not None
     )
-    drawn = contender_looks(tables)
+    drawn = contender_looks(compared)
     data: list[dict[str, Any]] = []
     shown_by: list[list[bool]] = []
     for metric in metrics:
-        found = bars_of(tables, metric)
+        found = bars_of(compared, metric)
         first = metric == next(iter(metrics))
         for contender, look in drawn.items():
-            groups = [group for group in tables.study.groups if (contender, group) in found]
+            groups = [group for group in compared.study.groups if (contender, group) in found]
             intervals = [found[contender, group] for group in groups]
             above = [i.upper - i.mean for i in intervals]
             data.append(
@@ -117,11 +117,11 @@ def _metric_bars(tables: StudyTables) -> PageFigure:
         {
             "label": metric,
             "method": "update",
-            "args": [{"visible": shown}, {"yaxis.title.text": metric_title(tables, metric)}],
+            "args": [{"visible": shown}, {"yaxis.title.text": metric_title(compared, metric)}],
         }
         for metric, shown in zip(metrics, shown_by, strict=True)
     ]
-    title = metric_title(tables, next(iter(metrics), ""))
+    title = metric_title(compared, next(iter(metrics), ""))
     layout = _layout("", title) | {"barmode": "group", "margin": {"t": 60, "r": 20}}
     if buttons:
         layout["updatemenus"] = [
@@ -134,11 +134,11 @@ def _metric_bars(tables: StudyTables) -> PageFigure:
     return PageFigure("metrics", "Metrics", caption, data, layout)
 
 
-def _boxes(tables: StudyTables, quantity: str) -> PageFigure:
-    values = pooled(tables, quantity)
+def _boxes(compared: ComparedStudy, quantity: str) -> PageFigure:
+    values = pooled(compared, quantity)
     data = []
-    for contender, look in contender_looks(tables).items():
-        groups = [g for g in tables.study.groups if len(values.get((contender, g), ()))]
+    for contender, look in contender_looks(compared).items():
+        groups = [g for g in compared.study.groups if len(values.get((contender, g), ()))]
         boxes = [box_of(np.maximum(values[contender, group], 1)) for group in groups]
         data.append(
             {
@@ -155,7 +155,7 @@ def _boxes(tables: StudyTables, quantity: str) -> PageFigure:
                 "boxpoints": False,
             }
         )
-    layout = _layout("", title_of(tables, quantity), y_log=True) | {"boxmode": "group"}
+    layout = _layout("", title_of(compared, quantity), y_log=True) | {"boxmode": "group"}
     caption = (
         "From the first to the third quartile, with lines at the median and dashed ones at the"
         " mean; whiskers to the least and largest value. What is below 1 is drawn as 1."
@@ -164,11 +164,11 @@ def _boxes(tables: StudyTables, quantity: str) -> PageFigure:
     return PageFigure(f"boxes-{quantity}", title, caption, data, layout)
 
 
-def _shares(tables: StudyTables, quantity: str) -> Iterator[PageFigure]:
-    values = pooled(tables, quantity)
-    for number, group in enumerate(tables.study.groups):
+def _shares(compared: ComparedStudy, quantity: str) -> Iterator[PageFigure]:
+    values = pooled(compared, quantity)
+    for number, group in enumerate(compared.study.groups):
         data = []
-        for contender, look in contender_looks(tables).items():
+        for contender, look in contender_looks(compared).items():
             own = values.get((contender, group))
             if own is None or not len(own):
                 continue
@@ -176,7 +176,7 @@ def _shares(tables: StudyTables, quantity: str) -> Iterator[PageFigure]:
             line = {"color": look.colour, "dash": _DASHES[look.style], "shape": "hv"}
             about = {**_about(contender, look, "scatter"), "mode": "lines", "line": line}
             data.append({**about, "x": _short(x), "y": _short(y)})
-        layout = _layout(title_of(tables, quantity), "jobs up to it [%]", x_log=True)
+        layout = _layout(title_of(compared, quantity), "jobs up to it [%]", x_log=True)
         layout["yaxis"]["range"] = [0, 101]
         title = f"{quantity.replace('_', ' ').capitalize()}: shares of jobs, {group}"
         caption = f"Thinned to {STEPS} steps at most. What is below 1 is drawn as 1."
@@ -196,14 +196,14 @@ def thinned_shares(values: FloatColumn) -> tuple[FloatColumn, FloatColumn]:
     return occurring[places], percent[places]
 
 
-def _load(tables: StudyTables) -> Iterator[PageFigure]:
-    name, courses = load_courses(tables, None)
-    for number, group in enumerate(tables.study.groups):
+def _load(compared: ComparedStudy) -> Iterator[PageFigure]:
+    name, courses = load_courses(compared, None)
+    for number, group in enumerate(compared.study.groups):
         for k, (what, title) in enumerate(
             (("jobs waiting", "Queue"), (f"{name} in use [%]", f"Utilization of {name}"))
         ):
             data = []
-            for contender, look in contender_looks(tables).items():
+            for contender, look in contender_looks(compared).items():
                 if (contender, group) not in courses:
                     continue
                 edges, means, _ = binned(courses[contender, group][k], STEPS)
@@ -218,11 +218,11 @@ def _load(tables: StudyTables) -> Iterator[PageFigure]:
             yield PageFigure(f"load-{number}-{k}", shown, caption, data, layout)
 
 
-def _decision_times(tables: StudyTables) -> PageFigure:
+def _decision_times(compared: ComparedStudy) -> PageFigure:
     data = []
-    drawn = contender_looks(tables)
+    drawn = contender_looks(compared)
     named: set[str] = set()
-    for one in tables.study.runs:
+    for one in compared.study.runs:
         look = drawn[one.contender]
         bins = list(by_queue_length(one))
         line = {"color": look.colour, "dash": _DASHES[look.style]}

@@ -11,10 +11,10 @@ from hpcsched.metrics.bootstrap import Interval, mean_interval
 from hpcsched.metrics.over_time import OverTime, binned, over_time, spanning
 from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.boxes import box_of, draw_box
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.decision_times import by_queue_length, decision_times
 from hpcsched.report.figure_style import INK, Look, looks
 from hpcsched.report.job_times import QUANTITIES, by_submission, system_of
-from hpcsched.report.study_tables import StudyTables
 from hpcsched.report.usage import used_over_time
 
 if TYPE_CHECKING:
@@ -41,22 +41,22 @@ _LINE = 0.17
 """The width of figures, and the height of a line of a legend, in inches."""
 
 
-def title_of(tables: StudyTables, quantity: str) -> str:
+def title_of(compared: ComparedStudy, quantity: str) -> str:
     """Return what stands at the axis of a quantity: its title, its bound and its unit."""
     about = QUANTITIES[quantity]
     bound = ""
     if quantity == "bounded_slowdown":
-        taus = sorted({jobs.tau for jobs in tables.jobs.values()})
+        taus = sorted({jobs.tau for jobs in compared.jobs.values()})
         bound = f", tau = {', '.join(map(str, taus))} s"
     return f"{about.title}{bound}" + (f" [{about.unit}]" if about.unit else "")
 
 
-def draw_boxes(tables: StudyTables, quantity: str) -> Draw:
+def draw_boxes(compared: ComparedStudy, quantity: str) -> Draw:
     """Return what draws a box for each contender and trace, on a logarithmic scale."""
-    values = pooled(tables, quantity)
+    values = pooled(compared, quantity)
 
     def draw(figure: "Figure") -> None:
-        groups, drawn = tables.study.groups, contender_looks(tables)
+        groups, drawn = compared.study.groups, contender_looks(compared)
         figure.set_size_inches(_WIDTH, 3.2)
         axes = figure.add_subplot()
         step = 0.8 / len(drawn)
@@ -73,19 +73,19 @@ def draw_boxes(tables: StudyTables, quantity: str) -> Draw:
         _logarithmic(axes.set_yscale, values.values())
         axes.set_xticks(range(len(groups)), list(groups))
         axes.set_xlim(-0.55, len(groups) - 0.45)
-        axes.set_ylabel(title_of(tables, quantity))
+        axes.set_ylabel(title_of(compared, quantity))
         axes.grid(True, axis="y")
         _legend(figure, list(named), list(named.values()))
 
     return draw
 
 
-def draw_shares(tables: StudyTables, quantity: str) -> Draw:
+def draw_shares(compared: ComparedStudy, quantity: str) -> Draw:
     """Return what draws the share of jobs up to each value, with a panel for each trace."""
-    values = pooled(tables, quantity)
+    values = pooled(compared, quantity)
 
     def draw(figure: "Figure") -> None:
-        groups, drawn = tables.study.groups, contender_looks(tables)
+        groups, drawn = compared.study.groups, contender_looks(compared)
         panels = _panels(figure, len(groups))
         for axes, group in zip(panels, groups, strict=True):
             for contender, look in drawn.items():
@@ -102,7 +102,7 @@ def draw_shares(tables: StudyTables, quantity: str) -> Draw:
             _logarithmic(axes.set_xscale, [own for (_, g), own in values.items() if g == group])
             axes.set_ylim(0, 101)
             axes.set_title(group, fontsize=9)
-            axes.set_xlabel(title_of(tables, quantity))
+            axes.set_xlabel(title_of(compared, quantity))
             axes.grid(True)
         panels[0].set_ylabel("jobs up to it [%]")
         _legend(figure)
@@ -110,15 +110,15 @@ def draw_shares(tables: StudyTables, quantity: str) -> Draw:
     return draw
 
 
-def draw_bars(tables: StudyTables, metric: str) -> Draw:
+def draw_bars(compared: ComparedStudy, metric: str) -> Draw:
     """Return what draws a metric as bars, with intervals over seeds, or over jobs for means.
 
     Raises InputError where no run has the metric.
     """
-    found = bars_of(tables, metric)
+    found = bars_of(compared, metric)
 
     def draw(figure: "Figure") -> None:
-        groups, drawn = tables.study.groups, contender_looks(tables)
+        groups, drawn = compared.study.groups, contender_looks(compared)
         figure.set_size_inches(_WIDTH, 3.2)
         axes = figure.add_subplot()
         step = 0.8 / len(drawn)
@@ -141,7 +141,7 @@ def draw_bars(tables: StudyTables, metric: str) -> Draw:
                 )  # fmt: skip
         axes.set_xticks(range(len(groups)), list(groups))
         axes.set_xlim(-0.55, len(groups) - 0.45)
-        axes.set_ylabel(metric_title(tables, metric))
+        axes.set_ylabel(metric_title(compared, metric))
         axes.grid(True, axis="y")
         axes.set_axisbelow(True)
         _legend(figure)
@@ -149,27 +149,27 @@ def draw_bars(tables: StudyTables, metric: str) -> Draw:
     return draw
 
 
-def bars_of(tables: StudyTables, metric: str) -> Mapping[tuple[str, str], Interval]:
+def bars_of(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
     """Return a metric's mean over seeds, by contender and trace, with its interval.
 
     With one run the interval is over its jobs where the metric is their mean, and has no width
     where it is not. Raises InputError where no run has the metric.
     """
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in tables.study.runs:
+    for one in compared.study.runs:
         value = one.run.summary["metrics"].get(metric)
         if value is not None:
             values[one.contender, one.group].append(float(value))
     if not values:
-        there = sorted({name for one in tables.study.runs for name in one.run.summary["metrics"]})
+        there = sorted({name for one in compared.study.runs for name in one.run.summary["metrics"]})
         message = f"no run has a value of {metric!r}; there are: {', '.join(there)}"
         raise InputError(Finding("unknown-metric", message))
     found: dict[tuple[str, str], Interval] = {}
-    for one in tables.study.runs:
+    for one in compared.study.runs:
         own = values[one.contender, one.group]
         interval = mean_interval(np.array(own), block=1)
         if len(own) == 1 and metric in MEANS:
-            jobs = tables.jobs[one.name]
+            jobs = compared.jobs[one.name]
             jobs = jobs.only(by_submission(jobs))
             interval = mean_interval(QUANTITIES[MEANS[metric]].values(jobs))
         if interval is not None:
@@ -177,9 +177,9 @@ def bars_of(tables: StudyTables, metric: str) -> Mapping[tuple[str, str], Interv
     return found
 
 
-def metric_title(tables: StudyTables, metric: str) -> str:
+def metric_title(compared: ComparedStudy, metric: str) -> str:
     """Return what stands at the axis of a metric: its name, its parameters and its unit."""
-    for one in tables.study.runs:
+    for one in compared.study.runs:
         definition = one.run.summary.get("definitions", {}).get(metric)
         if definition is not None:
             parameters = ", ".join(f"{k} = {v}" for k, v in definition["parameters"].items())
@@ -188,16 +188,16 @@ def metric_title(tables: StudyTables, metric: str) -> str:
     return metric
 
 
-def draw_load(tables: StudyTables, resource: str | None) -> Draw:
+def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
     """Return what draws the queue and the use of a resource type over time, by trace.
 
     The resource type is the first system's first, if not given. Only the first seed of each
     contender is drawn. Raises InputError where no system has the type.
     """
-    name, courses = load_courses(tables, resource)
+    name, courses = load_courses(compared, resource)
 
     def draw(figure: "Figure") -> None:
-        groups, drawn = tables.study.groups, contender_looks(tables)
+        groups, drawn = compared.study.groups, contender_looks(compared)
         figure.set_size_inches(_WIDTH, 1.0 + 2.8 * len(groups))
         panels = figure.subplots(2 * len(groups), 1, squeeze=False)[:, 0]
         for k, group in enumerate(groups):
@@ -224,20 +224,20 @@ def draw_load(tables: StudyTables, resource: str | None) -> Draw:
 
 
 def load_courses(
-    tables: StudyTables, resource: str | None
+    compared: ComparedStudy, resource: str | None
 ) -> tuple[str, Mapping[tuple[str, str], tuple[OverTime, OverTime]]]:
     """Return a resource type, and queue and utilization in percent, by contender and trace.
 
     As `draw_load` says.
     """
-    types = dict.fromkeys(t for one in tables.study.runs for t in system_of(one).resource_types)
+    types = dict.fromkeys(t for one in compared.study.runs for t in system_of(one).resource_types)
     name = next(iter(types)) if resource is None else resource
     if name not in types:
         message = f"no system has {name!r}; there are: {', '.join(types)}"
         raise InputError(Finding("unknown-resource-type", message))
     courses: dict[tuple[str, str], tuple[OverTime, OverTime]] = {}
-    for one in tables.study.runs:
-        system, jobs = system_of(one), tables.jobs[one.name]
+    for one in compared.study.runs:
+        system, jobs = system_of(one), compared.jobs[one.name]
         key = (one.contender, one.group)
         if key in courses or name not in system.resource_types or not len(jobs.submits):
             continue
@@ -250,14 +250,14 @@ def load_courses(
     return name, courses
 
 
-def draw_decision_times(tables: StudyTables) -> Draw:
+def draw_decision_times(compared: ComparedStudy) -> Draw:
     """Return what draws how long rounds took by the length of the queue, with a line of medians."""
 
     def draw(figure: "Figure") -> None:
         figure.set_size_inches(_WIDTH, 3.4)
         axes = figure.add_subplot()
-        drawn = run_looks(tables)
-        for one in tables.study.runs:
+        drawn = run_looks(compared)
+        for one in compared.study.runs:
             look = drawn[one.name]
             queued, seconds = decision_times(one)
             # Every n-th round, so that the same ones are drawn each time.
@@ -284,27 +284,27 @@ def draw_decision_times(tables: StudyTables) -> Draw:
     return draw
 
 
-def pooled(tables: StudyTables, quantity: str) -> Mapping[tuple[str, str], FloatColumn]:
+def pooled(compared: ComparedStudy, quantity: str) -> Mapping[tuple[str, str], FloatColumn]:
     """Return the values of all jobs by contender and trace, those of all seeds together."""
     parts: dict[tuple[str, str], list[FloatColumn]] = defaultdict(list)
-    for one in tables.study.runs:
-        own = QUANTITIES[quantity].values(tables.jobs[one.name])
+    for one in compared.study.runs:
+        own = QUANTITIES[quantity].values(compared.jobs[one.name])
         parts[one.contender, one.group].append(own)
     return {key: np.concatenate(part) for key, part in parts.items()}
 
 
-def contender_looks(tables: StudyTables) -> dict[str, Look]:
+def contender_looks(compared: ComparedStudy) -> dict[str, Look]:
     """Return how each contender is drawn."""
     dispatchers: dict[str, str] = {}
-    for one in tables.study.runs:
+    for one in compared.study.runs:
         dispatchers.setdefault(one.contender, one.dispatcher)
     return looks(dispatchers)
 
 
-def run_looks(tables: StudyTables) -> dict[str, Look]:
+def run_looks(compared: ComparedStudy) -> dict[str, Look]:
     """Return how each run is drawn where each has a line of its own: as its contender."""
-    drawn = contender_looks(tables)
-    return {one.name: drawn[one.contender] for one in tables.study.runs}
+    drawn = contender_looks(compared)
+    return {one.name: drawn[one.contender] for one in compared.study.runs}
 
 
 def _panels(figure: "Figure", count: int) -> Sequence["Axes"]:

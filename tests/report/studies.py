@@ -6,8 +6,8 @@ from pathlib import Path
 
 import yaml
 
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import Study, open_study
-from hpcsched.report.study_tables import StudyTables
 from tests.results.hand_made import JOBS, SYSTEM, Placed, tamper_json, write_run
 
 LATER = (*JOBS[:-1], JOBS[-1]._replace(start=150))
@@ -49,9 +49,9 @@ def pair(folder: Path) -> list[Path]:
     ]
 
 
-def tables_of(paths: Sequence[Path], baseline: str | None = None) -> StudyTables:
+def tables_of(paths: Sequence[Path], baseline: str | None = None) -> ComparedStudy:
     """Return what makes tables of runs."""
-    return StudyTables(open_study(paths), baseline)
+    return ComparedStudy(open_study(paths), baseline)
 
 
 def write_experiment(folder: Path) -> Study:

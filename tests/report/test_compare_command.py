@@ -26,7 +26,9 @@ def test_formats_and_warnings(tmp_path: Path) -> None:
         result = CliRunner().invoke(APP, [str(first), str(second), "--format", name])
         assert result.exit_code == 0
         assert result.stdout.startswith(start)
-        assert result.stderr == "warning: second was submitted 3 jobs, first 7\n"
+        assert result.stderr == (
+            "warning: the runs were not submitted as many jobs: first 7, second 3\n"
+        )
     arguments = [str(first), str(second), "--format", "json", "--baseline", "second"]
     assert json.loads(CliRunner().invoke(APP, arguments).stdout)["baseline"] == "second"
 

@@ -62,9 +62,11 @@ def test_warnings(tmp_path: Path) -> None:
         lambda s: s["definitions"]["mean_bounded_slowdown"]["parameters"].update(tau=60),
     )
     warnings = compare_runs([first, RunDirectory.open(second.path)]).warnings
-    assert "slower ran another trace than slow: their figures are not comparable" in warnings
-    assert "slower is partial: its run was interrupted" in warnings
-    assert any("slow: tau = 10, slower: tau = 60" in warning for warning in warnings)
+    assert warnings == (
+        "slower ran another trace than slow: compare figures only within a trace",
+        "not all of a run is there: slower (interrupted)",
+        "mean_bounded_slowdown is not defined alike (slow: tau = 10; slower: tau = 60)",
+    )
 
 
 def test_fewer_jobs(tmp_path: Path) -> None:
@@ -73,7 +75,22 @@ def test_fewer_jobs(tmp_path: Path) -> None:
         write_run(tmp_path / "a", name="all"),
         write_run(tmp_path / "b", JOBS[:3], name="three"),
     ]
-    assert compare_runs(runs).warnings == ("three was submitted 3 jobs, all 7",)
+    warning = "the runs were not submitted as many jobs: all 7, three 3"
+    assert compare_runs(runs).warnings == (warning,)
+
+
+def test_many_runs_of_another_trace_make_one_warning(tmp_path: Path) -> None:
+    """A reason is told once: of more than three runs, two are named and the others counted."""
+    first = write_run(tmp_path / "first", name="first")
+    others = []
+    for name in "abcde":
+        path = write_run(tmp_path / name, name=name).path
+        tamper_json(path / "manifest.json", lambda m: m["trace_files"][0].update(sha256="0"))
+        others.append(RunDirectory.open(path))
+    (warning,) = compare_runs([first, *others]).warnings
+    assert warning.startswith("a, b and 3 others ran another trace than first")
+    (warning,) = compare_runs([first, *others[:3]]).warnings
+    assert warning.startswith("a, b, c ran another trace than first")
 
 
 def test_text(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.report import pictures
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.comparison import compare_runs
 from hpcsched.report.page import Verdict, write_page
 from hpcsched.report.page_figures import STEPS, page_figures, thinned_shares
 from hpcsched.report.picture_files import write_picture
-from hpcsched.report.study_tables import StudyTables
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 from tests.results.hand_made import REJECTED
 
@@ -24,7 +24,7 @@ NOTHING = "–"
 NASTY = "</script><script>alert(1)</script>"
 
 
-def page_of(tables: StudyTables, verdict: Verdict) -> str:
+def page_of(tables: ComparedStudy, verdict: Verdict) -> str:
     """Return the page of runs that all have one verdict."""
     runs = tables.study.runs
     names = [one.name for one in runs]

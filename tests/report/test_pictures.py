@@ -12,14 +12,14 @@ from matplotlib.figure import Figure
 
 from hpcsched.errors import InputError
 from hpcsched.report import pictures
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figure_style import STYLE, colours_of, looks
 from hpcsched.report.gantt_picture import draw_gantt
 from hpcsched.report.picture_files import write_picture
 from hpcsched.report.pictures import Draw
-from hpcsched.report.study_tables import StudyTables
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 
-DRAWINGS: dict[str, Callable[[StudyTables], Draw]] = {
+DRAWINGS: dict[str, Callable[[ComparedStudy], Draw]] = {
     "boxes": lambda tables: pictures.draw_boxes(tables, "wait_time"),
     "shares": lambda tables: pictures.draw_shares(tables, "bounded_slowdown"),
     "bars": lambda tables: pictures.draw_bars(tables, "mean_wait_time"),
