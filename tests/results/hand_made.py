@@ -206,11 +206,15 @@ def write_run(
 
 
 def audit_run(
-    run: RunDirectory, trace: Sequence[TracedJob] | None = None, *, kill: bool = False
+    run: RunDirectory,
+    trace: Sequence[TracedJob] | None = None,
+    *,
+    kill: bool = False,
+    declared: Declared = DECLARED,
 ) -> AuditReport:
     """Audit a run as it lies on the disk now."""
     source = Trace(run.path.parent, trace or [p.traced for p in JOBS])
-    return audit(RunDirectory.open(run.path), SYSTEM, source, DECLARED, kill_at_requested_time=kill)
+    return audit(RunDirectory.open(run.path), SYSTEM, source, declared, kill_at_requested_time=kill)
 
 
 def messages(report: AuditReport) -> str:

@@ -9,6 +9,7 @@ import pytest
 from hpcsched.report.audit import audit_lines
 from hpcsched.results.summary import Left
 from tests.results.hand_made import (
+    DECLARED,
     JOBS,
     REJECTED,
     Placed,
@@ -208,6 +209,31 @@ def test_tampered_summary(
     run = write_run(tmp_path / "run")
     tamper_json(run.path / "summary.json", change)
     assert expected in messages(audit_run(run))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "note"),
+    [
+        ("energy", {}, "the objective energy is a plugin's and"),
+        (
+            "weighted_sum",
+            {"terms": [{"objective": {"name": "energy"}, "weight": 1.0}]},
+            "the objective weighted_sum adds up energy, a plugin's, and",
+        ),
+    ],
+)
+def test_an_objective_of_a_plugin_is_noted(
+    tmp_path: Path, name: str, parameters: dict[str, Any], note: str
+) -> None:
+    """Only the plugin can say what its objective is worth; that it was not checked is told."""
+    run = write_run(tmp_path / "run")
+    stated = {"name": name, "parameters": parameters, "value": 1.0}
+    tamper_json(run.path / "summary.json", lambda s: s.update(objective=stated))
+    declared = DECLARED._replace(objective=name, objective_parameters=parameters)
+    report = audit_run(run, declared=declared)
+    assert report.ok
+    notes = [text for check in report.checks for text in check.notes]
+    assert f"{note} was not worked out again" in notes
 
 
 def test_tampered_timing(tmp_path: Path) -> None:

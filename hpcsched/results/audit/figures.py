@@ -1,6 +1,6 @@
 """The figures of a summary worked out again, by formulas written for this purpose alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,17 +49,30 @@ class Figures:
         }
 
     def objective(self, name: str, parameters: Mapping[str, Any]) -> float | None:
-        """Return a built-in objective; raises KeyError for any other."""
+        """Return a built-in objective; raises KeyError for any other, also as a term of a sum."""
         some = self.run_time > 0
         formulas: dict[str, Callable[[], float | None]] = {
             "slowdown": lambda: mean(self.response[some] / self.run_time[some]),
             "bounded_slowdown": lambda: mean(self.bounded_slowdown(parameters.get("tau", 10))),
             "af": lambda: mean(self.response),
+            "wait_time": lambda: mean(self.wait),
             "awf": self._area_weighted,
             "psf": lambda: self._specific(parameters.get("alpha", 2)),
             "makespan": lambda: self.makespan,
+            "weighted_sum": lambda: self._weighted_sum(parameters["terms"]),
         }
         return formulas[name]()
+
+    def _weighted_sum(self, terms: Sequence[Mapping[str, Any]]) -> float | None:
+        """Return Σ weight · objective; None where a term has no value."""
+        total = 0.0
+        for term in terms:
+            own = dict(term["objective"])
+            value = self.objective(own.pop("name"), own)
+            if value is None:
+                return None
+            total += term["weight"] * value
+        return total
 
     def bounded_slowdown(self, tau: int) -> Values:
         """Return each job's bounded slowdown."""

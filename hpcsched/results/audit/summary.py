@@ -73,8 +73,11 @@ def _check_objective(
     check.expect("objective.parameters", own, stated.get("parameters"))
     try:
         expected = figures.objective(name, own)
-    except KeyError:
-        check.notes.append(f"the objective {name} is a plugin's and was not worked out again")
+    except KeyError as error:
+        # Of a weighted sum, the plugin's may be one of the terms.
+        (unknown,) = error.args
+        whose = "is a plugin's" if unknown == name else f"adds up {unknown}, a plugin's,"
+        check.notes.append(f"the objective {name} {whose} and was not worked out again")
         return
     compare(check, "objective.value", expected, stated.get("value"))
 
