@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.override_option import Overrides
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,15 +19,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-_Overrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY.PATH=VALUE",
-        help="Replace a value of each scenario; can be repeated.",
-        show_default=False,
-    ),
-]
 _Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 
@@ -55,7 +48,7 @@ def record(
         int | None,
         typer.Option(min=1, help="Stop after so many; all if not given.", show_default=False),
     ] = None,
-    overrides: _Overrides = None,
+    overrides: Overrides = None,
     force: _Force = False,
 ) -> None:
     """Replay a scenario under its own dispatcher and save the dispatching problems it meets."""
@@ -104,7 +97,7 @@ def solve(
         int | None,
         typer.Option(min=1, help="Only the first so many; all if not given.", show_default=False),
     ] = None,
-    overrides: _Overrides = None,
+    overrides: Overrides = None,
     force: _Force = False,
 ) -> None:
     """Ask the dispatchers of scenarios the saved problems, and write how each was answered."""

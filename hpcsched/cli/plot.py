@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.pictures import Draw
-    from hpcsched.report.study_tables import StudyTables
 
 app = typer.Typer(name="plot", no_args_is_help=True, help="Draw pictures of runs for papers.")
 
@@ -46,7 +46,7 @@ def boxes(
     """Draw a box for each run, by trace: quartiles, median, mean, least and largest value."""
     from hpcsched.report.pictures import draw_boxes
 
-    _write(directories, lambda tables: draw_boxes(tables, of), out, force=force)
+    _write(directories, lambda compared: draw_boxes(compared, of), out, force=force)
 
 
 @app.command()
@@ -56,7 +56,7 @@ def ecdf(
     """Draw the share of jobs up to each value, with a panel for each trace."""
     from hpcsched.report.pictures import draw_shares
 
-    _write(directories, lambda tables: draw_shares(tables, of), out, force=force)
+    _write(directories, lambda compared: draw_shares(compared, of), out, force=force)
 
 
 @app.command()
@@ -71,7 +71,7 @@ def bars(
     """Draw a metric as bars, with 95 % intervals over seeds, or over jobs if it is their mean."""
     from hpcsched.report.pictures import draw_bars
 
-    _write(directories, lambda tables: draw_bars(tables, metric), out, force=force)
+    _write(directories, lambda compared: draw_bars(compared, metric), out, force=force)
 
 
 @app.command()
@@ -87,7 +87,7 @@ def load(
     """Draw how many jobs waited, and how much of a resource type was in use, over time."""
     from hpcsched.report.pictures import draw_load
 
-    _write(directories, lambda tables: draw_load(tables, resource), out, force=force)
+    _write(directories, lambda compared: draw_load(compared, resource), out, force=force)
 
 
 @app.command(name="decision-time")
@@ -131,27 +131,27 @@ def gantt(
     """Draw which job was on which node when, as rectangles."""
     from hpcsched.report.gantt_picture import draw_gantt
 
-    def drawing(tables: "StudyTables") -> "Draw":
-        return draw_gantt(tables.study, resource or (), begin, end)
+    def drawing(compared: "ComparedStudy") -> "Draw":
+        return draw_gantt(compared.study, resource or (), begin, end)
 
     _write(directories, drawing, out, force=force)
 
 
 def _write(
     directories: list[Path],
-    drawing: "Callable[[StudyTables], Draw]",
+    drawing: "Callable[[ComparedStudy], Draw]",
     out: Path,
     *,
     force: bool,
 ) -> None:
+    from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.picture_files import check_free, format_of, write_picture
     from hpcsched.report.studied_runs import open_study
-    from hpcsched.report.study_tables import StudyTables
 
     format_of(out)
     check_free(out, force=force)
     study = open_study(directories)
-    write_picture(drawing(StudyTables(study)), out, force=force)
+    write_picture(drawing(ComparedStudy(study)), out, force=force)
     for warning in study.warnings:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo(f"wrote {out}")

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from hpcsched.cli.override_option import Overrides
+
 app = typer.Typer(
     name="predictors", help="Find out how good run-time predictors are.", no_args_is_help=True
 )
@@ -53,15 +55,7 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY.PATH=VALUE",
-            help="Replace a value of the scenario; can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    overrides: Overrides = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Ask predictors about the jobs of a scenario's trace, and compare with how long they ran.

@@ -39,11 +39,11 @@ def report(
     ] = False,
 ) -> None:
     """Write a page about runs: tables, pictures to zoom, what was run, and each audit's verdict."""
+    from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.comparison import compare_runs
     from hpcsched.report.page import Verdict, check_installed, write_page
     from hpcsched.report.picture_files import check_free, write_bytes
     from hpcsched.report.studied_runs import find_baseline, open_study
-    from hpcsched.report.study_tables import StudyTables
 
     check_installed()
     check_free(out, force=force)
@@ -56,7 +56,7 @@ def report(
     }
     warnings = (*study.warnings, *comparison.warnings)
     page = write_page(
-        StudyTables(study, base.contender), comparison, verdicts, title=title, warnings=warnings
+        ComparedStudy(study, base.contender), comparison, verdicts, title=title, warnings=warnings
     )
     write_bytes(out, page.encode())
     for warning in warnings:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.override_option import Overrides
+
 if TYPE_CHECKING:
     from hpcsched.scenario.loading import LoadedScenario
 
@@ -21,15 +23,7 @@ def run(
         Path | None,
         typer.Option(help="The run directory; runs/NAME if not given.", show_default=False),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY.PATH=VALUE",
-            help="Replace a value of the scenario; can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    overrides: Overrides = None,
     *,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a run that is in the directory already.")

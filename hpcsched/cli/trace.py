@@ -5,22 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.override_option import Overrides
+
 if TYPE_CHECKING:
     from hpcsched.assembly import Assembly
 
 app = typer.Typer(
     name="trace", help="Look into traces, and write them to files.", no_args_is_help=True
 )
-
-_Overrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY.PATH=VALUE",
-        help="Replace a value of each scenario; can be repeated.",
-        show_default=False,
-    ),
-]
 
 
 @app.command()
@@ -32,7 +24,7 @@ def info(
         ),
     ],
     json: Annotated[bool, typer.Option("--json", help="Write JSON, with exact values.")] = False,
-    overrides: _Overrides = None,
+    overrides: Overrides = None,
 ) -> None:
     """Show what the jobs of a trace are like, and how far others are from the first.
 
@@ -77,7 +69,7 @@ def generate(
         typer.Option(min=1, help="Stop after so many jobs; all if not given.", show_default=False),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-    overrides: _Overrides = None,
+    overrides: Overrides = None,
 ) -> None:
     """Write a scenario's trace, such as a synthetic one, in the Standard Workload Format."""
     import hpcsched

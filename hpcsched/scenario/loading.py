@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.plugin import manager
 from hpcsched.plugin.registry import Registry
-from hpcsched.scenario.choices import Chooser
+from hpcsched.scenario.choices import Chooser, tag_of
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import Fault, faults_of
 from hpcsched.scenario.including import SYSTEM, include_system, names_system
@@ -73,13 +73,14 @@ def read_scenario(
     # What names a system comes first: other overrides may reach into the system that it names.
     naming = [text for text in overrides if names_system(text)]
     within = [text for text in overrides if not names_system(text)]
-    findings.extend(apply_overrides(document.value, naming, positions))
+    tags = {installed.plugin.name: tag_of(installed.kind) for installed in registry}
+    findings.extend(apply_overrides(document.value, naming, positions, tags))
     unknown = list(include_system(document.value, positions, file.parent, os.environ))
     findings.extend(unknown)
     if unknown:
         document.refused.add(SYSTEM)
         within = [text for text in within if not text.strip().startswith("system.")]
-    findings.extend(apply_overrides(document.value, within, positions))
+    findings.extend(apply_overrides(document.value, within, positions, tags))
     scenario, faults = _validate(document.value, registry, file.parent)
     findings.extend(_finding(f, positions) for f in faults if not _known(f, document))
     if scenario is None or findings:

@@ -1,6 +1,7 @@
 """Values given beside the file: `--set key.path=value`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from hpcsched.errors import Finding, InputError
@@ -10,15 +11,19 @@ from hpcsched.scenario.positions import Positions, override_place
 from hpcsched.scenario.wording import found
 
 
-def apply_overrides(root: Any, overrides: Iterable[str], positions: Positions) -> Iterator[Finding]:
+def apply_overrides(
+    root: Any, overrides: Iterable[str], positions: Positions, tags: Mapping[str, str]
+) -> Iterator[Finding]:
     """Put each override's value into the document below `root`, in the order given.
 
-    Yields a finding for each override that is malformed or leads nowhere.
+    `tags` has the names of plugins, each with the key under which it is given where it has
+    parameters beside it: a bare name becomes such a mapping when a parameter of it is set. Yields a
+    finding for each override that is malformed or leads nowhere.
     """
     for text in overrides:
         try:
             path, value = _parse(text)
-            _put(root, path, value, text, positions)
+            _put(root, path, value, text, positions, tags=tags)
         except ValueError as error:
             yield Finding("bad-override", str(error), override_place(text))
         except InputError as error:
@@ -40,15 +45,25 @@ def _parse(text: str) -> tuple[KeyPath, Any]:
     return path, document.value
 
 
-def _put(root: Any, path: KeyPath, value: Any, text: str, positions: Positions) -> None:
+def _put(
+    root: Any,
+    path: KeyPath,
+    value: Any,
+    text: str,
+    positions: Positions,
+    *,
+    tags: Mapping[str, str],
+) -> None:
     node = root
     done: KeyPath = ()
-    for step in path[:-1]:
+    for step, below in pairwise(path):
         here = _step(node, step, done)
         done = (*done, here)
         if isinstance(node, dict) and here not in node:
             node[here] = {}
             positions.override(done, text)
+        if isinstance(below, str) and isinstance(node[here], str) and node[here] in tags:
+            node[here] = {tags[node[here]]: node[here]}
         node = node[here]
     last = _step(node, path[-1], done)
     node[last] = value

@@ -9,6 +9,9 @@ from hpcsched.scenario import Scenario, load_scenario
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import GOOD, write
 
+PLAIN = GOOD.partition("dispatcher:")[0] + "dispatcher: list\n"
+"""The good scenario with a dispatcher by its bare name."""
+
 
 def load(folder: Path, *overrides: str, text: str = GOOD) -> Scenario:
     """Load the good scenario with overrides."""
@@ -41,6 +44,24 @@ def test_later_overrides_win(tmp_path: Path) -> None:
 def test_a_choice_is_replaced_as_a_whole(tmp_path: Path) -> None:
     """Setting a dispatcher by its bare name leaves nothing of the old one."""
     assert load(tmp_path, "dispatcher=easy").dispatcher.name == "easy"
+
+
+def test_a_parameter_of_a_bare_name_is_set_beside_it(tmp_path: Path) -> None:
+    """What is given by name alone takes a parameter, also within another choice."""
+    listed = load(tmp_path, "dispatcher.depth=3", "dispatcher.option=greedy", text=PLAIN).dispatcher
+    assert (listed.name, listed.depth, listed.option) == ("list", 3, "greedy")
+    overrides = ["dispatcher={name: best-of, members: [{use: list}]}"]
+    overrides.append("dispatcher.members[0].use.depth=5")
+    assert load(tmp_path, *overrides).dispatcher.members[0].use.depth == 5
+
+
+def test_a_wrong_parameter_of_a_bare_name_is_placed_at_the_override(tmp_path: Path) -> None:
+    """The name is in the file and right; what is wrong was given beside it."""
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, "dispatcher.dept=3", text=PLAIN)
+    (finding,) = caught.value.findings
+    assert (str(finding.place), finding.rule) == ("--set dispatcher.dept=3", "unknown-key")
+    assert "did you mean 'depth'?" in finding.message
 
 
 @pytest.mark.parametrize(

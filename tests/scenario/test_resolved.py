@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.scenario import load_scenario, resolved_yaml
 from hpcsched.scenario.yaml_core import StrictDumper
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import write
+from tests.strategies import tries
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
 amounts = st.one_of(
@@ -92,7 +93,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(data=scenarios)
-@settings(max_examples=60, deadline=None)
+@tries(60)
 def test_resolved_scenarios_load_to_equal_scenarios(data: dict[str, Any], folder: Path) -> None:
     """Whatever a scenario says, its resolved form says the same, wherever it lies."""
     registry = fake_registry()

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import GOOD, write
+from tests.strategies import tries
 
 KEYS = sorted(set(re.findall(r"\w+(?=:)", GOOD)))
 values = st.recursive(
@@ -45,7 +46,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, len(GOOD)), snippets), min_size=1, max_size=4))
-@settings(max_examples=100, deadline=None)
+@tries(100)
 def test_spoilt_text(folder: Path, changes: list[tuple[int, str]]) -> None:
     """Signs of YAML put anywhere do not break the reader."""
     text = GOOD
@@ -55,7 +56,7 @@ def test_spoilt_text(folder: Path, changes: list[tuple[int, str]]) -> None:
 
 
 @given(st.sampled_from(KEYS), values)
-@settings(max_examples=100, deadline=None)
+@tries(100)
 def test_spoilt_values(folder: Path, key: str, value: Any) -> None:
     """Values of any type in any place do not break the models."""
     document = yaml.safe_load(GOOD)
@@ -66,7 +67,7 @@ def test_spoilt_values(folder: Path, key: str, value: Any) -> None:
 
 
 @given(st.text(max_size=20))
-@settings(max_examples=100, deadline=None)
+@tries(100)
 def test_spoilt_overrides(folder: Path, text: str) -> None:
     """Any text as an override is an override or a finding."""
     load(write(folder), [text, f"dispatcher.{text}", f"system={text}"])
