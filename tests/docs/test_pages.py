@@ -11,6 +11,13 @@ from tests.docs.reader import Reader, expect
 from tests.real_traces import KTH_SP2, trace
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+SLOW = {
+    "docs/constraint-programming.md": ("tests/dispatching/cp",),
+    "docs/experiments.md": ("tests/experiment",),
+    "docs/instances.md": ("tests/instances", "tests/docs/test_instances_page.py"),
+    "docs/offline.md": ("tests/dispatching/offline",),
+}
+"""Pages whose commands take long, each with the tests that show sooner that they work."""
 WITH_TRACES = [name for name in NAMES if any(b.needs_traces for b in blocks(ROOT / name))]
 LANGUAGES = {"console", "python", "yaml", "json", "text"}
 
@@ -21,7 +28,9 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     return Reader(tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES]
+)
 def test_page(name: str, reader: Reader) -> None:
     """Every block of the page can be run in its order, and prints what is shown."""
     for block in blocks(ROOT / name):
@@ -38,6 +47,12 @@ def test_page_with_traces(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     for block in blocks(ROOT / name):
         if block.needs_traces:
             reader.run(block)
+
+
+def test_slow_pages_are_there() -> None:
+    """Each is a page, and what is tested sooner is there too."""
+    assert set(SLOW) <= set(NAMES)
+    assert all((ROOT / path).exists() for paths in SLOW.values() for path in paths)
 
 
 @pytest.mark.parametrize("name", NAMES)

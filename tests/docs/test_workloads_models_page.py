@@ -38,7 +38,14 @@ def kth() -> CensusResult:
     return census("kth-easy")
 
 
-@pytest.mark.parametrize("way", ["slots", "progress", "calendar"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param("slots", marks=pytest.mark.slow),
+        pytest.param("progress", marks=pytest.mark.slow),
+        "calendar",
+    ],
+)
 def test_distances(way: str, kth: CensusResult) -> None:
     """To the digits shown."""
     ways, figures = rows()

@@ -47,6 +47,7 @@ def test_its_tests_on_real_logs() -> None:
     assert "2 passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_installed(tmp_path: Path) -> None:
     """Installed, it is listed, and the schema describes its parameters."""
     pytest.importorskip("pip")

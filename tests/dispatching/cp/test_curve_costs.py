@@ -1,6 +1,5 @@
 """Costs that are curves, in models: of single jobs, of tiny plans, and of ratios of sums."""
 
-from itertools import product
 from typing import Any
 
 import cpmpy as cp
@@ -16,6 +15,7 @@ from hpcsched.dispatching.objectives import PSF
 from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.ratio import ratio_of
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.system.system import IntArray
 from hpcsched.testing import make_problem, make_system
 from tests.dispatching.cp.making import FORMULATIONS
 from tests.dispatching.cp.test_backends import CASES, answer, cases
@@ -99,28 +99,28 @@ def chosen(problem: Any, level: float) -> Selection | None:
     )
 
 
-def fits(data: Any, starts: Any) -> bool:
-    """Say whether a plan of a pool overcommits nothing at any time."""
+def fitting(data: Any, plans: IntArray) -> IntArray:
+    """Return the plans of a pool, `[P, J]`, that overcommit nothing at any time."""
     demands = data.units * data.requests[:, 0]
-    for time in range(int((starts + data.run_times).max())):
+    fits = np.ones(len(plans), bool)
+    for time in range(int((plans + data.run_times).max())):
         held = int(data.held[data.held_until > time].sum())
-        runs = (starts <= time) & (time < starts + data.run_times)
-        if held + int(demands[runs].sum()) > data.totals[0]:
-            return False
-    return True
+        runs = (plans <= time) & (time < plans + data.run_times)
+        fits &= held + runs @ demands <= data.totals[0]
+    return plans[fits]
 
 
 def least_ratio(selection: Selection, longest: int) -> float:
     """Return the least P²SF of all plans whose starts are at most so late, by whole numbers."""
     data, specific = selection.data, selection.cost.specific
     assert specific is not None
-    plans = np.array(list(product(range(longest + 1), repeat=data.job_count)))
+    every = np.indices((longest + 1,) * data.job_count, np.int64)
+    plans = fitting(data, every.reshape(data.job_count, -1).T)
     wait = specific.waits.astype(np.int64) + plans
     response = wait + data.run_times
     amounts = specific.amounts.astype(np.int64)
     ratios = 0.75 * ((response**4 - wait**4) @ amounts) / ((response**3 - wait**3) @ amounts)
-    ascending = np.argsort(ratios, kind="stable")
-    return next(float(ratios[k]) for k in ascending if fits(data, plans[k]))
+    return float(ratios.min())
 
 
 @tries(15)

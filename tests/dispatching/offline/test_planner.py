@@ -70,7 +70,13 @@ def test_a_list_plan_on_line_is_what_the_dispatcher_comes_to(order: str) -> None
     assert dict(zip(range(150), known.starts.tolist(), strict=True)) == expected
 
 
-@pytest.mark.parametrize("objective", [BoundedSlowdown(), AF()], ids=["bsld", "af"])
+@pytest.mark.parametrize(
+    "objective",
+    [
+        pytest.param(BoundedSlowdown(), id="bsld", marks=pytest.mark.slow),
+        pytest.param(AF(), id="af"),
+    ],
+)
 def test_a_longer_search_is_better_than_every_list_scheduler(objective) -> None:
     """What is known in advance is worth something, and so is looking."""
     system, jobs = alike(8, core=1), _crowd(220)

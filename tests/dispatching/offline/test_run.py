@@ -51,7 +51,10 @@ def hpcsched(*arguments: str | Path) -> str:
     return result.output
 
 
-@pytest.mark.parametrize("objective", ["af", "awf", "bounded_slowdown"])
+@pytest.mark.parametrize(
+    "objective",
+    ["af", *(pytest.param(n, marks=pytest.mark.slow) for n in ("awf", "bounded_slowdown"))],
+)
 def test_sixty_jobs_are_planned_and_proved(scenario: Path, tmp_path: Path, objective: str) -> None:
     """Every on-line list scheduler is worse than what is proved to be the best."""
     out = tmp_path / "out"

@@ -46,6 +46,7 @@ def test_other_seeds(seed):
     assert list(far_off(measure_eurora(eurora(seed)), published)) == []
 
 
+@pytest.mark.slow
 def test_counts_of_all_jobs():
     """Counts are exact whatever the seed, and run times are as the tables say."""
     source = eurora(seed=7)

@@ -201,4 +201,4 @@ def test_stream():
 
 def test_memory():
     """Flat."""
-    assert peak(lublin(jobs=20_000)) - peak(lublin(jobs=2_000)) < 20_000
+    assert peak(lublin(jobs=5_000)) - peak(lublin(jobs=1_000)) < 10_000
