@@ -1,11 +1,15 @@
 """`hpcsched experiment`: run a matrix of scenarios; what is complete is kept."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.override_option import Overrides
+
 if TYPE_CHECKING:
+    from hpcsched.experiment.cell import Cell
     from hpcsched.experiment.folder import ExperimentFolder
     from hpcsched.experiment.reading import Experiment
 
@@ -33,12 +37,13 @@ def experiment(
             show_default=False,
         ),
     ] = None,
-    overrides: Annotated[
+    overrides: Overrides = None,
+    only: Annotated[
         list[str] | None,
         typer.Option(
-            "--set",
-            metavar="KEY.PATH=VALUE",
-            help="Replace a value in the scenarios of all cells; can be repeated.",
+            metavar="LABEL",
+            help="Run the cells with this label alone; can be repeated. Of several labels of one"
+            " axis a cell has any, of labels of several axes it has one of each.",
             show_default=False,
         ),
     ] = None,
@@ -53,23 +58,32 @@ def experiment(
 
     Exits with 1 if a cell fails; the others are run all the same.
     """
+    from hpcsched.experiment.choosing import choose_cells
     from hpcsched.experiment.folder import ExperimentFolder
     from hpcsched.experiment.reading import read_experiment
 
     read = read_experiment(file, overrides or (), executor)
+    chosen = choose_cells(read, only or ())
     folder = ExperimentFolder(out or Path("runs") / read.declaration.name)
     if list_:
-        _show(read, folder)
+        _show(chosen, folder)
         return
-    failed = _run(read, folder, jobs, again=again)
+    failed = _run(read, chosen, folder, jobs, again=again)
     typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
     if failed:
-        typer.echo(f"{failed} of {len(read.cells)} cells failed", err=True)
+        typer.echo(f"{failed} of {len(chosen)} cells failed", err=True)
         raise typer.Exit(1)
 
 
-def _run(read: "Experiment", folder: "ExperimentFolder", jobs: int | None, *, again: bool) -> int:
-    """Run all cells; returns how many failed."""
+def _run(
+    read: "Experiment",
+    chosen: "Sequence[Cell]",
+    folder: "ExperimentFolder",
+    jobs: int | None,
+    *,
+    again: bool,
+) -> int:
+    """Run the chosen cells; returns how many failed."""
     from hpcsched.experiment.execution import IndexWriter, build_executor, run_cells
     from hpcsched.experiment.progress import make_progress
     from hpcsched.plugin import manager
@@ -78,12 +92,14 @@ def _run(read: "Experiment", folder: "ExperimentFolder", jobs: int | None, *, ag
     failed = 0
     with folder.locked():
         index = IndexWriter(read, folder)
+        run = {cell.address for cell in chosen}
+        index.carry_over([cell for cell in read.cells if cell.address not in run])
         runner = build_executor(choice, manager.registry(), folder.path)
-        progress = make_progress(read.declaration.name, len(read.cells))
+        progress = make_progress(read.declaration.name, len(chosen))
         try:
             with progress:
                 outcomes = run_cells(
-                    read.cells, folder, runner, limit=jobs, again=again, started=progress.started
+                    chosen, folder, runner, limit=jobs, again=again, started=progress.started
                 )
                 for outcome in outcomes:
                     index.note(outcome)
@@ -97,20 +113,20 @@ def _run(read: "Experiment", folder: "ExperimentFolder", jobs: int | None, *, ag
     return failed
 
 
-def _show(read: "Experiment", folder: "ExperimentFolder") -> None:
+def _show(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> None:
     """Print a line for each cell: what is there of it, its address, name and seed."""
     from hpcsched.experiment.index import read_index
 
     failed = {}
     if folder.index.is_file():
-        cells = read_index(folder.path).cells
-        failed = {cell.address: cell.message for cell in cells if cell.status == "failed"}
+        indexed = read_index(folder.path).cells
+        failed = {cell.address: cell.message for cell in indexed if cell.status == "failed"}
     complete = 0
-    for cell in read.cells:
+    for cell in cells:
         there = folder.run_of(cell) is not None
         complete += there
         status = "complete" if there else "failed" if cell.address in failed else "waiting"
         why = f": {failed[cell.address]}" if status == "failed" else ""
         seed = cell.scenario.seed
         typer.echo(f"{status:8}  {cell.address[:12]}  {cell.name} (seed {seed}){why}")
-    typer.echo(f"{len(read.cells)} cells, {complete} complete")
+    typer.echo(f"{len(cells)} cells, {complete} complete")

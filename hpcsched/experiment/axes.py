@@ -87,11 +87,20 @@ def _first_new(candidates: Iterator[str], taken: Mapping[str, None]) -> str:
 def positions(axes: Sequence[Axis], exclude: Sequence[Mapping[str, Any]]) -> Iterator[Position]:
     """Yield the places of a matrix that are not excluded, the last axis fastest.
 
-    An exclusion has labels by any key path of their axes; it takes out what has all of them.
+    An exclusion has labels by any key path of their axes, one or a list of them; it takes out what
+    has one of them on each of these axes.
     """
     name = {path: axis.name for axis in axes for path in axis.paths}
-    excluded = [{name[path]: str(label) for path, label in item.items()} for item in exclude]
+    excluded = [
+        [(name[path], set(map(str, labels_in(given)))) for path, given in item.items()]
+        for item in exclude
+    ]
     for steps in itertools.product(*(range(len(axis.labels)) for axis in axes)):
         labels = {axis.name: axis.labels[k] for axis, k in zip(axes, steps, strict=True)}
-        if not any(item.items() <= labels.items() for item in excluded):
+        if not any(all(labels[axis] in out for axis, out in item) for item in excluded):
             yield Position(steps, labels)
+
+
+def labels_in(given: Any) -> Sequence[Any]:
+    """Return the labels that an exclusion gives for an axis: what is in a list, or the one."""
+    return given if isinstance(given, list) else (given,)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
-from hpcsched.experiment.axes import NAMES, Axis, axis_of
+from hpcsched.experiment.axes import NAMES, Axis, axis_of, labels_in
 from hpcsched.parameters import InputPath, Listed, Params, Selects
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
@@ -47,8 +47,8 @@ class ExperimentDeclaration(Params):
     exclude: Annotated[tuple[dict[str, Any], ...], Listed] = Field(
         default=(),
         description=(
-            "Cells to leave out: labels by axis, which is called by one of its key paths. Cells"
-            " that have all of the labels are not run."
+            "Cells to leave out: labels by axis, one or a list of them; an axis is called by one of"
+            " its key paths. Cells that have one of the labels on each of the axes are not run."
         ),
     )
     replicas: int = Field(
@@ -153,14 +153,23 @@ def _bad_exclusions(
             message = "expected labels by axis, found none: this would leave out every cell"
             yield refusal("bad-value", message, labels, at=("exclude", n))
         for path, label in labels.items():
-            at = ("exclude", n, path)
+            at: KeyPath = ("exclude", n, path)
             axis = named.get(path)
             if axis is None:
                 message = f"there is no axis {path!r}; there are: {', '.join(named)}"
                 yield refusal("bad-value", message, label, at=at)
-            elif str(label) not in axis.labels:
-                message = f"{path} has no label {str(label)!r}; there are: {', '.join(axis.labels)}"
+            elif label == []:
+                message = f"expected labels of {path}, found none; leave the key out to mean all"
                 yield refusal("bad-value", message, label, at=at)
+            else:
+                yield from _unknown_labels(axis, path, label, at)
+
+
+def _unknown_labels(axis: Axis, path: str, given: Any, at: KeyPath) -> Iterator[InitErrorDetails]:
+    for k, label in enumerate(labels_in(given)):
+        if str(label) not in axis.labels:
+            message = f"{path} has no label {str(label)!r}; there are: {', '.join(axis.labels)}"
+            yield refusal("bad-value", message, label, at=(*at, k) if given is not label else at)
 
 
 def _too_many(axes: tuple[Axis, ...], replicas: int) -> Iterator[InitErrorDetails]:

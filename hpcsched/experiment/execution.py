@@ -1,19 +1,19 @@
 """Runs cells, and keeps what is complete."""
 
 import shutil
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
-from hpcsched.errors import PluginError
+from hpcsched.errors import InputError, PluginError
 from hpcsched.execution.attempt import LOG, RUN
 from hpcsched.execution.executor import Ended, Executor, Task
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.folder import ExperimentFolder
-from hpcsched.experiment.index import CellStatus, make_index, write_index
+from hpcsched.experiment.index import CellStatus, make_index, read_index, write_index
 from hpcsched.experiment.reading import Experiment
 from hpcsched.plugin.registry import Registry
 from hpcsched.scenario.choices import NamedChoice
@@ -138,6 +138,19 @@ class IndexWriter:
         self._folder = folder
         self._statuses: dict[str, tuple[CellStatus, str]] = {}
         self._due = 0.0
+
+    def carry_over(self, cells: Collection[Cell]) -> None:
+        """Take note of cells that are not run this time: of their runs, and of earlier failures."""
+        failed: dict[str, str] = {}
+        with suppress(InputError):  # there is no index yet, or it is damaged and written anew
+            for earlier in read_index(self._folder.path).cells:
+                if earlier.status == "failed":
+                    failed[earlier.address] = earlier.message
+        for cell in cells:
+            if self._folder.run_of(cell) is not None:
+                self._statuses[cell.address] = ("complete", "")
+            elif cell.address in failed:
+                self._statuses[cell.address] = ("failed", failed[cell.address])
 
     def note(self, outcome: Outcome) -> None:
         """Take note of an outcome, and write the index now and then."""

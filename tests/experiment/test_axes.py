@@ -47,6 +47,18 @@ def test_exclusion_takes_out_what_has_all_labels() -> None:
     assert found == [{"d": "easy", "n": "1"}, {"d": "easy", "n": "2"}, {"d": "list", "n": "1"}]
 
 
+def test_an_exclusion_takes_several_labels_of_an_axis() -> None:
+    """What has any of them is out; other axes of the exclusion still have to agree."""
+    axes = [axis_of({"d": ["easy", "list", "cp"]}), axis_of({"n": [1, 2]})]
+    found = [position.labels for position in positions(axes, [{"d": ["list", "cp"], "n": 1}])]
+    assert [(labels["d"], labels["n"]) for labels in found] == [
+        ("easy", "1"),
+        ("easy", "2"),
+        ("list", "2"),
+        ("cp", "2"),
+    ]
+
+
 sizes = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 
 

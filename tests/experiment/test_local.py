@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
+from hpcsched.errors import InputError
 from hpcsched.execution.executor import Task
 from hpcsched.execution.local import LocalExecutor, LocalParams
+from hpcsched.experiment.choosing import choose_cells
 from hpcsched.experiment.execution import PROGRAM
 from hpcsched.experiment.folder import ExperimentFolder
+from hpcsched.experiment.index import read_index
 from hpcsched.experiment.reading import read_experiment
 from tests.experiment.samples import (
     EXPERIMENT,
@@ -72,6 +75,40 @@ def test_the_command(
     assert count == "2 cells, 1 complete"
     assert cli.main(["compare", "runs/tiny"]) == 0
     assert "mean_wait_time" in capsys.readouterr().out
+
+
+def test_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels choose cells; the index keeps what is known of the others, and bad labels are told."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.swf").write_text("1 2 3\n")
+    text = EXPERIMENT.replace("trace.jobs: [5, 9]", "trace.path: [log.swf, bad.swf]")
+    path = write_sample(tmp_path, text)
+    command = ["experiment", str(path), "--jobs", "1"]
+    assert cli.main([*command, "--only", "none"]) == 1
+    assert capsys.readouterr().err.endswith("1 of 2 cells failed\n")
+    assert cli.main([*command, "--only", "log", "--only", "sjf"]) == 0
+    assert "[1/1] sjf_log: done in" in capsys.readouterr().err
+    index = read_index(Path("runs/tiny"))
+    assert [cell.status for cell in index.cells] == ["complete", "failed", "complete", "waiting"]
+    assert "bad.swf:1" in index.cells[1].message
+    assert cli.main([*command, "--only", "log", "--list"]) == 0
+    assert capsys.readouterr().out.endswith("_log (seed 7)\n2 cells, 2 complete\n")
+    assert cli.main([*command, "--only", "eazy"]) == 1
+    said = capsys.readouterr().err
+    assert "no axis has a label 'eazy'; there are: none, sjf, log, bad [unknown-label]" in said
+
+
+def test_labels_that_no_cell_has_together(tmp_path: Path) -> None:
+    """That is an error, as nothing would be run."""
+    experiment = read_experiment(
+        write_sample(tmp_path, f"{EXPERIMENT}exclude: [{{dispatcher: sjf, trace.jobs: 9}}]\n")
+    )
+    assert [cell.name for cell in choose_cells(experiment, ["sjf"])] == ["sjf_5"]
+    assert choose_cells(experiment, []) == list(experiment.cells)
+    with pytest.raises(InputError, match="no cell has the labels sjf, 9 together"):
+        choose_cells(experiment, ["sjf", "9"])
 
 
 def test_a_program_that_is_killed_is_a_failure(tmp_path: Path) -> None:

@@ -189,6 +189,16 @@ BAD = {
         "exclude: [{dispatcher: list}]\nmatrix:",
         "3:24: error: exclude[0].dispatcher: dispatcher has no label 'list'; there are: none, sjf",
     ),
+    "unknown label in a list": (
+        "matrix:",
+        "exclude: [{dispatcher: [sjf, list]}]\nmatrix:",
+        "3:30: error: exclude[0].dispatcher[1]: dispatcher has no label 'list'; there are: none",
+    ),
+    "an empty list of labels": (
+        "matrix:",
+        "exclude: [{dispatcher: []}]\nmatrix:",
+        "3:24: error: exclude[0].dispatcher: expected labels of dispatcher, found none",
+    ),
     "everything excluded": (
         "matrix:",
         "exclude: [{dispatcher: none}, {dispatcher: sjf}]\nmatrix:",
