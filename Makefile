@@ -11,22 +11,24 @@ export HPCSCHED_TRACES ?= $(abspath $(TRACES))
 endif
 
 QUICKSTART := small-easy small-fcfs small-sjf small-cp small-order-search
+LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART))
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all lint bench docs debs2024 predictors schema clean $(QUICKSTART)
+.PHONY: quickstart test test-all lint bench docs debs2024 mod2017 cp2021 predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync small-order-search $(QUICKSTART)
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
 	@$(BIN)/hpcsched compare $(QUICKSTART:%=runs/%)
 
 $(QUICKSTART):
 	@$(BIN)/hpcsched run scenarios/$@.yaml $(QUICKLY) --out runs/$@ --force
 
-test: $(VENV)/installed-dev ## The tests, without the slow ones
+test: $(VENV)/installed-dev ## The tests, without the slow ones; see pyproject.toml for what is slow
 	$(BIN)/pytest -n auto
 
-test-all: $(VENV)/installed-dev ## All tests
+test-all: export HPCSCHED_EXAMPLES ?= 1
+test-all: $(VENV)/installed-dev ## All tests, and twice as many examples of each property
 	$(BIN)/pytest -n auto -m ""
 
 lint: $(VENV)/installed-dev ## Style and types
@@ -40,12 +42,14 @@ bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchma
 	$(BIN)/python -m benchmarks.whole_process
 	$(BIN)/python -m benchmarks.core
 
-debs2024: $(VENV)/installed ## Rerun the comparison of a paper; see docs/reproduction.md
-	$(BIN)/python -m experiments.debs2024
+debs2024 mod2017 cp2021: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
+	$(BIN)/hpcsched experiment experiments/$@.yaml
+	$(BIN)/python -m experiments.$@
 
 predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/predictors.md
 	$(BIN)/pip install --quiet --constraint constraints.txt plugins/hpcsched-learned
-	$(BIN)/python -m experiments.predictors
+	$(BIN)/hpcsched experiment experiments/$@.yaml
+	$(BIN)/python -m experiments.$@
 
 schema: $(VENV)/installed-dev ## Write the JSON Schemas of scenarios and experiments anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json

@@ -1,5 +1,7 @@
-"""Comparisons of dispatchers, declared as data and rerun by one command each.
+"""Published comparisons: experiments declared as data, and what shows what they came to.
 
-A folder for each, beside the file that declares it. What they share is here: a `cell` is one run,
-`execution` runs cells, `declaring` reads declarations, `block` fills in pages of the documentation.
+Each is an experiment, NAME.yaml, which `hpcsched experiment` runs, and a package NAME, which makes
+tables and pictures of the finished experiment's folder. What they share is here: `finished` reads
+that folder, `command` is their command line, `block` fills in pages of the documentation,
+`distributions` and `boxes` are box plots of slowdowns and queues, `declaring` reads YAML files.
 """

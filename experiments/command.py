@@ -1,132 +1,144 @@
-"""The command line that comparisons share."""
+"""The command line that shows what an experiment came to: tables and pictures of its folder."""
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from experiments.cell import Cell
-from experiments.execution import Execution, Outcome
-from hpcsched.errors import HpcschedError, InputError
-from hpcsched.scenario.loading import read_scenario
-from hpcsched.scenario.review import missing_inputs
+from experiments.block import find_block
+from experiments.finished import Finished, read_finished
+from hpcsched.errors import HpcschedError
+from hpcsched.results.files import write_text
+
+FORMATS = {"pdf": 300, "png": 200}
+"""In what pictures are drawn beside the runs, with the dots per inch of each."""
+
+DOTS = 110
+"""Dots per inch of pictures on pages: small files, legible on a screen."""
 
 
-def parse(
-    arguments: Sequence[str] | None,
-    name: str,
-    description: str,
-    *,
-    only: str,
-    declaration: Path,
-    page: str,
-) -> argparse.Namespace:
-    """Return what a command line says; raises SystemExit for wrong usage, or where help was asked.
+class Drawing(NamedTuple):
+    """Where pictures are drawn: a folder, and formats (pdf, svg, png) with dots per inch.
 
-    `only` says what its labels choose, `page` which page `--write-docs` writes.
+    With `whole`, pictures of which a run is missing are left out where they would mislead.
     """
+
+    folder: Path
+    formats: Mapping[str, int]
+    whole: bool
+
+
+class Picture(NamedTuple):
+    """A picture that was drawn: what it shows, and its files, one for each format."""
+
+    shows: str
+    files: Sequence[Path]
+
+
+Content = Sequence[str | Picture]
+"""What is shown, from top to bottom: Markdown, and pictures."""
+
+
+class Shown(NamedTuple):
+    """What is shown of an experiment: the axes that it has, its page, and what makes the content.
+
+    `vectors` says whether the page has its pictures as SVG too.
+    """
+
+    name: str
+    axes: Collection[str]
+    page: Path
+    content: Callable[[Finished, Drawing], Content]
+    vectors: bool = False
+
+
+def make_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """Return the parser of what all experiments have."""
     parser = argparse.ArgumentParser(
         prog=f"python -m experiments.{name}",
-        description=f"{description} Runs that are complete are kept, so that an experiment that was"
-        " broken off goes on.",
+        description=f"{description} The runs are made by `hpcsched experiment"
+        f" experiments/{name}.yaml`; those that are not there are left out.",
     )
-    parser.add_argument("--only", nargs="+", metavar="LABEL", help=only)
+    folder = Path("runs") / name
     parser.add_argument(
-        "--jobs", type=_positive, metavar="N", default=os.cpu_count() or 1,
-        help="how many runs at a time; one for each processor if not given",
-    )  # fmt: skip
-    parser.add_argument(
-        "--first", type=_positive, metavar="N",
-        help="replay the first N jobs of a log alone, into a folder of its own",
-    )  # fmt: skip
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="where the runs go; runs/NAME if not given"
-    )
-    parser.add_argument(
-        "--again", action="store_true", help="run also what is complete, as after a change of code"
-    )
-    parser.add_argument(
-        "--declaration", type=Path, metavar="FILE", default=declaration,
-        help="another file that declares a comparison",
+        "folder", type=Path, nargs="?", default=folder, metavar="DIR",
+        help=f"the experiment's folder; {folder} if not given",
     )  # fmt: skip
     parser.add_argument(
         "--write-docs", action="store_true",
-        help=f"run nothing; put what complete runs came to into {page}",
+        help="put tables and pictures into the page of the documentation, not beside the runs",
     )  # fmt: skip
-    options = parser.parse_args(arguments)
-    if options.write_docs and (options.only or options.first or options.again):
-        parser.error("--write-docs is about all runs of all jobs, and starts none")
-    return options
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, found {text!r}")
-    return int(text)
+    return parser
 
 
 def carry_out(
-    parse_options: Callable[[], argparse.Namespace], task: Callable[[argparse.Namespace], int]
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str] | None,
+    choose: Callable[[argparse.Namespace], Shown],
 ) -> int:
-    """Do what a command line says.
+    """Show what a command line says; `choose` says what that is.
 
-    Returns what the task does, 1 where the input is at fault, 2 for wrong usage, or 130.
+    Returns 0, 1 where the input is at fault, or 2 for wrong usage.
     """
     try:
-        options = parse_options()
+        options = parser.parse_args(arguments)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 0
     try:
-        return task(options)
-    except HpcschedError as error:
-        say(str(error))
-        return 1
-    except KeyboardInterrupt:
-        say("interrupted; started again, it goes on from here")
-        return 130
-
-
-def folder_of(options: argparse.Namespace, name: str) -> Path:
-    """Return where the runs of a comparison go."""
-    suffix = f"-first-{options.first}" if options.first else ""
-    return options.out or Path("runs") / f"{name}{suffix}"
-
-
-def check_inputs(scenarios: Sequence[str | Path]) -> None:
-    """Raise InputError where files that scenarios read are not there."""
-    missing = [
-        finding
-        for scenario in scenarios
-        for finding in missing_inputs(read_scenario(scenario), "error")
-    ]
-    if missing:
-        raise InputError(missing)
-
-
-def run_cells(
-    cells: Sequence[Cell],
-    options: argparse.Namespace,
-    more: Callable[[Outcome], str] = lambda _: "",
-) -> int:
-    """Run cells and say what becomes of each; returns how many failed.
-
-    `more` is what else to say of one that did not fail.
-    """
-    failed = 0
-    execution = Execution(again=options.again)
-    for number, outcome in enumerate(execution.outcomes(cells, options.jobs), 1):
-        line = f"[{number}/{len(cells)}] {outcome.cell.name}: {outcome.status}"
-        if outcome.status == "failed":
-            failed += 1
-            line += f": {outcome.message}"
+        shown = choose(options)
+        finished = read_finished(options.folder, shown.axes)
+        if options.write_docs:
+            _write_page(shown, finished)
         else:
-            line += f" in {outcome.seconds:.1f} s" if outcome.status == "done" else ""
-            line += more(outcome)
-        say(line)
-    return failed
+            _show(shown, finished, options.folder)
+    except HpcschedError as error:
+        _say(str(error))
+        return 1
+    if finished.missing:
+        _say(f"not there, and shown so: {', '.join(finished.missing)}")
+    return 0
 
 
-def say(line: str) -> None:
+def _show(shown: Shown, finished: Finished, folder: Path) -> None:
+    """Print the tables, and leave them and the pictures beside the runs."""
+    pictures = folder / "figures"
+    content = shown.content(finished, Drawing(pictures, FORMATS, whole=False))
+    text = "\n\n".join(part for part in content if isinstance(part, str))
+    print(text)
+    write_text(folder / "tables.md", f"{text}\n")
+    drawn = sum(len(part.files) for part in content if isinstance(part, Picture))
+    _say(f"tables in {folder / 'tables.md'}" + (f", pictures in {pictures}" if drawn else ""))
+
+
+def _write_page(shown: Shown, finished: Finished) -> None:
+    """Put the content into the page, between the comments that delimit it."""
+    block = find_block(shown.page, shown.name)
+    formats = {"png": DOTS, "svg": DOTS} if shown.vectors else {"png": DOTS}
+    folder = shown.page.parent / "figures" / shown.name
+    content = shown.content(finished, Drawing(folder, formats, whole=True))
+    block.fill("\n\n".join(_lines(content, shown.page.parent)))
+    for path in (shown.page, *(p for part in content for p in _files(part))):
+        _say(f"wrote {path}")
+
+
+def _lines(content: Content, folder: Path) -> Iterator[str]:
+    for part in content:
+        if isinstance(part, str):
+            yield part
+            continue
+        for path in part.files:
+            where = path.relative_to(folder).as_posix()
+            if path.suffix == ".png":
+                yield f"![{part.shows}]({where})"
+            else:
+                yield f"As vectors: [{path.name}]({where})"
+
+
+def _files(part: str | Picture) -> Sequence[Path]:
+    return () if isinstance(part, str) else part.files
+
+
+def _say(line: str) -> None:
     """Write a line to standard error at once."""
     print(line, file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
-"""Reruns the comparison of Goponenko and others (DEBS 2024), declared in debs2024.yaml.
+"""Shows the comparison of Goponenko and others (DEBS 2024), run from debs2024.yaml.
 
-`declaration` reads what is declared, `cells` says which runs follow from it, `results` reads what
-they came to, `table`, `figures` and `page` show it.
+`shown.yaml` says what is shown and what the paper has, `declaration` reads it, `results` reads what
+runs came to, `table` and `figures` show that.
 """

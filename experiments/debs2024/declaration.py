@@ -1,4 +1,4 @@
-"""What a comparison declares: its runs, its table, its figures, and what the paper has for them."""
+"""What is shown of the comparison: its runs, a table, figures, and what the paper has for them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from experiments.declaring import Label, check_known, check_unique, read_declaration
-from hpcsched.parameters import InputPath, Listed, Params
+from hpcsched.parameters import Listed, Params
 from hpcsched.report.figure_style import PALETTE
 
 
@@ -22,36 +22,22 @@ def _check_colour(name: str) -> str:
     return name
 
 
-class Half(Params):
-    """One half of the table: what dispatchers know of run times."""
-
-    predictor: str = Field(description="The predictor of its runs.")
-    title: str = Field(description="What its columns are called.")
-
-
 class Target(Params):
     """An objective, and the metric by which its runs are compared."""
 
     title: str = Field(description="What it is called in the table.")
     metric: str = Field(description="The metric, as summaries name it.")
-    objective: Mapping[str, Any] = Field(description="The scenario's objective.")
 
 
 class Run(Params):
-    """A dispatcher as it is run, once in each half."""
+    """A dispatcher as it is run, once in each half; the cells have its labels."""
 
     label: Label = Field(description="What it is called.")
     colour: Annotated[str, AfterValidator(_check_colour)] = Field(
         description="The colour of its bars."
     )
-    dispatcher: Mapping[str, Any] = Field(description="The scenario's dispatcher.")
+    dispatcher: str = Field(description="The label of its dispatcher.")
     objective: str | None = Field(None, description="What it is to make small; none: no matter.")
-    simulation: Mapping[str, Any] = Field(
-        default_factory=dict, description="Settings of the simulation."
-    )
-    halves: Annotated[tuple[str, ...], Listed] | None = Field(
-        None, description="The halves in which it is run; all, if not given."
-    )
 
 
 class Printed(Params):
@@ -87,16 +73,14 @@ class Figure(Params):
     runs: Annotated[tuple[str, ...], Listed] = Field(description="Its bars, by label.")
 
 
-class Experiment(Params):
-    """A whole comparison."""
+class Presentation(Params):
+    """What is shown of the whole comparison."""
 
-    name: Label = Field(description="Its name, and that of its folder in runs/.")
-    source: str = Field(description="What is compared with.")
-    scenario: InputPath = Field(description="The scenario of which each run is a variation.")
-    seed: int = Field(0, ge=0, description="The seed of every run.")
     baseline: str = Field(description="The run that all others are a share of.")
-    halves: Mapping[Label, Half] = Field(description="The halves of the table.")
-    objectives: Mapping[str, Target] = Field(description="The objectives.")
+    halves: Mapping[str, str] = Field(
+        description="What the halves of the table are called, by label of the predictor."
+    )
+    objectives: Mapping[str, Target] = Field(description="The objectives, by label.")
     runs: Annotated[tuple[Run, ...], Listed] = Field(description="The runs.")
     table: Annotated[tuple[Row, ...], Listed] = Field(description="The rows of the table.")
     figures: Annotated[tuple[Figure, ...], Listed] = Field(description="The figures.")
@@ -114,16 +98,11 @@ class Experiment(Params):
         check_known("objective", self.objectives, [one.objective for one in shown])
         check_known("objective", self.objectives, [r.objective for r in self.runs if r.objective])
         for halves in (
-            *(run.halves or () for run in self.runs),
             *(row.paper for row in self.table),
             [figure.half for figure in self.figures],
         ):
             check_known("half", self.halves, halves)
         return self
-
-    def halves_of(self, run: Run) -> tuple[str, ...]:
-        """Return the halves in which a run takes place."""
-        return tuple(self.halves) if run.halves is None else run.halves
 
     def run_named(self, label: str) -> Run:
         """Return the run with a label, which is declared."""
@@ -137,9 +116,9 @@ class Experiment(Params):
         return None
 
 
-def read_experiment(path: Path) -> Experiment:
-    """Return the comparison that a YAML file declares.
+def read_presentation(path: Path) -> Presentation:
+    """Return what a YAML file says is shown.
 
     Raises InputError with all that is wrong with it, and where.
     """
-    return read_declaration(path, Experiment)
+    return read_declaration(path, Presentation)

@@ -1,9 +1,10 @@
 """The figures of a comparison: bars in percent of the baseline, the paper's values beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from experiments.command import Drawing, Picture
 from experiments.debs2024.declaration import Figure
 from experiments.debs2024.results import Comparison
 from hpcsched.instances.whole_files import cannot_write, make_folder, replacing
@@ -29,14 +30,14 @@ class Bar(NamedTuple):
 
 def bars(comparison: Comparison, figure: Figure) -> list[Bar]:
     """Return the bars of a figure, from left to right."""
-    experiment, half, objective = comparison.experiment, figure.half, figure.objective
+    shown, half, objective = comparison.shown, figure.half, figure.objective
     found = []
     for label in figure.runs:
-        printed = experiment.printed(objective, label, half)
+        printed = shown.printed(objective, label, half)
         found.append(
             Bar(
                 label,
-                PALETTE[experiment.run_named(label).colour],
+                PALETTE[shown.run_named(label).colour],
                 comparison.share(half, label, objective),
                 comparison.bound(half, label, objective),
                 None if printed is None else printed.percent,
@@ -45,27 +46,28 @@ def bars(comparison: Comparison, figure: Figure) -> list[Bar]:
     return found
 
 
-def draw_figures(
-    comparison: Comparison, folder: Path, formats: Mapping[str, int], *, whole: bool = False
-) -> list[Path]:
-    """Write the figures that show at least one run beside the baseline into a folder.
+def draw_figures(comparison: Comparison, drawing: Drawing) -> list[Picture]:
+    """Draw the figures that show at least one run beside the baseline.
 
-    With `whole`, only those of which no run is missing. `formats` are pdf, svg or png, with the
-    dots per inch of each. Returns the files. Raises InputError where one cannot be written.
+    With `drawing.whole`, only those of which no run is missing. Raises InputError where one cannot
+    be written.
     """
-    drawn: list[Path] = []
-    experiment = comparison.experiment
-    for figure in experiment.figures:
-        shown = bars(comparison, figure)
-        there = [bar for bar in shown if bar.value is not None]
-        if all(bar.label == experiment.baseline for bar in there) or (whole and there != shown):
+    drawn: list[Picture] = []
+    shown = comparison.shown
+    for figure in shown.figures:
+        all_bars = bars(comparison, figure)
+        there = [bar for bar in all_bars if bar.value is not None]
+        if all(bar.label == shown.baseline for bar in there):
             continue
-        make_folder(folder)
-        what = f"{experiment.objectives[figure.objective].title}, % of {experiment.baseline}"
-        for kind, dots in formats.items():
-            path = folder / f"{figure.name}.{kind}"
-            _save(shown, (figure.title, what), path, dots)
-            drawn.append(path)
+        if drawing.whole and there != all_bars:
+            continue
+        make_folder(drawing.folder)
+        what = f"{shown.objectives[figure.objective].title}, % of {shown.baseline}"
+        files = [drawing.folder / f"{figure.name}.{kind}" for kind in drawing.formats]
+        for path, dots in zip(files, drawing.formats.values(), strict=True):
+            _save(all_bars, (figure.title, what), path, dots)
+        name = figure.name.replace("-", " ").capitalize()
+        drawn.append(Picture(f"{name}: {figure.title}", files))
     return drawn
 
 

@@ -1,13 +1,12 @@
-"""What cells came to, read from their run directories, and set beside the baseline."""
+"""What runs came to, read from their run directories, and set beside the baseline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from experiments.cell import Cell, finished
-from experiments.debs2024.declaration import Experiment
-from hpcsched.errors import HpcschedError
+from experiments.debs2024.declaration import Presentation
+from experiments.finished import Finished
 from hpcsched.results.directory import RunDirectory
 
 
@@ -32,9 +31,9 @@ Results = Mapping[tuple[str, str], Result]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was declared, and the results that are there."""
+    """What is to be shown, and the results that are there."""
 
-    experiment: Experiment
+    shown: Presentation
     results: Results
 
     def share(self, half: str, label: str, objective: str) -> float | None:
@@ -42,7 +41,7 @@ class Comparison:
         result = self.results.get((half, label))
         if result is None:
             return None
-        metric = self.experiment.objectives[objective].metric
+        metric = self.shown.objectives[objective].metric
         return self._percent(half, metric, result.metrics.get(metric))
 
     def bound(self, half: str, label: str, objective: str) -> float | None:
@@ -51,31 +50,28 @@ class Comparison:
         None where there is no bound, or where it is one of another objective than this.
         """
         result = self.results.get((half, label))
-        if result is None or self.experiment.run_named(label).objective != objective:
+        if result is None or self.shown.run_named(label).objective != objective:
             return None
-        metric = self.experiment.objectives[objective].metric
+        metric = self.shown.objectives[objective].metric
         return self._percent(half, metric, result.lower_bound)
 
     def _percent(self, half: str, metric: str, value: float | None) -> float | None:
-        baseline = self.results.get((half, self.experiment.baseline))
+        baseline = self.results.get((half, self.shown.baseline))
         base = None if baseline is None else baseline.metrics.get(metric)
         return None if value is None or not base else 100 * value / base
 
 
-def read_results(cells: Sequence[Cell]) -> tuple[Results, list[str]]:
-    """Return the results of the cells that are complete, and the names of the others."""
-    results: dict[tuple[str, str], Result] = {}
-    missing = []
-    for cell in cells:
-        try:
-            run = finished(cell, cell.load())
-            if run is not None:
-                results[cell.group, cell.label] = _result(run)
-                continue
-        except HpcschedError:
-            pass  # its scenario is not valid, or its summary is damaged: there is no result
-        missing.append(cell.name)
-    return results, missing
+def read_results(shown: Presentation, finished: Finished) -> Results:
+    """Return the results of the runs that are there; raises InputError where one is damaged."""
+    results = {}
+    for half in shown.halves:
+        for run in shown.runs:
+            labels = {"predictor": half, "dispatcher": run.dispatcher}
+            if run.objective is not None:
+                labels["objective"] = run.objective
+            for found in finished.having(**labels)[:1]:
+                results[half, run.label] = _result(found.run)
+    return results
 
 
 def _result(run: RunDirectory) -> Result:

@@ -13,14 +13,14 @@ def as_markdown(comparison: Comparison) -> str:
     in milliseconds. A dash stands for what the paper does not print, and for a run that is not
     there.
     """
-    experiment = comparison.experiment
+    shown = comparison.shown
     header = ["objective", "dispatcher"]
-    for half in experiment.halves.values():
-        header += [f"{half.title}: paper", f"{half.title}: ours", f"{half.title}: ms"]
+    for title in shown.halves.values():
+        header += [f"{title}: paper", f"{title}: ours", f"{title}: ms"]
     lines = [header, ["---", "---", *["---:"] * (len(header) - 2)]]
-    for row in experiment.table:
-        line = [experiment.objectives[row.objective].title, row.run]
-        for name in experiment.halves:
+    for row in shown.table:
+        line = [shown.objectives[row.objective].title, row.run]
+        for name in shown.halves:
             line += [
                 _printed(row.paper.get(name)),
                 _ours(comparison, name, row.run, row.objective),

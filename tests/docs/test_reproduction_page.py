@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from experiments.debs2024.__main__ import DECLARATION
-from experiments.debs2024.declaration import read_experiment
+from experiments.debs2024.__main__ import SHOWN
+from experiments.debs2024.declaration import read_presentation
 from experiments.debs2024.results import Comparison
 from experiments.debs2024.table import as_markdown
 from tests.docs.pages import ROOT, blocks, tables
@@ -50,7 +50,7 @@ def test_the_commands_run_every_scenario():
 
 def test_the_comparison_is_the_one_that_is_declared():
     """Its rows, and what the paper has for them, are those that `--write-docs` writes."""
-    (declared,) = tables(as_markdown(Comparison(read_experiment(DECLARATION), {})))
+    (declared,) = tables(as_markdown(Comparison(read_presentation(SHOWN), {})))
     shown = region("debs2024")
     assert shown[0] == declared[0]
     known_before = (0, 1, 2, 5)

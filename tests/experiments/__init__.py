@@ -1,1 +1,1 @@
-"""Published comparisons can be rerun, broken off, gone on with, and shown."""
+"""Published comparisons are declared well, and what they came to is shown as it is."""

@@ -1,36 +1,42 @@
-"""The command runs a comparison, reports it, and says what is wrong."""
+"""The command shows a finished experiment, and says what is wrong."""
 
 import pytest
 
 from experiments.debs2024 import __main__ as command
 from experiments.debs2024.table import as_markdown
-from experiments.execution import Execution
-from hpcsched.errors import PluginError
+from hpcsched import cli
 from tests.docs.pages import tables
-from tests.experiments.samples import DECLARATION, write_declaration, written_comparison
+from tests.experiments.samples import (
+    SHOWN,
+    write_experiment,
+    write_shown,
+    written_comparison,
+    written_out,
+)
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """Return what runs the command on a small comparison: its code, its output, its messages."""
+    """Return what runs the command, which has a page: its code, its output, its messages."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.md").write_text("nothing\n")
+    monkeypatch.setattr(command, "PAGE", tmp_path / "page.md")
 
-    def run_it(*arguments, text=DECLARATION):
-        path = write_declaration(tmp_path, text)
-        code = command.main(["--declaration", str(path), *arguments])
+    def run_it(*arguments, text=SHOWN):
+        code = command.main(["--shown", str(write_shown(tmp_path, text)), *arguments])
         said = capsys.readouterr()
         return code, said.out, said.err.splitlines()
 
     return run_it
 
 
-def test_a_comparison(run, tmp_path):
-    """Each cell is a line; then come the table and the figures, and all is kept the next time."""
-    code, out, lines = run("--jobs", "2")
+def test_from_a_declaration_to_a_table(run, tmp_path, capsys):
+    """What `hpcsched experiment` ran is shown, and what it did not run is named."""
+    write_experiment(tmp_path)
+    assert cli.main(["experiment", "small.yaml", "--only", "actual", "--set", "trace.jobs=9"]) == 0
+    capsys.readouterr()
+    code, out, lines = run("runs/small")
     assert code == 0
-    assert len(lines) == 6
-    assert lines[0].startswith("[1/5] ")
-    assert all(": done in " in line and "ms a decision" in line for line in lines[:5])
     (table,) = tables(out)
     assert [row[:2] for row in table[1:]] == [
         ["AF", "SJF+"],
@@ -38,113 +44,76 @@ def test_a_comparison(run, tmp_path):
         ["P²SF", "REG"],
         ["P²SF", "SJF+"],
     ]
-    assert table[3][3] == table[3][6] == "100.0 %"
-    assert (tmp_path / "runs" / "small" / "table.md").read_text(encoding="utf-8") == out
-    figures = tmp_path / "runs" / "small" / "figures"
-    assert sorted(path.name for path in figures.iterdir()) == [
-        f"figure-{n}.{kind}" for n in (1, 2) for kind in ("pdf", "png")
+    assert table[3][3] == "100.0 %"
+    assert table[3][6] == "–"
+    folder = tmp_path / "runs" / "small"
+    assert (folder / "tables.md").read_text(encoding="utf-8") == out
+    assert sorted(path.name for path in (folder / "figures").iterdir()) == [
+        "figure-1.pdf",
+        "figure-1.png",
     ]
-
-    code, again, lines = run("--only", "EASY")
-    assert code == 0
-    assert again == out
-    assert {line.split(",")[0].split("] ")[1] for line in lines[:3]} == {
-        "actual/REG: kept",
-        "actual/EASY: kept",
-        "requested-time/REG: kept",
-    }
-
-
-def test_a_cell_that_fails(run, tmp_path):
-    """It is reported, the others are run, and the exit code is 1; a part of the jobs goes apart."""
-    text = DECLARATION.replace("name: easy", "name: eazy")
-    code, out, lines = run("--first", "5", "--only", "EASY", text=text)
-    assert code == 1
-    (failed,) = [line for line in lines if ": failed: " in line]
-    assert "actual/EASY: failed: " in failed
-    assert "no dispatcher is called 'eazy'" in failed
-    assert lines[-1] == "1 of 3 runs failed"
-    assert out.splitlines()[3] == "| AF | EASY | 97 % or so | – | – | – | – | – |"
-    assert out.splitlines()[4].startswith("| P²SF | REG | – | 100.0 % | ")
-    assert (tmp_path / "runs" / "small-first-5" / "actual" / "REG").is_dir()
-    assert not (tmp_path / "runs" / "small").exists()
+    assert lines == [
+        "tables in runs/small/tables.md, pictures in runs/small/figures",
+        "not there, and shown so: requested-time_AF_REG, requested-time_AF_SJF",
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "text", "message"),
     [
-        (["--only", "none"], DECLARATION, "no run 'none'; there are: REG, SJF+, EASY"),
-        ([], DECLARATION.replace("base.yaml", "lost.yaml"), "the file cannot be read"),
-        ([], DECLARATION.replace("baseline: REG", "baseline: R"), "no run 'R' is declared"),
-        (["--write-docs"], DECLARATION, "there is no complete run of REG in: actual, requested"),
+        (["none"], SHOWN, "it has no experiment.json"),
+        ([], SHOWN, "runs/debs2024: error: it has no experiment.json"),
+        (["out"], SHOWN.replace("baseline: REG", "baseline: R"), "no run 'R' is declared"),
+        (["out", "--write-docs"], SHOWN, "it needs one line <!-- begin debs2024 -->"),
     ],
 )
-def test_bad_input(run, arguments, text, message):
+def test_bad_input(run, tmp_path, arguments, text, message):
     """One line says what is wrong, and the exit code is 1."""
+    written_out(tmp_path)
     code, out, lines = run(*arguments, text=text)
     assert (code, out, len(lines)) == (1, "", 1)
     assert message in lines[0]
 
 
-def test_a_log_that_is_not_there(tmp_path, capsys):
-    """It is said once, before any cell is run."""
-    path = write_declaration(tmp_path)
-    (tmp_path / "log.swf").unlink()
-    assert command.main(["--declaration", str(path)]) == 1
-    said = capsys.readouterr()
-    assert len(said.err.splitlines()) == 1
-    assert f"there is no file {tmp_path / 'log.swf'}" in said.err
-
-
-def test_a_broken_plugin(run, monkeypatch):
-    """It is named in one line."""
-
-    def broken(_):
-        raise PluginError("plugin there 1.0 is broken")
-
-    monkeypatch.setattr("experiments.command.read_scenario", broken)
-    assert run() == (1, "", ["plugin there 1.0 is broken"])
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--jobs", "0"],
-        ["--first", "x"],
-        ["--write-docs", "--first", "3"],
-        ["--write-docs", "--again"],
-    ],
-)
-def test_wrong_usage(run, arguments):
+def test_wrong_usage(run):
     """The exit code is 2."""
-    code, out, lines = run(*arguments)
+    code, out, lines = run("--first", "3")
     assert (code, out) == (2, "")
     assert lines[-1].startswith("python -m experiments.debs2024: error: ")
 
 
-def test_ctrl_c(run, monkeypatch):
-    """The exit code is 130, and nobody sees a traceback."""
+def test_help(run):
+    """It is no failure, and says what makes the runs."""
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "hpcsched experiment" in out
 
-    def interrupted(*_):
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(Execution, "outcomes", interrupted)
-    code, out, lines = run()
-    assert (code, out) == (130, "")
-    assert lines == ["interrupted; started again, it goes on from here"]
+BEFORE, AFTER = "# A page\n\n<!-- begin debs2024 -->\n", "<!-- end debs2024 -->\n\nMore.\n"
 
 
 def test_the_docs(run, tmp_path, monkeypatch):
-    """What complete runs came to goes into the page, and what is missing is named."""
-    page = tmp_path / "page.md"
-    page.write_text("<!-- begin small -->\n<!-- end small -->\n")
-    monkeypatch.setattr(command, "PAGE", page)
+    """Table, effort and whole figures go into the page's block, however often; no more changes."""
     comparison = written_comparison(tmp_path)
-    code, out, lines = run("--write-docs", "--out", "out")
-    assert (code, out) == (0, "")
-    assert lines == [
-        f"wrote {page}",
-        f"wrote {tmp_path / 'figures' / 'small' / 'figure-1.png'}",
-        "not there, and shown so: requested-time/SJF+",
-    ]
-    assert as_markdown(comparison) in page.read_text(encoding="utf-8")
+    page = tmp_path / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_text(f"{BEFORE}old\n{AFTER}", encoding="utf-8")
+    monkeypatch.setattr(command, "PAGE", page)
+    picture = page.parent / "figures" / "debs2024" / "figure-1.png"
+    for _ in range(2):
+        assert run("out", "--write-docs") == (
+            0,
+            "",
+            [
+                f"wrote {page}",
+                f"wrote {picture}",
+                "not there, and shown so: requested-time_AF_SJF",
+            ],
+        )
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith(f"{BEFORE}{as_markdown(comparison)}\n\nThe 4 runs took 6 min, ")
+        assert text.endswith(
+            f", added up.\n\n![Figure 1: Of AF](figures/debs2024/figure-1.png)\n{AFTER}"
+        )
+        assert picture.read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "out" / "tables.md").exists()

@@ -1,18 +1,14 @@
 """What is declared is consistent; what is wrong with a declaration is said once, with its line."""
 
-from pathlib import Path
-
 import pytest
 
-from experiments.debs2024.__main__ import DECLARATION as FILE
-from experiments.debs2024.cells import cells
-from experiments.debs2024.declaration import read_experiment
+from experiments.debs2024.__main__ import SHOWN as SHOWN_FILE
+from experiments.debs2024.declaration import read_presentation
 from hpcsched.errors import InputError
 from tests.docs.reproduction import METRICS, region
-from tests.experiments.samples import DECLARATION, experiment_in, write_declaration
+from tests.experiments.samples import SHOWN, write_shown
 
-DEBS = read_experiment(FILE)
-CELLS = cells(DEBS, Path("out"))
+DEBS = read_presentation(SHOWN_FILE)
 SHARES = {
     "list, SPF": "List-SPF",
     "list, SAF": "List-SAF",
@@ -20,27 +16,6 @@ SHARES = {
     "list, LAF": "List-LAF",
     "EASY": "EASY",
 }
-
-
-@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
-def test_every_cell_is_a_valid_scenario(cell):
-    """What is declared makes a scenario that says what the declaration says."""
-    run = DEBS.run_named(cell.label)
-    scenario = cell.load()
-    assert scenario.dispatcher.plugin_name == run.dispatcher["name"]
-    assert scenario.predictor.plugin_name == DEBS.halves[cell.group].predictor
-    if run.objective is not None:
-        target = DEBS.objectives[run.objective]
-        assert scenario.objective.plugin_name == target.objective["name"]
-
-
-def test_the_cells_are_those_of_the_paper_and_ours():
-    """Off-line runs are for known run times alone, all others for both halves."""
-    names = [cell.name for cell in CELLS]
-    assert len(set(names)) == len(names) == 36
-    assert len([name for name in names if "CP-OFF" in name]) == 4
-    assert all(name.startswith("actual/") for name in names if "CP-OFF" in name)
-    assert {row.run for row in DEBS.table} == {run.label for run in DEBS.runs}
 
 
 def test_every_objective_has_its_rows():
@@ -78,22 +53,22 @@ def test_bars_of_a_figure_can_be_told_apart(figure):
     [
         ("baseline: REG", "baseline: RAG", 1, "no run 'RAG' is declared; there are: REG, SJF+, E"),
         ("objective: P2SF, run: REG", "objective: P3SF, run: REG", 1, "no objective 'P3SF'"),
-        ("halves: [actual]", "halves: [real]", 1, "no half 'real' is declared; there are: actual"),
+        ("half: actual", "half: real", 1, "no half 'real' is declared; there are: actual"),
         ("label: EASY", "label: REG", 1, "the run 'REG' is declared twice"),
         ("run: REG}", "run: SJF+}", 1, "the row 'P2SF, SJF+' is declared twice"),
         ("name: figure-2", "name: figure-1", 1, "the figure 'figure-1' is declared twice"),
-        ("label: EASY", "label: EA/SY", 14, "expected a text that matches"),
-        ("colour: green", "colour: pink", 13, "expected one of black, orange, sky blue"),
-        ("colour: green", "color: green", 13, "there is no key 'color' here; did you mean 'colo"),
-        ("actual: 80", "actual: {}", 16, "expected a percentage, a note, or both"),
-        ("source: nobody", "source: [", 4, "not valid YAML"),
+        ("label: EASY", "label: EA/SY", 9, "expected a text that matches"),
+        ("colour: green", "colour: pink", 8, "expected one of black, orange, sky blue"),
+        ("colour: green", "color: green", 8, "there is no key 'color' here; did you mean 'colo"),
+        ("actual: 80", "actual: {}", 11, "expected a percentage, a note, or both"),
+        ("baseline: REG", "baseline: [", 3, "not valid YAML"),
     ],
 )
 def test_a_bad_declaration(old, new, line, message, tmp_path):
     """What is wrong is said, with its line."""
-    path = write_declaration(tmp_path, DECLARATION.replace(old, new, 1))
+    path = write_shown(tmp_path, SHOWN.replace(old, new, 1))
     with pytest.raises(InputError) as refused:
-        read_experiment(path)
+        read_presentation(path)
     found = [f for f in refused.value.findings if message in f.message]
     assert len(found) == 1
     assert found[0].place is not None
@@ -104,9 +79,4 @@ def test_a_bad_declaration(old, new, line, message, tmp_path):
 def test_a_declaration_that_is_not_there(tmp_path):
     """A missing file is an input error."""
     with pytest.raises(InputError, match="cannot be read"):
-        read_experiment(tmp_path / "none.yaml")
-
-
-def test_paths_start_at_the_declaration(tmp_path):
-    """The scenario is looked for beside the file that names it."""
-    assert experiment_in(tmp_path).scenario == str(tmp_path / "base.yaml")
+        read_presentation(tmp_path / "none.yaml")

@@ -1,5 +1,6 @@
 """Figures show the runs, the paper's values and the bounds, and are equal for equal runs."""
 
+from experiments.command import Drawing
 from experiments.debs2024.figures import bars, draw_figures
 from experiments.debs2024.results import Comparison
 from hpcsched.report.figure_style import PALETTE
@@ -10,7 +11,7 @@ from tests.instances.test_plots import texts
 def test_bars(tmp_path):
     """Each has its run's colour, its share, its bound and what the paper prints."""
     comparison = written_comparison(tmp_path)
-    first, second = (bars(comparison, figure) for figure in comparison.experiment.figures)
+    first, second = (bars(comparison, figure) for figure in comparison.shown.figures)
     assert first == [
         ("SJF+", PALETTE["green"], 75.0, 60.0, 80),
         ("REG", PALETTE["grey"], 100.0, None, None),
@@ -25,8 +26,10 @@ def test_bars(tmp_path):
 def test_figures_say_what_they_show(tmp_path):
     """The baseline alone is no figure; markers and lines have their names once."""
     comparison = written_comparison(tmp_path)
-    (drawn,) = draw_figures(comparison, tmp_path / "figures", {"svg": 100})
+    (picture,) = draw_figures(comparison, Drawing(tmp_path / "figures", {"svg": 100}, whole=False))
+    (drawn,) = picture.files
     shown = texts(drawn)
+    assert picture.shows == "Figure 1: Of AF"
     assert drawn.name == "figure-1.svg"
     assert {"Of AF", "AF, % of REG", "SJF+", "75.0", "100.0", "98.3"} <= set(shown)
     assert shown.count("paper") == shown.count("lower bound") == 1
@@ -38,10 +41,10 @@ def test_a_figure_of_which_a_run_is_missing(tmp_path):
     comparison = written_comparison(tmp_path)
     results = dict(comparison.results)
     del results["actual", "EASY"]
-    partly = Comparison(comparison.experiment, results)
-    (drawn,) = draw_figures(partly, tmp_path / "figures", {"svg": 100})
-    assert "not run" in texts(drawn)
-    assert draw_figures(partly, tmp_path / "whole", {"svg": 100}, whole=True) == []
+    partly = Comparison(comparison.shown, results)
+    (picture,) = draw_figures(partly, Drawing(tmp_path / "figures", {"svg": 100}, whole=False))
+    assert "not run" in texts(picture.files[0])
+    assert draw_figures(partly, Drawing(tmp_path / "whole", {"svg": 100}, whole=True)) == []
     assert not (tmp_path / "whole").exists()
 
 
@@ -49,9 +52,15 @@ def test_files(tmp_path):
     """PDF and PNG are written whole, over what was there, and equal runs give equal bytes."""
     comparison = written_comparison(tmp_path)
     folder = tmp_path / "figures"
-    formats = {"pdf": 100, "png": 100}
-    first = [path.read_bytes() for path in draw_figures(comparison, folder, formats)]
-    second = [path.read_bytes() for path in draw_figures(comparison, folder, formats)]
+    drawing = Drawing(folder, {"pdf": 100, "png": 100}, whole=False)
+    first, second = (
+        [
+            path.read_bytes()
+            for picture in draw_figures(comparison, drawing)
+            for path in picture.files
+        ]
+        for _ in range(2)
+    )
     assert first == second
     assert first[0].startswith(b"%PDF-")
     assert first[1].startswith(b"\x89PNG")

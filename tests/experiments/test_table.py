@@ -29,7 +29,7 @@ def test_without_the_baseline_there_is_no_share(tmp_path):
     results = dict(comparison.results)
     results["actual", "REG"] = Result({"mean_response_time": None}, 0.1, None, 1)
     del results["requested-time", "REG"]
-    without = type(comparison)(comparison.experiment, results)
+    without = type(comparison)(comparison.shown, results)
     assert without.share("actual", "EASY", "AF") is None
     assert without.share("actual", "EASY", "P2SF") is None
     assert without.share("requested-time", "REG", "AF") is None

@@ -5,15 +5,13 @@ once in every run, of the time that in which jobs wait in at least one run. So t
 a trace's runs are comparable, and are not all about an idle system.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from experiments.cell import Cell, finished
-from hpcsched.errors import HpcschedError
 from hpcsched.report.boxes import Box, box_of
 from hpcsched.results.directory import RunDirectory
 
@@ -21,12 +19,24 @@ Numbers = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
 
 
+Key = TypeVar("Key", bound=Hashable)
+
+HOUR = 3600
+CLASSES: Mapping[str, tuple[float, float]] = {
+    "short": (0, HOUR),
+    "medium": (HOUR, 12 * HOUR),
+    "long": (12 * HOUR, np.inf),
+}
+"""Classes of jobs by their run time in s, from so much on, below so much (MOD 2017, section 2)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run came to.
 
     `bounded_slowdown` and `wait_time` are means over jobs, in s the latter; `waiting` is how many
-    jobs wait, as a mean over time. `slowdowns` and `queue` are distributions over what counts.
+    jobs wait, as a mean over time. `slowdowns` and `queue` are distributions over what counts;
+    `by_class` has the slowdowns of each class of jobs that has any, and `sizes` how many it has.
     """
 
     bounded_slowdown: float
@@ -34,6 +44,8 @@ class Outcome:
     waiting: float
     slowdowns: Box
     queue: Box
+    by_class: Mapping[str, Box]
+    sizes: Mapping[str, int]
 
 
 class _Run(NamedTuple):
@@ -46,20 +58,12 @@ class _Run(NamedTuple):
     bounded_slowdown: float
 
 
-def read_outcomes(cells: Sequence[Cell]) -> tuple[Mapping[str, Outcome], list[str]]:
-    """Return the outcomes of one trace's complete cells by label, and the names of the others."""
-    runs: dict[str, _Run] = {}
-    missing = []
-    for cell in cells:
-        try:
-            run = finished(cell, cell.load())
-            if run is not None:
-                runs[cell.label] = _read(run)
-                continue
-        except HpcschedError:
-            pass  # its scenario is not valid, or a file of it is damaged: there is no outcome
-        missing.append(cell.name)
-    return _outcomes(runs), missing
+def read_outcomes(runs: Mapping[Key, RunDirectory]) -> Mapping[Key, Outcome]:
+    """Return the outcomes of one trace's runs.
+
+    Raises InputError where a file is damaged.
+    """
+    return _outcomes({key: _read(run) for key, run in runs.items()})
 
 
 def _read(run: RunDirectory) -> _Run:
@@ -70,7 +74,7 @@ def _read(run: RunDirectory) -> _Run:
     return _Run(jobs, submits, starts, ends, run.summary["metrics"]["mean_bounded_slowdown"])
 
 
-def _outcomes(runs: Mapping[str, _Run]) -> Mapping[str, Outcome]:
+def _outcomes(runs: Mapping[Key, _Run]) -> Mapping[Key, Outcome]:
     if not runs:
         return {}
     # A job that is rejected in one run has no slowdown there, so it counts in none.
@@ -83,16 +87,22 @@ def _outcomes(runs: Mapping[str, _Run]) -> Mapping[str, Outcome]:
     busy = np.zeros(len(lasting), np.bool_)
     for run in runs.values():
         busy |= _queue(run, instants) > 0
-    return {
-        label: Outcome(
+    found = {}
+    for key, run in runs.items():
+        counting = np.isin(run.jobs, common)
+        slowdowns = _slowdowns(run)[counting][delayed]
+        run_times = (run.ends - run.starts)[counting][delayed]
+        within = {name: (run_times >= a) & (run_times < b) for name, (a, b) in CLASSES.items()}
+        found[key] = Outcome(
             run.bounded_slowdown,
             float((run.starts - run.submits).mean()),
             float((run.starts - run.submits).sum() / (run.ends.max() - run.submits.min())),
-            box_of(_slowdowns(run)[np.isin(run.jobs, common)][delayed]),
+            box_of(slowdowns),
             box_of(_queue(run, instants)[busy].astype(np.float64), lasting[busy]),
+            {name: box_of(slowdowns[these]) for name, these in within.items() if these.any()},
+            {name: int(these.sum()) for name, these in within.items()},
         )
-        for label, run in runs.items()
-    }
+    return found
 
 
 def _slowdowns(run: _Run) -> Values:

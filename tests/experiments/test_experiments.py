@@ -1,0 +1,111 @@
+"""The experiments are valid, and have the cells that their papers call for."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.cp2021.paper import PRINTED
+from experiments.debs2024.__main__ import SHOWN
+from experiments.debs2024.declaration import read_presentation
+from hpcsched.experiment.cell import Cell
+from hpcsched.experiment.reading import Experiment, read_experiment
+
+FOLDER = Path(__file__).parents[2] / "experiments"
+LOGS = ("KTH-SP2-1996-2.swf.gz", "CERIT-SC-2013.swf.gz")
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Return what reads an experiment by name; the logs are empty files, as nothing is run."""
+    for log in LOGS:
+        (tmp_path / log).touch()
+    (tmp_path / "CERIT-SC-2013.machines").touch()
+    monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
+
+    def read_it(name: str) -> Experiment:
+        text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+        # The predictor `learned` is a plugin of a package of its own, which may not be installed.
+        text = text.replace(", learned", "").replace("../scenarios", str(FOLDER / "../scenarios"))
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(text, encoding="utf-8")
+        return read_experiment(path)
+
+    return read_it
+
+
+def labels(cells: tuple[Cell, ...], *axes: str) -> list[tuple[str, ...]]:
+    """Return the labels of cells on these axes."""
+    return [tuple(cell.labels[axis] for axis in axes) for cell in cells]
+
+
+def test_debs2024(read):
+    """Each run that is shown has its cells; off-line ones are for known run times alone."""
+    experiment, shown = read("debs2024"), read_presentation(SHOWN)
+    found = labels(experiment.cells, "predictor", "dispatcher", "objective")
+    assert len(found) == 36
+    assert {half for half, *_ in found} == set(shown.halves)
+    of_runs = set()
+    for run in shown.runs:
+        cells = {
+            one for one in found
+            if one[1] == run.dispatcher and run.objective in {None, one[2]}
+        }  # fmt: skip
+        halves = ["actual"] if "OFF" in run.label else list(shown.halves)
+        assert sorted(half for half, *_ in cells) == halves, run.label
+        of_runs |= cells
+    assert of_runs == set(found), "every cell is shown"
+    assert {row.run for row in shown.table} == {run.label for run in shown.runs}
+
+
+def test_the_cells_of_debs2024_pursue_what_their_labels_say(read):
+    """The dispatcher, the objective and the mode of the scenarios agree with the labels."""
+    plugins = {"BSLD": "bounded_slowdown", "AF": "af", "AWF": "awf", "P2SF": "psf"}
+    kinds = {"List": "list", "EASY": "easy", "order": "order-search", "CP": "cp"}
+    kinds |= {"CP+areas": "best-of", "CP+arrival": "best-of"}
+    kinds |= {"CP-OFF": "order-search", "CP-OFF-more": "order-search"}
+    for cell in read("debs2024").cells:
+        label, scenario = cell.labels["dispatcher"], cell.scenario
+        kind = kinds.get(label) or kinds[label.partition("-")[0]]
+        assert scenario.dispatcher.plugin_name == kind
+        assert scenario.predictor.plugin_name == cell.labels["predictor"]
+        assert scenario.objective.plugin_name == plugins[cell.labels["objective"]]
+        assert scenario.simulation.mode == ("offline" if "OFF" in label else "online")
+
+
+def test_predictors(read):
+    """Every dispatcher with every predictor on both logs, with the allocator of the log."""
+    cells = read("predictors").cells
+    assert len(cells) == 2 * 5 * 5
+    allocators = {"KTH-SP2": "first_fit", "CERIT-SC": "best_fit"}
+    for cell in cells:
+        scenario = cell.scenario
+        assert scenario.dispatcher.allocator.plugin_name == allocators[cell.labels["system"]]
+        assert scenario.correction.plugin_name == "requested-time"
+
+
+def test_cp2021(read):
+    """There is a cell for each row of the paper's tables."""
+    experiment = read("cp2021")
+    found = labels(experiment.cells, "system", "dispatcher", "predictor")
+    assert set(found) == set(PRINTED)
+    assert len(found) == len(PRINTED) == 14
+    for cell in experiment.cells:
+        assert cell.scenario.objective.plugin_name == "slowdown"
+        assert cell.scenario.dispatcher.time_limits is None
+        assert getattr(cell.scenario.dispatcher, "symmetric", False) is (
+            cell.labels["dispatcher"] == "pcp21s"
+        )
+
+
+def test_mod2017(read):
+    """The paper's fifteen combinations of dispatchers and predictions."""
+    experiment = read("mod2017")
+    found = labels(experiment.cells, "dispatcher", "predictor")
+    assert len(found) == 15
+    assert {predictor for _, predictor in found} == {"W", "D", "R"}
+    orders = {
+        cell.labels["dispatcher"]: cell.scenario.dispatcher.order.plugin_name
+        for cell in experiment.cells
+        if cell.labels["dispatcher"] in {"SJF", "LJF"}
+    }
+    assert orders == {"SJF": "sjf", "LJF": "ljf"}
