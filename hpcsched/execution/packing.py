@@ -2,9 +2,9 @@
 
 import io
 import json
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from hpcsched.execution.attempt import LOG, RUN
 
@@ -15,17 +15,18 @@ _RESOLVED = "scenario.yaml"
 def pack(attempt: Path, *, run: bool) -> bytes:
     """Return what came of an attempt: the log and, on request, the run directory."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+    with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name in (LOG, RUN) if run else (LOG,):
-            if (attempt / name).exists():
-                archive.add(attempt / name, arcname=name)
+            for path in sorted([attempt / name, *(attempt / name).rglob("*")]):
+                if path.exists():
+                    archive.write(path, path.relative_to(attempt))
     return buffer.getvalue()
 
 
 def unpack(content: bytes, attempt: Path) -> None:
-    """Write what was packed into a folder; raises OSError or tarfile.TarError where it fails."""
-    with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
-        archive.extractall(attempt, filter="data")
+    """Write what was packed into a folder; raises OSError or zipfile.BadZipFile where it fails."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(attempt)
 
 
 def put_back_paths(run: Path, scenario: str, paths: Mapping[str, str]) -> None:
