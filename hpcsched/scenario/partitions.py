@@ -13,14 +13,20 @@ from hpcsched.workload.partitions import Criterion, Partition, Partitions
 
 _CRITERIA: tuple[Criterion, ...] = ("partition", "queue", "group", "application")
 _LARGEST_PRIORITY = 2**31
-_Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Listed]
+_Number = Annotated[int, Field(ge=0)]
+_Numbers = Annotated[tuple[_Number, ...], Listed]
+_NumbersAndNames = Annotated[tuple[_Number | Annotated[str, Field(min_length=1)], ...], Listed]
 
 
 class JobNumbers(Params):
-    """Which jobs belong to a partition: those of which the trace gives one of these numbers."""
+    """Which jobs belong to a partition: those of which the trace gives one of these."""
 
-    partition: _Numbers = Field(default=(), description="Numbers of partitions in the trace.")
-    queue: _Numbers = Field(default=(), description="Numbers of queues in the trace.")
+    partition: _NumbersAndNames = Field(
+        default=(), description="Numbers of partitions in the trace, or names where it has them."
+    )
+    queue: _NumbersAndNames = Field(
+        default=(), description="Numbers of queues in the trace, or names where it has them."
+    )
     group: _Numbers = Field(default=(), description="Numbers of groups of users in the trace.")
     application: _Numbers = Field(default=(), description="Numbers of applications in the trace.")
 
@@ -33,8 +39,8 @@ class JobNumbers(Params):
             )
         return self
 
-    def by_criterion(self) -> dict[Criterion, frozenset[int]]:
-        """Return the numbers that are given, by what they are numbers of."""
+    def by_criterion(self) -> dict[Criterion, frozenset[int | str]]:
+        """Return the numbers and names that are given, by what they are numbers of."""
         return {what: frozenset(getattr(self, what)) for what in _CRITERIA if getattr(self, what)}
 
 
@@ -44,8 +50,9 @@ class PartitionDeclaration(Params):
     name: Name = Field(description="The partition's name.")
     jobs: JobNumbers | None = Field(
         default=None,
-        description="Which jobs belong to it, by numbers in the trace: a job belongs to the first"
-        " partition that names one of its numbers. Without this it takes all that no other takes.",
+        description="Which jobs belong to it, by numbers or names in the trace: a job belongs to"
+        " the first partition that names one of its own. Without this it takes all that no other"
+        " takes.",
     )
     groups: Annotated[tuple[str, ...], Listed] | None = Field(
         default=None,

@@ -10,7 +10,12 @@ class Job(NamedTuple):
     system's resource types); a unit runs on one node, and several units may share a node.
     `node_groups` names the groups and `allowed_nodes` the numbers of the nodes that it may run on
     (None: any), and `exclusive` keeps other jobs off its nodes. Times are seconds. What a trace
-    does not tell is None.
+    does not tell is None; `queue_name` and `partition_name` are what the trace calls the numbers.
+
+    `after` has the numbers of jobs that must have left the system before it may start, and
+    `think_time` the seconds that must have passed since the last of them did. What gives such jobs
+    says so (see `has_dependencies`). `pool_requests` are what the trace says that it draws from
+    pools while it runs, by their names.
     """
 
     job_id: int
@@ -27,6 +32,11 @@ class Job(NamedTuple):
     exclusive: bool = False
     allowed_nodes: frozenset[int] | None = None
     name: str | None = None
+    queue_name: str | None = None
+    partition_name: str | None = None
+    after: tuple[int, ...] = ()
+    think_time: int = 0
+    pool_requests: tuple[tuple[str, int], ...] = ()
 
 
 class TracedJob(NamedTuple):

@@ -1,7 +1,7 @@
 """Partitions: named parts of a site's workload, each with nodes, limits and a priority of its own.
 
 They are what Slurm calls partitions and other systems call queues or classes. Which jobs belong to
-which follows from the numbers that the trace gives, since traces have no names.
+which follows from the numbers that the trace gives, or from names, of which few traces have any.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,20 +14,23 @@ from hpcsched.workload.job import Job
 Criterion = Literal["partition", "queue", "group", "application"]
 """The numbers of a job by which a partition can claim it."""
 
+_NAMES: Mapping[Criterion, str] = {"partition": "partition_name", "queue": "queue_name"}
+"""The fields of a job that have names for numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Partition:
     """One partition.
 
-    `jobs` has the numbers that it claims, by what they are numbers of; without any it takes what no
-    other claims. `groups` names the node groups that its jobs may use (None: any). `max_time` is in
-    seconds. The limits hold for each user, among the user's jobs in the partition; None: there is
-    none. `nodes_per_user` counts the nodes of each job, so that a node on which two jobs of the
-    user run counts twice.
+    `jobs` has the numbers that it claims, by what they are numbers of, and names among those of
+    partitions and queues; without any it takes what no other claims. `groups` names the node groups
+    that its jobs may use (None: any). `max_time` is in seconds. The limits hold for each user,
+    among the user's jobs in the partition; None: there is none. `nodes_per_user` counts the nodes
+    of each job, so that a node on which two jobs of the user run counts twice.
     """
 
     name: str
-    jobs: Mapping[Criterion, frozenset[int]] = field(default_factory=dict)
+    jobs: Mapping[Criterion, frozenset[int | str]] = field(default_factory=dict)
     groups: frozenset[str] | None = None
     max_time: int | None = None
     nodes_per_user: int | None = None
@@ -45,8 +48,12 @@ class Partition:
         return self.nodes_per_user is not None or self.running_jobs_per_user is not None
 
     def claims(self, job: Job) -> bool:
-        """Say whether it names one of the job's numbers."""
-        return any(getattr(job, what) in numbers for what, numbers in self.jobs.items())
+        """Say whether it names one of the job's numbers, or its partition or queue."""
+        return any(
+            getattr(job, what) in claimed
+            or (what in _NAMES and getattr(job, _NAMES[what]) in claimed)
+            for what, claimed in self.jobs.items()
+        )
 
 
 class Partitions:
@@ -55,7 +62,7 @@ class Partitions:
     def __init__(self, partitions: tuple[Partition, ...] = ()) -> None:
         self._partitions = partitions
         self._rest = next((p for p in partitions if p.takes_the_rest), None)
-        self._known: dict[tuple[int | None, ...], Partition | None] = {}
+        self._known: dict[tuple[int | str | None, ...], Partition | None] = {}
 
     def __len__(self) -> int:
         return len(self._partitions)
@@ -66,11 +73,12 @@ class Partitions:
     def of(self, job: Job) -> Partition | None:
         """Return the first partition that claims the job, or the one that takes the rest."""
         numbers = job.partition, job.queue, job.group, job.application
+        told = *numbers, job.partition_name, job.queue_name
         try:
-            return self._known[numbers]
+            return self._known[told]
         except KeyError:
             claiming = (partition for partition in self._partitions if partition.claims(job))
-            found = self._known[numbers] = next(claiming, self._rest)
+            found = self._known[told] = next(claiming, self._rest)
             return found
 
     @property

@@ -51,3 +51,7 @@ class UnusableError(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class SetAsideError(UnusableError):
+    """A record that is something else than a job that ran; it is counted, and never an error."""

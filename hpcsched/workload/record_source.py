@@ -4,31 +4,61 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any, Protocol
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.numbers_seen import NumbersSeen
-from hpcsched.workload.policies import RecordPolicies, UnusableError
+from hpcsched.workload.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.swf_lines import SwfLines
+
+
+class Records(Protocol):
+    """What gives the records of a log one by one, each with the number of its line or row."""
+
+    @property
+    def path(self) -> Path:
+        """The log."""
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """Its header comments, as far as it has been read."""
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of it has been read, from 0 to 1."""
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Yield the number and content of each record, from the first on.
+
+        Raises InputError when the log cannot be read, or is damaged further on.
+        """
 
 
 class RecordSource(ABC):
     """The part of a trace source that does not depend on what a record looks like.
 
     Every record that is read counts once in the account: submitted, or skipped for the first reason
-    that applies, which is the name of a policy; or `after_first_jobs`, where a log had to be sorted
-    before its first jobs were known.
+    that applies, which is the name of a policy; or the name of what it is instead of a job, where
+    a format has other records too; or `after_first_jobs`, where a log had to be sorted before its
+    first jobs were known.
     """
 
     uniform_request: tuple[int, ...] | None = None
     """The unit request of every job, where it is one and unconstrained."""
 
-    def __init__(self, policies: RecordPolicies, path: Path, system: System) -> None:
+    def __init__(
+        self,
+        policies: RecordPolicies,
+        path: Path,
+        system: System,
+        records: Records | None = None,
+    ) -> None:
         self.account = TraceAccount()
         self.system = system
-        self.lines = SwfLines(path)
+        self.lines: Records = SwfLines(path) if records is None else records
         self._policies = policies
         self._seen = NumbersSeen()
         self._earliest = 0
@@ -49,8 +79,11 @@ class RecordSource(ABC):
         return self.lines.fraction_read
 
     @abstractmethod
-    def parse(self, line: bytes) -> TracedJob:
-        """Return the job of a record; raises UnusableError if there is none."""
+    def parse(self, line: Any) -> TracedJob:
+        """Return the job of a record; raises UnusableError if there is none.
+
+        A record is what `lines` yields: a line of bytes, unless it was given other records.
+        """
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
@@ -86,6 +119,10 @@ class RecordSource(ABC):
             raise UnusableError("malformed", "expected a job number and a submit time, found -1")
         if not self._seen.add(job_id):
             raise UnusableError("malformed", f"job number {job_id} was seen before")
+        self.check_order(submit_time)
+
+    def check_order(self, submit_time: int) -> None:
+        """Raise UnusableError for a submit time before that of the job before."""
         if submit_time < self._earliest:
             raise UnusableError(
                 "unsorted",
@@ -144,6 +181,9 @@ class RecordSource(ABC):
     def _skip(self, problem: UnusableError, number: int) -> None:
         """Count a record that cannot be used, or raise InputError if the policy says so."""
         reason = problem.reason
+        if isinstance(problem, SetAsideError):
+            self.account.skipped[reason] += 1
+            return
         policy = getattr(self._policies, reason, None)
         if policy in (None, "error"):
             hint = f"; the policy {reason!r} of the trace source says what else to do"

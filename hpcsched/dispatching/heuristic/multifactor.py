@@ -12,6 +12,7 @@ from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams
 from hpcsched.dispatching.heuristic.multifactor_usage import DecayedUsage, User
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.system import System
+from hpcsched.workload.job import Job
 from hpcsched.workload.partitions import Partitions
 
 
@@ -86,7 +87,7 @@ class MultifactorOrder:
         size = min(1.0, waiting.demand / self._full_demand)
         partition = self._partitions.of(job)
         priority = 0 if partition is None else partition.priority
-        qos = 0.0 if job.queue is None else params.qos.get(job.queue, 0.0)
+        qos = self._qos(job)
         return Factors(
             min(1.0, (now - waiting.submit_time) / params.max_age),
             1.0 - size if params.favor_small else size,
@@ -94,6 +95,13 @@ class MultifactorOrder:
             priority / self._largest_priority if self._largest_priority else 0.0,
             qos / self._largest_qos if self._largest_qos else 0.0,
         )
+
+    def _qos(self, job: Job) -> float:
+        """Return the priority of the job's queue: by its number, or else by its name."""
+        by_number = None if job.queue is None else self._params.qos.get(job.queue)
+        if by_number is not None or job.queue_name is None:
+            return by_number or 0.0
+        return self._params.qos.get(job.queue_name, 0.0)
 
     def _fair_shares(self, problem: DispatchingProblem) -> dict[User, float]:
         """Return the factor of fair share of each user in the queue."""

@@ -10,6 +10,9 @@ from hpcsched.parameters import Params, PositiveDuration
 Number = Annotated[int, Field(strict=False)]
 """A user's or queue's number as a key: keys of a scenario are texts."""
 
+Queue = Annotated[Annotated[int, Field(strict=False)] | str, Field(union_mode="left_to_right")]
+"""A queue's number, or else its name."""
+
 NotNegative = Annotated[float, Field(ge=0, le=10**15)]
 
 
@@ -53,8 +56,8 @@ class MultifactorParams(Params):
         description="How large a share of the system users are to have, by number of user, in"
         " relation to the others'; 1 for those not named.",
     )
-    qos: Mapping[Number, NotNegative] = Field(
+    qos: Mapping[Queue, NotNegative] = Field(
         default_factory=dict,
-        description="Priorities of queues, by number of queue, in relation to the largest; 0 for"
-        " those not named.",
+        description="Priorities of queues, by number of queue, or by name where the trace has"
+        " names, in relation to the largest; 0 for those not named.",
     )

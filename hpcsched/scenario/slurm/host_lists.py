@@ -1,0 +1,105 @@
+"""Lists of host names as Slurm writes them: `c[1-3,5],g[01-02]`.
+
+Source: the manual page `slurm.conf` of SchedMD, on node names.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby, product
+
+MOST_NAMES = 1_000_000
+"""More names than any machine has: beyond it a list is a mistake, and would fill the memory."""
+
+_PARTS = re.compile(r"\[([^\[\]]*)\]")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})(\D*)")
+
+
+def expand(text: str) -> list[str]:
+    """Return the names in a list, in its order; raises ValueError for a text that is no list."""
+    names: list[str] = []
+    for item in _items(text):
+        names += _expand_item(item, MOST_NAMES - len(names))
+    return names
+
+
+def fold(names: list[str]) -> str:
+    """Return names as a short list, with ranges for numbers that follow one another."""
+    found: list[str] = []
+    split = [(name, _LAST_NUMBER.fullmatch(name)) for name in names]
+    for key, members in groupby(split, key=lambda pair: _frame(pair[1])):
+        if key is None:
+            found += [name for name, _ in members]
+            continue
+        numbers = [match[2] for _, match in members if match is not None]
+        folded = ",".join(_ranges(numbers))
+        before, after = key
+        found.append(
+            f"{before}{numbers[0]}{after}" if len(numbers) == 1 else f"{before}[{folded}]{after}"
+        )
+    return ",".join(found)
+
+
+def _items(text: str) -> Iterator[str]:
+    """Yield the parts between commas that are not in brackets."""
+    depth, begin = 0, 0
+    for n, letter in enumerate(text):
+        depth += (letter == "[") - (letter == "]")
+        if depth not in {0, 1}:
+            raise ValueError(f"expected a list of hosts such as c[1-3,5], found {text!r}")
+        if letter == "," and not depth:
+            yield text[begin:n]
+            begin = n + 1
+    if depth:
+        raise ValueError(f"expected ']' in the list of hosts {text!r}")
+    yield text[begin:]
+
+
+def _expand_item(item: str, most: int) -> Iterator[str]:
+    texts = _PARTS.split(item)  # by turns what is outside and inside of brackets
+    if not item or any(not re.fullmatch(r"[A-Za-z0-9._-]*", text) for text in texts[::2]):
+        raise ValueError(f"expected a host such as c1 or c[1-3], found {item!r}")
+    choices = [_numbers(text, most) for text in texts[1::2]]
+    total = 1
+    for choice in choices:
+        total *= len(choice)
+    if total > most:
+        raise ValueError(f"expected at most {MOST_NAMES} hosts, found more in {item!r}")
+    for chosen in product(*choices):
+        yield "".join(a + b for a, b in zip(texts[::2], (*chosen, ""), strict=True))
+
+
+def _numbers(text: str, most: int) -> list[str]:
+    """Return the numbers in brackets, with the zeros that they begin with."""
+    found: list[str] = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part)
+        if match is None:
+            raise ValueError(f"expected numbers such as 1-3,5 in brackets, found {text!r}")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last - first >= most:
+            raise ValueError(f"expected a range such as 1-3, found {part!r}")
+        width = len(match[1])
+        found += [f"{number:0{width}}" for number in range(first, last + 1)]
+    return found
+
+
+def _frame(match: re.Match[str] | None) -> tuple[str, str] | None:
+    """Return what is around the last number of a name; None where it has none."""
+    return None if match is None else (match[1], match[3])
+
+
+def _follows(before: str, number: str) -> bool:
+    """Say whether a number is the next one, with as many zeros before it as a range would give."""
+    as_wide = len(number) == len(before) or not (before.startswith("0") or number.startswith("0"))
+    return int(number) == int(before) + 1 and as_wide
+
+
+def _ranges(numbers: list[str]) -> Iterator[str]:
+    begin = 0
+    for n in range(1, len(numbers) + 1):
+        if n < len(numbers) and _follows(numbers[n - 1], numbers[n]):
+            continue
+        last = n - 1
+        yield numbers[begin] if begin == last else f"{numbers[begin]}-{numbers[last]}"
+        begin = n

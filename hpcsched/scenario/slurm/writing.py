@@ -1,0 +1,172 @@
+"""The `system:` and `partitions:` blocks of a scenario for a site that Slurm describes."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import SECONDS
+from hpcsched.scenario.document import parse_document
+from hpcsched.scenario.faults import faults_of
+from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
+from hpcsched.scenario.slurm.host_lists import fold
+from hpcsched.scenario.slurm.site import SlurmNode, SlurmPartition, SlurmSite
+from hpcsched.scenario.system import SystemDeclaration
+
+_LONGEST = 90
+_LONGEST_NAME = 80
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+"""What some readers of YAML take for something else than a text."""
+
+
+class _Group(NamedTuple):
+    """Nodes that are alike and in the same partitions."""
+
+    name: str
+    nodes: tuple[SlurmNode, ...]
+
+    @property
+    def resources(self) -> dict[str, int | str]:
+        """What each node offers, as a scenario says it."""
+        node = self.nodes[0]
+        offered: dict[str, int | str] = {"core": node.cpus}
+        if node.memory:
+            offered["mem"] = f"{node.memory}MiB"
+        for name, _, number in node.gres:
+            kind = _resource_type(name)
+            before = offered.get(kind, 0)
+            offered[kind] = number + (before if isinstance(before, int) else 0)
+        return offered
+
+
+def as_yaml(site: SlurmSite, path: Path) -> str:
+    """Return both blocks, ready to be put into a scenario.
+
+    `path` is where the site was read. Groups are nodes that are alike and in the same partitions.
+    Raises InputError where what the site says makes no system that a scenario may have.
+    """
+    groups = _groups(site)
+    text = "".join(_lines(site, groups, path))
+    _check(text, site, path)
+    return text
+
+
+def _groups(site: SlurmSite) -> list[_Group]:
+    member_of: dict[str, list[str]] = {name: [] for name in site.nodes}
+    for partition in site.partitions.values():
+        for name in partition.nodes:
+            member_of[name].append(partition.name)
+    alike: dict[Any, list[SlurmNode]] = {}
+    for node in site.nodes.values():
+        key = node.cpus, node.memory, node.gres, tuple(member_of[node.name])
+        alike.setdefault(key, []).append(node)
+    names = _unique(_group_name(nodes) for nodes in alike.values())
+    return [_Group(name, tuple(nodes)) for name, nodes in zip(names, alike.values(), strict=True)]
+
+
+def _lines(site: SlurmSite, groups: Sequence[_Group], path: Path) -> Iterator[str]:
+    yield f"# From {path.name}: {len(site.nodes)} nodes.\nsystem:\n  groups:\n"
+    for group in groups:
+        resources = ", ".join(f"{name}: {value}" for name, value in group.resources.items())
+        line = (
+            f"    - {{name: {_scalar(group.name)}, count: {len(group.nodes)},"
+            f" resources: {{{resources}}}}}"
+        )
+        yield f"{line}  # {_comment(group)}\n"
+    if site.partitions:
+        yield "partitions:\n"
+    names = _unique(_valid(name) for name in site.partitions)
+    for name, partition in zip(names, site.partitions.values(), strict=True):
+        yield f"  - {{{', '.join(_partition(name, partition, groups))}}}\n"
+
+
+def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -> Iterator[str]:
+    yield f"name: {_scalar(name)}"
+    yield f"jobs: {{partition: [{_scalar(partition.name)}]}}"
+    inside = [group.name for group in groups if group.nodes[0].name in partition.nodes]
+    if len(inside) < len(groups):
+        yield f"groups: [{', '.join(map(_scalar, inside))}]"
+    if partition.max_time is not None:
+        yield f"max_time: {_duration(partition.max_time)}"
+    if partition.priority is not None:
+        yield f"priority: {partition.priority}"
+
+
+def _comment(group: _Group) -> str:
+    kinds = [f"{name}:{kind}" for name, kind, _ in group.nodes[0].gres if kind]
+    hosts = fold([node.name for node in group.nodes])
+    if len(hosts) > _LONGEST:
+        hosts = f"{hosts[:_LONGEST]}…"
+    return ", ".join([hosts, *kinds])
+
+
+def _group_name(nodes: Sequence[SlurmNode]) -> str:
+    """Return what the nodes' names begin with, up to their numbers."""
+    # Whatever begins both the first and the last by the alphabet begins all between them.
+    first, last = min(node.name for node in nodes), max(node.name for node in nodes)
+    alike = (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    begin = first[: next(alike, len(first))]
+    return _valid(re.sub(r"[-_.]*[0-9]*$", "", begin)[:_LONGEST_NAME])
+
+
+def _valid(text: str) -> str:
+    """Return a name that a scenario may have, as near to the text as can be."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-")[:_LONGEST_NAME]
+    return name or "nodes"
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    taken: dict[str, None] = {}
+    for name in names:
+        others = (f"{name}-{n}" for n in count(2))
+        taken[name if name not in taken else next(o for o in others if o not in taken)] = None
+    return list(taken)
+
+
+def _resource_type(name: str) -> str:
+    return re.sub(r"[^a-z0-9_]", "_", name.lower()).lstrip("0123456789_") or "device"
+
+
+def _scalar(text: str) -> str:
+    """Return a text as YAML, in quotes where it could be taken for something else."""
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
+    return text if plain else json.dumps(text)
+
+
+def _duration(seconds: int) -> str:
+    for unit, size in reversed(SECONDS.items()):
+        if seconds and seconds % size == 0 and unit in {"d", "h", "min"}:
+            return f"{seconds // size}{unit}"
+    return str(seconds)
+
+
+def _check(text: str, site: SlurmSite, path: Path) -> None:
+    """Raise InputError where the blocks are not valid in a scenario."""
+    document = parse_document(text)
+    value: Mapping[str, Any] = document.value
+    declared = value.get("partitions", [])
+    try:
+        system = SystemDeclaration.model_validate(value["system"])
+        partitions = TypeAdapter(tuple[PartitionDeclaration, ...]).validate_python(
+            declared, strict=False
+        )
+    except ValidationError as error:
+        said = [f"{fault.message}" for fault in faults_of(error, value, {})]
+        raise _no_system("; ".join(said), path) from None
+    groups = [group.name for group in system.groups]
+    clashes = [*partition_clashes(partitions), *unknown_groups(partitions, groups)]
+    if document.problems or clashes:
+        raise _no_system("two parts of it have the same name", path)
+    if system.build().node_count != len(site.nodes):
+        raise _no_system("not every node is in a group", path)
+
+
+def _no_system(why: str, path: Path) -> InputError:
+    message = f"what it describes cannot be declared in a scenario: {why}"
+    return InputError(Finding("bad-value", message, Place(str(path))))

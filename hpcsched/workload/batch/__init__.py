@@ -1,0 +1,1 @@
+"""Logs of resource managers: Slurm's accounting, and that of PBS."""

@@ -1,0 +1,90 @@
+"""The instants that local times in a log stand for, where clocks are put forward and back."""
+
+import re
+from datetime import datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+from hpcsched.parameters import LARGEST
+
+_UNIX = re.compile(r"[0-9]{1,16}")
+_ISO = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?P<offset>Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+
+
+class NoZoneError(ValueError):
+    """A local time, and no time zone in which to take it."""
+
+
+def time_zone(name: str) -> ZoneInfo:
+    """Return a zone of the IANA time zone database; raises ValueError for an unknown name."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError):
+        raise ValueError(
+            f"expected a time zone such as Europe/Prague or UTC, found {name!r}"
+        ) from None
+
+
+class LocalClock:
+    """Reads times: Unix times, times with an offset, and local times where there is a zone.
+
+    In the hour that clocks show twice in autumn, a local time is taken for the first of its two
+    instants, unless that is before an instant that it must not be before: then it is the second.
+    `ambiguous` counts such times.
+    """
+
+    def __init__(self, zone: tzinfo | None) -> None:
+        self._zone = zone
+        self.ambiguous = 0
+
+    def instant(self, text: str, not_before: int | None = None) -> int:
+        """Return the Unix time of a text, in seconds.
+
+        Raises NoZoneError for a local time without a zone, and ValueError for a text that is no
+        time, or a local time that clocks did not show, in the hour that spring leaves out.
+        """
+        if _UNIX.fullmatch(text):
+            if int(text) > LARGEST:
+                raise ValueError(f"expected a time of at most {LARGEST}, found {text!r}")
+            return int(text)
+        match = _ISO.fullmatch(text)
+        if match is None:
+            raise ValueError(f"expected a time such as 2024-03-01T12:00:00, found {text!r}")
+        try:
+            shown = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise ValueError(f"{text!r} is no time: {error}") from None
+        if match["offset"]:
+            return _seconds(shown, text)
+        if self._zone is None:
+            raise NoZoneError(
+                f"{text!r} is a local time: expected 'time_zone' of the trace to name the zone"
+            )
+        return self._local(shown.replace(tzinfo=self._zone), text, not_before)
+
+    def _local(self, first: datetime, text: str, not_before: int | None) -> int:
+        second = first.replace(fold=1)
+        before, after = first.utcoffset(), second.utcoffset()
+        if before == after or before is None or after is None:
+            return _seconds(first, text)
+        if before < after:
+            raise ValueError(
+                f"clocks of {self._zone} were put forward and did not show {text!r}; is it the"
+                " time zone of the log?"
+            )
+        self.ambiguous += 1
+        instant = _seconds(first, text)
+        if not_before is not None and instant < not_before:
+            return _seconds(second, text)
+        return instant
+
+
+def _seconds(shown: datetime, text: str) -> int:
+    try:
+        seconds = int(shown.timestamp())
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is out of range") from None
+    if seconds < 0:
+        raise ValueError(f"expected a time from 1970 on, found {text!r}")
+    return seconds

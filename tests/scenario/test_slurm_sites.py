@@ -1,0 +1,274 @@
+"""Systems and partitions from `slurm.conf` and from what `scontrol show` prints."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched import cli
+from hpcsched.errors import InputError
+from hpcsched.scenario import load_scenario
+from hpcsched.scenario.slurm.entries import read_entries
+from hpcsched.scenario.slurm.host_lists import expand, fold
+from hpcsched.scenario.slurm.site import read_site
+from hpcsched.scenario.slurm.writing import as_yaml
+from tests.strategies import tries
+
+CONFIGURATION = """\
+# A made-up site
+ClusterName=test
+NodeName=DEFAULT State=UNKNOWN ThreadsPerCore=1
+NodeName=c[1-3,07-08] NodeHostname=localhost Port=[16821-16825] Sockets=1 CoresPerSocket=16 \\
+    RealMemory=64000 Feature=cpu
+nodename=g[1-3] boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=128000 \
+Gres=gpu:a:2,gpu:b:2(S:0-1),bandwidth:lustre:no_consume:4G Feature=gpu MemSpecLimit=1000
+NodeName=fat CPUs=64 CoreSpecCount=4  # the administrator's own
+NodeName=later[1-99] CPUs=128 State=FUTURE
+NodeSet=gpus Feature=gpu
+PartitionName=DEFAULT MaxTime=1-00:00:00
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=1 Nodes=c[1-3],later1 PriorityJobFactor=10
+PartitionName=on Nodes=gpus,fat MaxTime=90
+PartitionName=empty State=UP
+"""
+FROM_CONFIGURATION = """\
+# From slurm.conf: 9 nodes.
+system:
+  groups:
+    - {name: c, count: 3, resources: {core: 16, mem: 64000MiB}}  # c[1-3]
+    - {name: c-2, count: 2, resources: {core: 16, mem: 64000MiB}}  # c[07-08]
+    - {name: g, count: 3, resources: {core: 32, mem: 127000MiB, gpu: 4}}  # g[1-3], gpu:a, gpu:b
+    - {name: fat, count: 1, resources: {core: 60}}  # fat
+partitions:
+  - {name: main, jobs: {partition: [main]}}
+  - {name: "1", jobs: {partition: ["1"]}, groups: [c], max_time: 1d, priority: 10}
+  - {name: "on", jobs: {partition: ["on"]}, groups: [g, fat], max_time: 90min}
+"""
+
+STATE = """\
+NodeName=c1 Arch=x86_64 CoresPerSocket=16
+   CPUAlloc=0 CPUEfctv=16 CPUTot=16 CPULoad=0.50
+   AvailableFeatures=cpu
+   ActiveFeatures=cpu
+   Gres=(null)
+   NodeAddr=127.0.0.1 NodeHostName=localhost Port=16821 Version=22.05.8
+   OS=Linux 6.1.0 #1 SMP PREEMPT_DYNAMIC Debian 6.1.0
+   RealMemory=64000 AllocMem=0 FreeMem=1200 Sockets=1 Boards=1
+   State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+   Partitions=main
+   BootTime=2024-03-01T10:00:00 SlurmdStartTime=2024-03-01T10:00:00
+   CfgTRES=cpu=16,mem=62.50G,billing=16
+   AllocTRES=
+   CapWatts=n/a
+   Reason=CPUTot=99 Not responding [slurm@2024-03-01T10:00:00]
+
+NodeName=c2 Arch=x86_64 CoresPerSocket=16
+   CPUAlloc=0 CPUEfctv=16 CPUTot=16 CPULoad=0.50
+   Gres=(null)
+   RealMemory=64000 AllocMem=0 FreeMem=1200 Sockets=1 Boards=1
+   State=DOWN*+DRAIN ThreadsPerCore=1
+   Partitions=main
+
+NodeName=g1 Arch=x86_64 CoresPerSocket=8
+   CPUAlloc=4 CPUTot=8 CPULoad=0.50 Gres=gpu:a100:4(S:0,1)
+   RealMemory=128000 Partitions=main,gpu
+"""
+PARTITIONS = """
+PartitionName=gpu
+   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL
+   MaxNodes=UNLIMITED MaxTime=2-12:00:00 MinNodes=0 LLN=NO
+   Nodes=g1
+   PriorityJobFactor=5 PriorityTier=5 RootOnly=NO
+"""
+FROM_STATE = """\
+# From site.txt: 3 nodes.
+system:
+  groups:
+    - {name: c, count: 2, resources: {core: 16, mem: 64000MiB}}  # c[1-2]
+    - {name: g, count: 1, resources: {core: 8, mem: 128000MiB, gpu: 4}}  # g1, gpu:a100
+partitions:
+"""
+
+
+def written(folder: Path, text: str, name: str = "slurm.conf") -> str:
+    """Return what a file becomes, after a look at whether a scenario takes it."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    blocks = as_yaml(read_site(read_entries(path)), path)
+    scenario = folder / "scenario.yaml"
+    scenario.write_text(
+        f"name: site\n{blocks}trace: {{source: lublin99, jobs: 5}}\ndispatcher: easy\n"
+    )
+    load_scenario(scenario)
+    return blocks
+
+
+def test_configuration(tmp_path: Path) -> None:
+    """Defaults, lines that go on, features, what is kept back for the system, nodes to come."""
+    assert written(tmp_path, CONFIGURATION) == FROM_CONFIGURATION
+
+
+def test_state(tmp_path: Path) -> None:
+    """Blocks of nodes, and of partitions where they are there."""
+    main = "  - {name: main, jobs: {partition: [main]}}\n"
+    plain = "  - {name: gpu, jobs: {partition: [gpu]}, groups: [g]}\n"
+    told = plain.replace("}\n", ", max_time: 60h, priority: 5}\n")
+    assert written(tmp_path, STATE, "site.txt") == FROM_STATE + main + plain
+    assert written(tmp_path, STATE + PARTITIONS, "site.txt") == FROM_STATE + told + main
+
+
+def test_state_on_one_line_each(tmp_path: Path) -> None:
+    """`scontrol -o` says the same."""
+    blocks = (STATE + PARTITIONS).split("\n\n")
+    lines = [" ".join(" ".join(block.splitlines()).split()) for block in blocks]
+    text = "\n".join(lines).replace(" PartitionName", "\nPartitionName")
+    assert text.count("\n") == 3
+    assert written(tmp_path, text, "site.txt") == written(tmp_path, STATE + PARTITIONS, "site.txt")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It writes the blocks to its output, and nothing else."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(CONFIGURATION)
+    assert cli.main(["trace", "system-from", str(path)]) == 0
+    assert capsys.readouterr() == (FROM_CONFIGURATION, "")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (b"", None, "no-nodes", "expected a slurm.conf with NodeName lines"),
+        (b"NodeName=c1 \0", None, "no-text", "found a NUL byte"),
+        ("NodeName=größe CPUs=1".encode("latin-1"), None, "unreadable-file", "not UTF-8 text"),
+        ("NodeName=c1".encode("utf-16"), None, "unreadable-file", "not UTF-8 text"),
+        (b"\nInclude nodes.conf\nNodeName=a", 2, "include", "the file nodes.conf is not read"),
+        (b"NodeName=c[1-3", 1, "bad-entry", "expected ']' in the list of hosts"),
+        (b"NodeName=c1]", 1, "bad-entry", "expected a list of hosts"),
+        (b"NodeName=c[a-b]", 1, "bad-entry", "expected numbers such as 1-3,5 in brackets"),
+        (b"NodeName=c[3-1]", 1, "bad-entry", "expected a range such as 1-3, found '3-1'"),
+        (b"NodeName=c[1-999999999]", 1, "bad-entry", "expected a range such as 1-3"),
+        (b"NodeName=c[1-9999][1-9999]", 1, "bad-entry", "expected at most 1000000 hosts"),
+        (b"NodeName=c,", 1, "bad-entry", "expected a host such as c1 or c[1-3], found ''"),
+        (b"NodeName=a\nNodeName=a", 2, "bad-entry", "the node a was described before"),
+        (b"NodeName=a CPUs=many", 1, "bad-entry", "expected a number of cpus, found 'many'"),
+        (b"NodeName=a CPUs=4 CoreSpecCount=4", 1, "bad-entry", "expected CPUs for jobs, found 0"),
+        (b"NodeName=a MemSpecLimit=4", 1, "bad-entry", "expected more RealMemory than MemSpec"),
+        (b"NodeName=a Gres=gpu:a:b:c", 1, "bad-entry", "expected Gres such as gpu:a100:4"),
+        (b"NodeName=a State=FUTURE", 1, "bad-entry", "expected nodes that are there"),
+        (b"NodeName=a\nPartitionName=p Nodes=b", 2, "bad-entry", "there is no node b"),
+        (b"NodeName=a\nPartitionName=p MaxTime=x", 2, "bad-entry", "expected a time limit"),
+        (
+            b"NodeName=a\nPartitionName=p Nodes=a\nPartitionName=p Nodes=a", 3, "bad-entry",
+            "the partition was described before",
+        ),
+        (
+            b"NodeName=a\nNodeSet=s Nodes=t\nNodeSet=t Nodes=a\nPartitionName=p Nodes=s", 4,
+            "bad-entry", "the node set s names another one",
+        ),
+        (
+            b"NodeName=a\nPartitionName=p Nodes=a PriorityJobFactor=-1", 2, "bad-entry",
+            "expected a number of PriorityJobFactor",
+        ),
+        (
+            b"NodeName=a\nPartitionName=p Nodes=a MaxTime=9999999-00:00:00 PriorityJobFactor="
+            b"999999999", None, "", "",
+        ),
+    ],
+)  # fmt: skip
+def test_faults(
+    fault: tuple[bytes, int | None, str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One message each, with the line, and nothing is written; what is only large is fine."""
+    content, line, rule, message = fault
+    path = tmp_path / "slurm.conf"
+    path.write_bytes(content)
+    assert cli.main(["trace", "system-from", str(path)]) == (1 if rule else 0)
+    out, err = capsys.readouterr()
+    if not rule:
+        assert (out != "", err) == (True, "")
+        return
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith(f"{path}:{line}: error: " if line else f"{path}: error: ")
+    assert message in err
+    assert err.endswith(f"[{rule}]\n")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is named."""
+    assert cli.main(["trace", "system-from", str(tmp_path / "none")]) == 1
+    assert "the file cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("c1", ["c1"]),
+        ("c[1-3,07-08]", ["c1", "c2", "c3", "c07", "c08"]),
+        ("a,b[1,3]-ib", ["a", "b1-ib", "b3-ib"]),
+        ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
+        ("n[098-101]", ["n098", "n099", "n100", "n101"]),
+    ],
+)
+def test_host_lists(text: str, names: list[str]) -> None:
+    """Ranges, zeros, several brackets, and what follows them."""
+    assert expand(text) == names
+
+
+@tries(200)
+@given(
+    names=st.lists(
+        st.from_regex(r"[a-c]{0,2}[0-9]{0,4}[xy]?", fullmatch=True).filter(bool), max_size=9
+    )
+)
+def test_folding_loses_nothing(names: list[str]) -> None:
+    """What is folded can be expanded to the same names, in the same order."""
+    assert (expand(fold(names)) if names else []) == names
+
+
+@tries(300)
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [
+                *(
+                    "NodeName=",
+                    "PartitionName=",
+                    "NodeSet=",
+                    "Nodes=",
+                    "Gres=",
+                    "CPUs=",
+                    "MaxTime=",
+                ),
+                *(
+                    "c[1-3]",
+                    "c",
+                    "[",
+                    "]",
+                    ",",
+                    "-",
+                    "4",
+                    " ",
+                    "\n",
+                    "\\",
+                    "#",
+                    "ALL",
+                    "DEFAULT",
+                    "=",
+                ),
+                *("CPUAlloc=0 ", "gpu:2", "RealMemory=", "99999999999", '"', "on", "State=FUTURE"),
+            ]
+        )
+        | st.text(max_size=3),
+        max_size=25,
+    )
+)
+def test_any_text_ends_well(text: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whatever a file says, it becomes blocks that a scenario takes, or an InputError."""
+    folder = tmp_path_factory.mktemp("site")
+    try:
+        written(folder, "".join(text).encode("utf-8", "replace").decode())
+    except InputError as error:
+        assert "scenario.yaml" not in str(error)
