@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.fetching import fetch
+from hpcsched.cli.log_files import LogSource, is_scenario
 from hpcsched.cli.override_option import Overrides
+from hpcsched.cli.system_from import system_from
 
 if TYPE_CHECKING:
     from hpcsched.assembly import Assembly
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="trace", help="Look into traces, and write them to files.", no_args_is_help=True
 )
+app.command("system-from")(system_from)
+app.command("fetch")(fetch)
 
 
 @app.command()
@@ -88,6 +93,66 @@ def generate(
             " written without",
             err=True,
         )
+
+
+@app.command()
+def convert(  # noqa: PLR0917 (typer makes options of parameters)
+    trace: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TRACE",
+            help="A log (.swf, .json, .csv, .parquet), or a scenario (.yaml) with any trace.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="The file to write: .swf or .json (of Batsim), each packed if .gz follows, or"
+            " .parquet.",
+            show_default=False,
+        ),
+    ],
+    source: Annotated[
+        LogSource | None,
+        typer.Option(
+            "--from",
+            help="What reads the log; if not given, its name's ending decides.",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Stop after so many jobs; all if not given.", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY.PATH=VALUE",
+            help="Replace a value of the scenario; for a log, such as"
+            " trace.missing_requested_time=run_time. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write a trace in another format, and say what the format cannot.
+
+    A log is read for a system that has room for everything; run times of 0 s, and those above the
+    requested time, are kept.
+    """
+    from hpcsched.cli.conversion import convert_trace
+
+    parts = _assembled(trace, overrides) if source is None and is_scenario(trace) else None
+    conversion = convert_trace(
+        trace, out, parts, source=source, overrides=overrides or (), jobs=jobs, force=force
+    )
+    for line in conversion.account:
+        typer.echo(line)
+    for line in conversion.warnings:
+        typer.echo(f"warning: {line}", err=True)
 
 
 def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":

@@ -101,7 +101,9 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert err == ""
     first, second = json.loads(out)
-    assert first["records"] == {"read": 2, "skipped": {}, "clipped": {}, "submitted": 2}
+    assert first["records"] == {
+        "read": 2, "skipped": {}, "clipped": {}, "changed": {}, "submitted": 2,
+    }  # fmt: skip
     assert first["arrivals"]["span_seconds"] == 60
     assert first["arrivals"]["interarrival_time_seconds"]["bins"] == [[57, 1]]
     assert first["submitters"]["jobs_by_queue"] == {"0": 2}

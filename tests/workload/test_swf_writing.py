@@ -249,3 +249,17 @@ def test_kth_sp2(tmp_path: Path, name: str) -> None:
     assert all(a == b for a, b in zip(source.jobs(), copy.jobs(), strict=True))
     assert "UnixStartTime: 843480031" in copy.comments
     assert "TimeZoneString: Europe/Stockholm" in copy.comments
+
+
+def test_preceding_jobs(tmp_path: Path) -> None:
+    """The job that a job waits for and the think time come back; of several jobs, the last."""
+    path = tmp_path / "log.swf"
+    jobs = [
+        traced(1, 0, 1, 5, (1, 0)),
+        traced(2, 0, 1, 5, (1, 0), after=(1,), think_time=9),
+        traced(3, 0, 1, 5, (1, 0), after=(1, 2)),
+    ]
+    written(path, jobs)
+    again = list(source_of(path, SYSTEM, dependencies="honour").jobs())
+    assert again == [*jobs[:2], jobs[2]._replace(job=jobs[2].job._replace(after=(2,)))]
+    assert [item.job.after for item in source_of(path, SYSTEM).jobs()] == [(), (), ()]

@@ -1,0 +1,1 @@
+"""Logs of the Parallel Workloads Archive: a catalogue, and how they are brought here."""

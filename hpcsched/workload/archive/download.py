@@ -1,0 +1,239 @@
+"""Brings a packed file from a web server: goes on where a transfer broke off, refuses damage.
+
+A transfer that is not finished is in a hidden file beside the target, with what the server calls
+that version of the file; only if the server still has that version does the transfer go on. What is
+complete is unpacked once to see that it is whole, compared with the hash that is expected, and put
+in place together with its own hash.
+"""
+
+import gzip
+import hashlib
+import http.client
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hpcsched.errors import Finding, InputError, Place
+
+TIMEOUT = 30.0
+"""Seconds without an answer, or without further bytes, after which a server is given up."""
+
+_CHUNK = 2**16
+_AGENT = "hpcsched"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file that is in place: its hash, its bytes, and how many of them came just now.
+
+    `resumed` says whether some had come before; nothing came where the file was there already.
+    """
+
+    path: Path
+    sha256: str
+    size: int
+    received: int
+    resumed: bool
+
+
+def fetch(
+    address: str,
+    path: Path,
+    sha256: str | None = None,
+    *,
+    timeout: float = TIMEOUT,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Fetched:
+    """Bring the gzip file at an address to `path`, and write its SHA-256 beside it.
+
+    A file that is there is checked and left alone. `progress` is told of the bytes so far and of
+    all, where that is known. Raises InputError where the server cannot be reached or refuses, where
+    the transfer breaks off (what has come is kept), and where the file is damaged or is not the one
+    that is expected (what has come is removed).
+    """
+    if path.exists():
+        return _checked(path, sha256)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = _Part(path)
+        received, resumed = _transfer(address, part, timeout, progress)
+        try:
+            digest = _digest(part.path, sha256, path)
+        except InputError:
+            part.remove()
+            raise
+        part.path.replace(path)
+        part.remove()
+        _hash_file(path).write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+    except OSError as error:
+        raise _problem(
+            "cannot-write", str(path), f"it cannot be written: {error.strerror or error}"
+        ) from None
+    return Fetched(path, digest, path.stat().st_size, received, resumed)
+
+
+class _Part:
+    """What has come of a file so far, and which version of it that is."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.with_name(f".{path.name}.part")
+        self._version = path.with_name(f".{path.name}.version")
+
+    @property
+    def size(self) -> int:
+        """The bytes that have come."""
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    @property
+    def version(self) -> str:
+        """What the server called this version; empty where it did not say."""
+        try:
+            return self._version.read_text(encoding="latin-1").strip()
+        except OSError:
+            return ""
+
+    def begin(self, version: str) -> None:
+        """Start anew."""
+        self.path.write_bytes(b"")
+        self._version.write_text(version, encoding="latin-1")
+
+    def remove(self) -> None:
+        """Forget what has come."""
+        for file in (self.path, self._version):
+            with suppress(FileNotFoundError):
+                file.unlink()
+
+
+def _transfer(
+    address: str,
+    part: _Part,
+    timeout: float,
+    progress: Callable[[int, int | None], None] | None,
+) -> tuple[int, bool]:
+    """Bring what is missing; return how many bytes came, and whether some had come before."""
+    before = part.size if part.version else 0
+    headers = {"User-Agent": _AGENT}
+    if before:
+        headers |= {"Range": f"bytes={before}-", "If-Range": part.version}
+    try:
+        request = urllib.request.Request(address, headers=headers)
+        with urllib.request.urlopen(request, timeout=timeout) as response:
+            if before and not _goes_on(response, before):
+                before = 0
+            if not before:
+                part.begin(response.headers["ETag"] or response.headers["Last-Modified"] or "")
+            length = response.headers["Content-Length"]
+            whole = before + int(length) if length and length.isdecimal() else None
+            received = _receive(response, part.path, before, whole, progress)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and before:
+            part.remove()
+            return _transfer(address, part, timeout, progress)
+        message = f"the server answers {error.code} {error.reason}"
+        raise _problem("cannot-fetch", address, message) from None
+    except (
+        urllib.error.URLError,
+        http.client.HTTPException,
+        ConnectionError,
+        TimeoutError,
+        ValueError,
+    ) as error:
+        reason = getattr(error, "reason", error) or type(error).__name__
+        message = f"the server cannot be reached: {reason}"
+        raise _problem("cannot-fetch", address, message) from None
+    if whole is not None and before + received < whole:
+        raise _broken_off(address, before + received, whole)
+    return received, before > 0
+
+
+def _goes_on(response: http.client.HTTPResponse, before: int) -> bool:
+    """Say whether an answer is the rest of a file; a server may send all of it instead."""
+    where = response.headers["Content-Range"] or ""
+    return response.status == http.client.PARTIAL_CONTENT and where.startswith(f"bytes {before}-")
+
+
+def _receive(
+    response: http.client.HTTPResponse,
+    path: Path,
+    before: int,
+    whole: int | None,
+    progress: Callable[[int, int | None], None] | None,
+) -> int:
+    """Append what a server sends; raises InputError where it falls silent."""
+    received = 0
+    with path.open("ab") as file:
+        while True:
+            try:
+                chunk = response.read(_CHUNK)
+            except (OSError, http.client.HTTPException):  # silence, or a connection that is reset
+                raise _broken_off(response.url, before + received, whole) from None
+            if not chunk:
+                return received
+            file.write(chunk)
+            received += len(chunk)
+            if progress is not None:
+                progress(before + received, whole)
+
+
+def _broken_off(address: str, size: int, whole: int | None) -> InputError:
+    of = "" if whole is None else f" of {whole}"
+    message = f"the transfer broke off after {size}{of} bytes; the same command goes on from there"
+    return _problem("broken-off", address, message)
+
+
+def _checked(path: Path, sha256: str | None) -> Fetched:
+    """Return a file that is there already; raises InputError where it is not what it should be."""
+    expected = sha256
+    if expected is None:
+        with suppress(OSError, IndexError):
+            expected = _hash_file(path).read_text(encoding="utf-8").split()[0]
+    try:
+        digest = _digest(path, expected, path)
+        if not _hash_file(path).exists():
+            _hash_file(path).write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+        return Fetched(path, digest, path.stat().st_size, 0, resumed=False)
+    except InputError as error:
+        (finding,) = error.findings
+        message = f"{finding.message}; remove the file to fetch it anew"
+        raise _problem(finding.rule, str(path), message) from None
+    except OSError as error:
+        message = f"the file cannot be used: {error.strerror or error}"
+        raise _problem("unreadable-file", str(path), message) from None
+
+
+def _digest(file: Path, expected: str | None, path: Path) -> str:
+    """Return the SHA-256 of a file; raises InputError where it is damaged, or another is expected.
+
+    `path` is what to call the file.
+    """
+    hashed = hashlib.sha256()
+    with file.open("rb") as raw:
+        while chunk := raw.read(_CHUNK):
+            hashed.update(chunk)
+    digest = hashed.hexdigest()
+    if not file.stat().st_size:  # which the reader of gzip files takes for a whole one
+        raise _problem("damaged-download", str(path), "expected a gzip file, found nothing")
+    try:
+        with gzip.open(file) as packed:
+            while packed.read(_CHUNK):
+                pass
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        message = f"expected a whole gzip file, found damage: {error}"
+        raise _problem("damaged-download", str(path), message) from None
+    if expected is not None and digest != expected:
+        message = f"expected a file with the SHA-256 {expected}, found {digest}"
+        raise _problem("unexpected-content", str(path), message)
+    return digest
+
+
+def _hash_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _problem(rule: str, where: str, message: str) -> InputError:
+    return InputError(Finding(rule, message, Place(where)))

@@ -1,0 +1,1 @@
+"""Tables of jobs: CSV and Parquet."""

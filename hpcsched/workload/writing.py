@@ -1,0 +1,105 @@
+"""What all writers of traces share: where a file may be written, how, and what did not fit in."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, cast
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.job import Job
+from hpcsched.workload.source import TraceSource
+
+BOUND = "bound to nodes or exclusive"
+NAMES = "a name"
+QUEUE_NAMES = "the name of a queue or partition"
+NUMBERS = "a number of a user, group, application, queue or partition"
+REQUESTS = "units that ask for something else than one core"
+AFTER = "jobs to wait for"
+POOLS = "draws from pools"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written: how many jobs and bytes, and what the format could not say.
+
+    `bound` counts jobs that are bound to node groups or nodes, or exclusive. `lost` counts the jobs
+    that lost something, by what it was; a job that lost several things counts for each.
+    """
+
+    path: Path
+    jobs: int
+    size: int
+    bound: int = 0
+    lost: Mapping[str, int] = field(default_factory=dict)
+
+
+class Losses:
+    """Counts what jobs lose in a format that says only some of it."""
+
+    def __init__(self, said: Iterable[str]) -> None:
+        self._said = frozenset(said)
+        self.counts: Counter[str] = Counter()
+
+    def note(self, job: Job, one_core: bool) -> None:
+        """Count what a job loses; `one_core` says whether a unit asks for one core alone."""
+        said, counts = self._said, self.counts
+        bound = job.exclusive or job.node_groups is not None or job.allowed_nodes is not None
+        if bound and BOUND not in said:
+            counts[BOUND] += 1
+        if job.name is not None and NAMES not in said:
+            counts[NAMES] += 1
+        if QUEUE_NAMES not in said and (job.queue_name, job.partition_name) != (None, None):
+            counts[QUEUE_NAMES] += 1
+        numbers = job.user, job.group, job.application, job.queue, job.partition
+        if NUMBERS not in said and any(number is not None for number in numbers):
+            counts[NUMBERS] += 1
+        if not one_core and REQUESTS not in said:
+            counts[REQUESTS] += 1
+        if job.after and AFTER not in said:
+            counts[AFTER] += 1
+        if job.pool_requests and POOLS not in said:
+            counts[POOLS] += 1
+
+
+def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
+    """Raise InputError where a trace must not be written: over itself, or over what is there."""
+    if path.is_dir():
+        raise problem("cannot-write", path, "it is a directory")
+    if any(path.resolve() == file.resolve() for file in source.files):
+        raise problem("cannot-write", path, "it is the trace that is to be read")
+    if path.exists() and not force:
+        raise problem("file-exists", path, "it is there already; --force replaces it")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file that takes the place of what is there once all of it is written.
+
+    It is packed if the name ends in `.gz`. Raises InputError where it cannot be written; then what
+    was there is as it was.
+    """
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("wb") as raw:
+            if path.suffix == ".gz":
+                # Neither name nor time in its header: the same jobs give the same bytes.
+                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                    yield cast("IO[bytes]", packed)
+            else:
+                yield raw
+        unfinished.replace(path)
+    except OSError as error:
+        raise problem(
+            "cannot-write", path, f"it cannot be written: {error.strerror or error}"
+        ) from error
+    finally:
+        with suppress(OSError):  # it is in place, or was never there
+            unfinished.unlink()
+
+
+def problem(rule: str, path: Path, message: str) -> InputError:
+    """Return an error about a file."""
+    return InputError(Finding(rule, message, Place(str(path))))

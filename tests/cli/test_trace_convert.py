@@ -1,0 +1,118 @@
+"""`hpcsched trace convert` writes traces in other formats, and says what was lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hpcsched import cli
+from tests.workload.swf_files import record, write
+from tests.workload.test_table import GOLDEN as TABLE
+
+SCENARIO = """\
+name: tiny
+system: {groups: [{name: node, count: 4, resources: {core: 8, gpu: 2}}]}
+trace:
+  source: table
+  path: jobs.csv
+  columns: {job_id: id, submit_time: submitted, run_time: elapsed, requested_time: limit,
+            units: nodes, user: uid, name: what}
+  requests: {core: cores_per_node, gpu: gpus}
+  named: [user]
+dispatcher: easy
+"""
+
+
+@pytest.fixture(autouse=True)
+def _fake_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Work in a folder of its own, and leave the plugins as they are."""
+    monkeypatch.chdir(tmp_path)
+
+
+def convert(*arguments: str) -> int:
+    """Run the command and return its exit code."""
+    return cli.main(["trace", "convert", *arguments])
+
+
+def test_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Jobs of no run time, and those over their limit, go through; what is lost is said."""
+    write(tmp_path, ["; UnixStartTime: 5", record(1, run=0), record(2, run=500, units=99)])
+    assert convert("log.swf", "log.json") == 0
+    size = (tmp_path / "log.json").stat().st_size
+    assert capsys.readouterr() == (
+        f"log.json: 2 jobs, {size} bytes\n2 records read\n",
+        "warning: 2 jobs have a number of a user, group, application, queue or partition, which"
+        " Batsim's format cannot say: written without\n",
+    )
+    found = json.loads((tmp_path / "log.json").read_text())
+    assert found["description"].splitlines()[0] == "UnixStartTime: 5"
+    assert [job["profile"] for job in found["jobs"]] == ["0", "500"]
+    assert convert("log.json", "back.swf.gz") == 0
+    assert convert("log.swf", "log.parquet") == 0
+    assert convert("log.parquet", "same.swf") == 0
+    assert capsys.readouterr().err == ""
+    lines = (tmp_path / "same.swf").read_text().splitlines()
+    assert "; UnixStartTime: 5" in lines
+    assert lines[-1] == "2 0 -1 500 -1 -1 -1 99 100 -1 1 2 3 4 0 -1 -1 -1 1"
+
+
+def test_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Any source goes, with its policies and its account."""
+    (tmp_path / "jobs.csv").write_text(TABLE)
+    (tmp_path / "tiny.yaml").write_text(SCENARIO)
+    assert convert("tiny.yaml", "out.json", "--jobs", "3", "--set", "trace.named=[user]") == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1:] == ["3 records read", "  1 clipped: over_requested_time"]
+    assert err.splitlines() == [
+        f"warning: {count} jobs have {what}, which Batsim's format cannot say: written without"
+        for count, what in (
+            (2, "a name"),
+            (3, "a number of a user, group, application, queue or partition"),
+            (2, "units that ask for something else than one core"),
+        )
+    ]
+    assert convert("tiny.yaml", "out.parquet") == 0
+    out, err = capsys.readouterr()
+    assert (out.splitlines()[1], err) == ("7 records read", "")
+    assert convert("out.parquet", "out.swf") == 0
+    assert "; UnitResources: core gpu" in (tmp_path / "out.swf").read_text()
+
+
+def test_a_log_with_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--from` says what reads it, and `--set` what stands in for what is missing."""
+    write(tmp_path, [record(1, requested=-1)]).rename(tmp_path / "log.txt")
+    assert convert("log.txt", "out.swf") == 1
+    assert "--from says what reads other names [unknown-format]" in capsys.readouterr().err
+    assert convert("log.txt", "out.swf", "--from", "swf") == 1
+    assert capsys.readouterr().err.endswith("[missing-requested-time]\n")
+    setting = "trace.missing_requested_time=run_time"
+    assert convert("log.txt", "out.swf", "--from", "swf", "--set", setting) == 0
+    assert (tmp_path / "out.swf").read_text().splitlines()[-1].split()[8] == "60"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["log.swf", "out.csv"], "out.csv: error: expected a name that ends in .swf, .swf.gz,"),
+        (["none.swf", "out.swf"], "none.swf: error: there is no file none.swf [path-not-found]"),
+        (["log.swf", "log.swf"], "log.swf: error: it is the trace that is to be read"),
+        (["log.swf", "there.swf"], "there.swf: error: it is there already; --force replaces it"),
+        (["log.swf", "out.swf", "--set", "trace.colour=red"], "there is no key 'colour' here"),
+        (["bad.swf", "out.json"], "bad.swf:1: error: expected 18 fields, found 1"),
+        (["bad.csv", "out.json"], "the table has no column called 'submit_time'"),
+        (["bad.json", "out.swf"], "bad.json:1:1: error: expected a workload"),
+    ],
+)
+def test_faults(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each fault is said, exits with 1, and nothing is written."""
+    write(tmp_path, [record(1)])
+    for name in ("there.swf", "bad.swf", "bad.csv", "bad.json"):
+        (tmp_path / name).write_text("nonsense\n")
+    before = sorted(file.name for file in tmp_path.iterdir())
+    assert convert(*arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert sorted(file.name for file in tmp_path.iterdir()) == before

@@ -1,0 +1,69 @@
+"""`hpcsched trace fetch` brings a log of the catalogue, and says what to cite."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hpcsched import cli
+from hpcsched.workload.archive import catalogue
+from tests.workload.test_fetching import DATA, HASH, Server, log_at, serving
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server on this machine with the only log of the catalogue."""
+    monkeypatch.setenv("no_proxy", "*")
+    with serving() as running:
+        monkeypatch.setattr(catalogue, "read_catalogue", lambda: [log_at(running)])
+        yield running
+
+
+def test_fetching(
+    server: Server,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Into the folder that is named, or that of the environment; a second time nothing comes."""
+    monkeypatch.delenv("HPCSCHED_TRACES", raising=False)
+    assert cli.main(["trace", "fetch", "log"]) == 1
+    assert capsys.readouterr().err.endswith("environment variable HPCSCHED_TRACES [no-folder]\n")
+    assert cli.main(["trace", "fetch", "log", "--to", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    path = tmp_path / "log.swf.gz"
+    assert err == ""
+    assert out.splitlines()[0] == f"{path}: fetched; {len(DATA)} bytes, SHA-256 {HASH}"
+    assert "by courtesy of somebody" in out
+    assert "  a paper\n" in out
+    assert out.endswith(
+        "  system: kth-sp2\n  trace: {source: swf, path: '${HPCSCHED_TRACES}/log.swf.gz'}\n"
+    )
+    monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
+    assert cli.main(["trace", "fetch", "log"]) == 0
+    assert "is there already, and is whole" in capsys.readouterr().out
+    assert len(server.ranges) == 1
+
+
+def test_going_on(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A transfer that broke off is one line, exit code 1, and goes on."""
+    server.breaks_after = 1000
+    arguments = ["trace", "fetch", "log", "--to", str(tmp_path)]
+    assert cli.main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"broke off after 1000 of {len(DATA)} bytes" in err
+    server.breaks_after = len(DATA)
+    assert cli.main(arguments) == 0
+    assert "went on where it had broken off" in capsys.readouterr().out
+
+
+def test_list_and_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """All logs are listed; another name is answered with those there are; none is wrong usage."""
+    assert cli.main(["trace", "fetch", "--list"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert len(out) == len(catalogue.read_catalogue())
+    assert out[0].startswith("KTH-SP2-1996-2  ")
+    assert cli.main(["trace", "fetch", "KTH"]) == 1
+    assert "the catalogue has no log 'KTH'" in capsys.readouterr().err
+    assert cli.main(["trace", "fetch"]) == 2
