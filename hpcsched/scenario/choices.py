@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, Field, create_model
 
 from hpcsched.errors import PluginError
-from hpcsched.parameters import Params
+from hpcsched.parameters import Listed, Params, Selects
 from hpcsched.plugin.registry import Installed, Registry
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.wording import found
@@ -42,6 +42,15 @@ class SourceChoice(Choice):
     source: str
 
 
+class Transformed(Params):
+    """What a choice of a trace source has beside the parameters of the source, and after them."""
+
+    transforms: Annotated[tuple[Annotated[NamedChoice, Selects("transform")], ...], Listed] = Field(
+        default=(),
+        description="What changes the trace before anything else sees it, in this order.",
+    )
+
+
 def tag_of(kind: str) -> str:
     """Return the key under which a plugin of a kind is named."""
     return _base(kind).plugin_tag
@@ -58,11 +67,13 @@ def choice_model(installed: Installed) -> type[Choice]:
     Raises PluginError when the plugin has a parameter whose name is taken.
     """
     kind, plugin, base = installed.kind, installed.plugin, _base(installed.kind)
-    for name in (base.plugin_tag, *_TAKEN):
+    beside = tuple(Transformed.model_fields) if kind == "trace_source" else ()
+    for name in (base.plugin_tag, *_TAKEN, *beside):
         if name in plugin.params.model_fields:
+            why = "may stand beside it" if name in beside else "names the plugin"
             raise PluginError(
                 f"plugin {installed.distribution} {installed.version}: the {kind} {plugin.name!r}"
-                f" has a parameter {name!r}, which is taken by what names the plugin"
+                f" has a parameter {name!r}, which is taken by what {why}"
             )
     description = f"The {kind.replace('_', ' ')}: {plugin.name}."
     fields: dict[str, Any] = {
@@ -76,7 +87,9 @@ def choice_model(installed: Installed) -> type[Choice]:
 def _derive(
     name: str, params: type[Params], base: type[Choice], summary: str, fields: dict[str, Any]
 ) -> type[Choice]:
-    bases: Any = base if issubclass(base, params) else (params, base)
+    bases: Any = (base,) if issubclass(base, params) else (params, base)
+    if base is SourceChoice:
+        bases = (Transformed, *bases)
     made: Any = create_model(name, __base__=bases, __doc__=summary, __module__=__name__, **fields)
     return cast(type[Choice], made)
 

@@ -32,11 +32,20 @@ class CalendarPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The Unix time of a trace's second 0, the zone of its clocks, and in words where from."""
+    """The Unix time of a trace's second 0, the zone of its clocks, and in words where from.
+
+    It is not `known` where the trace does not say when it was.
+    """
 
     start: int
     zone: tzinfo
     basis: str
+    known: bool = True
+
+    @property
+    def of_unix_times(self) -> bool:
+        """Whether submit times are Unix times, so that second 0 is of no use to anybody."""
+        return self.known and self.start == 0
 
     def place(self, submit_time: int) -> CalendarPlace:
         """Return where in day, week and year a submit time in seconds is."""
@@ -60,7 +69,20 @@ def calendar_of(comments: Sequence[str], first_submit_time: int) -> Calendar:
         _MONDAY,
         UTC,
         "second 0, taken for midnight of a Monday, January 1: the trace does not say when it was",
+        known=False,
     )
+
+
+def moved_comments(comments: Sequence[str], seconds: int, first_submit_time: int) -> Sequence[str]:
+    """Return a trace's header comments where what was this second is second 0 now.
+
+    `first_submit_time` is that before. A trace that does not say when it was still does not.
+    """
+    calendar = calendar_of(comments, first_submit_time)
+    if not (seconds and calendar.known):
+        return comments
+    start = f"{START} {calendar.start + seconds}"
+    return [start, *(comment for comment in comments if not comment.startswith(START))]
 
 
 def time_comments(comments: Sequence[str]) -> list[str]:

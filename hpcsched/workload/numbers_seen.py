@@ -10,6 +10,10 @@ class NumbersSeen:
         self._firsts: list[int] = []
         self._lasts: list[int] = []
 
+    def __contains__(self, number: int) -> bool:
+        k = bisect_right(self._firsts, number)
+        return k > 0 and number <= self._lasts[k - 1]
+
     def add(self, number: int) -> bool:
         """Add a number; return False if it was there already."""
         lasts = self._lasts

@@ -8,6 +8,14 @@ from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
 
 
+def has_dependencies(source: "TraceSource") -> bool:
+    """Say whether a source's jobs may wait for others to end (`Job.after`).
+
+    Such a source has an attribute `dependencies` that is true; others need not have it.
+    """
+    return bool(getattr(source, "dependencies", False))
+
+
 class TraceSource(Protocol):
     """Yields jobs in order of submission, and keeps account of every record.
 

@@ -4,12 +4,19 @@ Format: Feitelson, Tsafrir, Krakov, *Experience with using the Parallel Workload
 whitespace-separated fields a line, comments after `;`, `-1` for what is not given.
 
 Extensions: a header comment `; UnitResources: core mem gpu` says that each record has as many
-further fields, the amounts of these resource types that one requested processor stands for. A
+further fields, the amounts of these resource types that one requested processor stands for. It may
+name a pool of the system, too, from which jobs draw what the trace says. A
 header comment `; JobNames: last` says that each record has one more field, the last: the job's
 name, `-1` for none.
+
+Fields 17 and 18, the preceding job and the think time, are used where `dependencies: honour` is
+given. The format says that the job can start only when the preceding one has ended, and that the
+think time is what passed between that end and its submission. A replay that keeps submit times as
+they are has that time in them already; here the job may start no sooner than the think time after
+the preceding job's end in the simulation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Literal
@@ -22,6 +29,7 @@ from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
+from hpcsched.workload.numbers_seen import NumbersSeen
 from hpcsched.workload.policies import RecordPolicies, UnusableError
 from hpcsched.workload.record_source import RecordSource
 from hpcsched.workload.swf_lines import SwfLines
@@ -34,6 +42,8 @@ NO_NAME = b"-1"
 _USED = (0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
 """Job, submit, run time, processors allocated and requested, requested time, user to partition."""
 _MEMORY = 9
+_PRECEDING = (16, 17)
+"""The number of the preceding job, and the think time after it."""
 
 
 class SwfParams(RecordPolicies):
@@ -59,6 +69,11 @@ class SwfParams(RecordPolicies):
         description="What stands in for requested processors that are not given: those allocated,"
         " if given.",
     )
+    dependencies: Literal["ignore", "honour"] = Field(
+        "ignore",
+        description="Whether a job waits for the preceding job that its record names (field 17) to"
+        " end, and then for the think time (field 18).",
+    )
 
     @field_validator("unit")
     @classmethod
@@ -71,8 +86,11 @@ class SwfParams(RecordPolicies):
 _Asked = tuple[tuple[bytes, ...], int]
 """What a record itself says that a processor asks for: amounts of the declared types, and KiB."""
 
-_Request = tuple[tuple[int, ...], int, dict[str, int]]
-"""A unit request, how many such units fit on the idle system, and the declared amounts."""
+_Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
+"""A unit request, how many such units fit on the idle system, and the declared amounts.
+
+Last come what a unit draws from pools.
+"""
 
 
 class SwfSource(RecordSource):
@@ -97,17 +115,20 @@ class SwfSource(RecordSource):
         self._uses_memory = params.requested_memory == "use"
         if self._uses_memory:
             self._check_types({"mem": 0})
-        self._used = itemgetter(*_USED, *[_MEMORY] * self._uses_memory)
+        self.dependencies = params.dependencies == "honour"
+        more = (_MEMORY,) * self._uses_memory + _PRECEDING * self.dependencies
+        self._used = itemgetter(*_USED, *more)
+        self._given = NumbersSeen()
         self._whole_nodes = params.mapping == "whole_nodes"
         if not (self._types or self._whole_nodes or self._uses_memory):
-            self.uniform_request = system.request(self._unit)
+            self.uniform_request = system.request(parted(self._unit, system)[0])
         self._requests: dict[tuple[_Asked, int], _Request] = {}
 
     def parse(self, line: bytes) -> TracedJob:
         """Return the job of a record; raises UnusableError if there is none."""
         (
             job_id, submit_time, run_time, allocated, units, requested_time,
-            user, group, application, queue, partition, *memory,
+            user, group, application, queue, partition, *more,
         ), amounts = self._numbers(line)  # fmt: skip
         name = amounts.pop() if self._named else NO_NAME
         self.check_submission(job_id, submit_time)
@@ -117,11 +138,12 @@ class SwfSource(RecordSource):
             if units <= 0 or self._params.missing_processors != "allocated":
                 raise UnusableError("missing_processors", "no requested processors are given")
         requested_time = self.requested_time(requested_time, run_time)
-        key = tuple(amounts) if self._types else (), memory[0] if memory else 0
+        key = tuple(amounts) if self._types else (), more[0] if self._uses_memory else 0
         size = 1
         if self._whole_nodes:
             units, size = self._packed(units, key)
-        request, room, declared = self._requests.get((key, size)) or self._request(key, size)
+        known = self._requests.get((key, size)) or self._request(key, size)
+        request, room, declared, drawn = known
         if units > room:
             self.check_room(units, room, declared)
         job = Job(
@@ -138,9 +160,33 @@ class SwfSource(RecordSource):
         )
         if name != NO_NAME:
             job = job._replace(name=name.decode("utf-8", "replace"))
+        if self.dependencies:
+            job = self._after(job, *more[-2:])
+        if drawn:
+            requests = tuple((pool, amount * units) for pool, amount in drawn.items() if amount)
+            job = job._replace(pool_requests=requests)
         if run_time > requested_time:
             run_time = self.clipped(run_time, requested_time)
         return TracedJob(job, run_time)
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+        self._given = NumbersSeen()
+        return super().jobs()
+
+    def _after(self, job: Job, preceding: int, think_time: int) -> Job:
+        """Return the job as one that waits for another, where that was read before and is used.
+
+        A job whose preceding job was skipped, comes later or is not there waits for nothing; the
+        account counts it under `unknown_preceding_job`.
+        """
+        if preceding > 0:
+            if preceding in self._given:
+                job = job._replace(after=(preceding,), think_time=max(think_time, 0))
+            else:
+                self.account.clipped["unknown_preceding_job"] += 1
+        self._given.add(job.job_id)
+        return job
 
     def _numbers(self, line: bytes) -> tuple[list[int], list[bytes]]:
         """Return the numbers of a record that are used, and the fields beyond the standard's.
@@ -188,13 +234,26 @@ class SwfSource(RecordSource):
         if memory > 0:
             declared = {**declared, "mem": memory * 1024}
         declared = {name: amount * size for name, amount in declared.items()}
+        declared, drawn = parted(declared, self.system)
         request = self.system.request(declared)
         if not any(request):
             raise UnusableError("malformed", "a unit must ask for at least one resource type")
-        return request, room_for(self.system, request), declared
+        return request, room_for(self.system, request), declared, drawn
 
     def _check_types(self, amounts: Mapping[str, int]) -> None:
-        unknown = [name for name in amounts if name not in self.system.resource_types]
+        pools = {pool.name: pool for pool in self.system.pools}
+        modelled = [name for name in amounts if name in pools and not pools[name].draw.traced]
+        if modelled:
+            raise InputError(
+                Finding(
+                    "bad-value",
+                    f"a unit asks for {modelled[0]}, a pool from which jobs draw by a model; only"
+                    " of one with 'draw: as_the_trace_says' the trace can ask for anything",
+                    Place(str(self.lines.path)),
+                    key="trace.unit",
+                )
+            )
+        unknown = [name for name in amounts if name not in (*self.system.resource_types, *pools)]
         if unknown:
             raise InputError(
                 Finding(
@@ -205,6 +264,13 @@ class SwfSource(RecordSource):
                     key="trace.unit",
                 )
             )
+
+
+def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:
+    """Return which amounts a unit asks for of nodes, and which of pools."""
+    pools = {pool.name for pool in system.pools}
+    of_nodes = {name: amount for name, amount in amounts.items() if name not in pools}
+    return of_nodes, {name: amount for name, amount in amounts.items() if name in pools}
 
 
 def types_in_records(path: Path) -> list[str]:

@@ -38,6 +38,27 @@ def test_a_job_belongs_to_the_first_that_names_one_of_its_numbers(
             assert found is not None and found.name == name
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ({"partition": 9, "partition_name": "gpu"}, "gpu"),
+        ({"partition": 3, "partition_name": "cpu"}, "gpu"),  # by its number
+        ({"queue": 9, "queue_name": "night"}, "gpu"),
+        ({"queue": 9, "queue_name": "gpu"}, "rest"),  # a queue's name, not a partition's
+        ({"partition": 9, "partition_name": "cpu"}, "rest"),
+        ({"name": "gpu"}, "rest"),
+    ],
+)
+def test_names_are_as_good_as_numbers(told: dict[str, int | str], name: str) -> None:
+    """Where a trace tells names, a partition can claim jobs by them; equal numbers may differ."""
+    gpu = Partition("gpu", {"partition": frozenset({"gpu", 3}), "queue": frozenset({"night"})})
+    declared = Partitions((gpu, REST))
+    plain = Job(1, 0, 1, (1,), 10, partition=9, queue=9)
+    assert declared.of(plain) == REST
+    found = declared.of(plain._replace(**told))
+    assert found is not None and found.name == name
+
+
 def test_a_job_may_belong_to_none() -> None:
     """Without a partition for the rest, a job that none names is in none."""
     assert Partitions((SHORT, DEBUG)).of(Job(1, 0, 1, (1,), 10, queue=8)) is None

@@ -266,3 +266,30 @@ def test_unknown_resource_type(tmp_path):
     with pytest.raises(InputError, match=r"asks for gpu.*there are: core") as caught:
         source_of(path, SYSTEM, unit={"core": 1, "gpu": 1})
     assert caught.value.findings[0].place.file == str(path)
+
+
+def test_dependencies(tmp_path):
+    """The preceding job and the think time are read where that is wanted; unknown ones counted."""
+
+    def after(number, preceding, think_time, **fields):
+        return record(number, **fields).removesuffix("-1 -1") + f"{preceding} {think_time}"
+
+    lines = [
+        after(1, 9, 30),  # an unknown job
+        after(2, 3, 30, run=0),  # is skipped itself
+        after(3, 1, 30),
+        after(4, 2, 30),  # the other is skipped
+        after(5, 6, 30),  # the other comes later
+        after(6, 3, -1),
+        after(7, -1, 30),
+    ]
+    source, jobs = read(tmp_path, *lines)
+    assert not source.dependencies
+    assert {(traced.job.after, traced.job.think_time) for traced in jobs} == {((), 0)}
+    assert not source.account.clipped
+    source, jobs = read(tmp_path, *lines, dependencies="honour")
+    assert source.dependencies
+    found = {traced.job.job_id: (traced.job.after, traced.job.think_time) for traced in jobs}
+    assert found == {1: ((), 0), 3: ((1,), 30), 4: ((), 0), 5: ((), 0), 6: ((3,), 0), 7: ((), 0)}
+    assert source.account.clipped == {"unknown_preceding_job": 3}
+    assert list(source.jobs()) == jobs

@@ -1,0 +1,134 @@
+"""Moments of a trace as a scenario gives them: seconds since its beginning, or dates and times."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, field_validator
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.parameters import LARGEST, Params, parse_duration
+from hpcsched.workload.instants import Calendar, calendar_of
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?")
+_DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"
+
+
+def read_moment(value: Any) -> int | str:
+    """Return whole seconds, or a date and time as it is written; raises ValueError otherwise."""
+    if isinstance(value, str):
+        if re.match(r"\s*\d{4}-", value):
+            return _read_date(value.strip())
+        try:
+            value = parse_duration(value)
+        except ValueError:
+            raise ValueError(
+                "expected a duration such as 90s, 12h or 30d, or a date such as 2014-05-31 or"
+                f" 2014-05-31T12:00, found {value!r}"
+            ) from None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise ValueError(f"expected a duration of 0 s to {LARGEST} s, or a date, found {value}")
+    return value
+
+
+def _read_date(text: str) -> str:
+    try:
+        if not _DATE.fullmatch(text):
+            raise ValueError
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"expected a date such as 2014-05-31 or 2014-05-31T12:00, found {text!r}"
+        ) from None
+    return text
+
+
+if TYPE_CHECKING:
+    Moment = int | str
+else:
+    Moment = Annotated[
+        int | str,
+        PlainValidator(read_moment),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "integer", "minimum": 0},
+                    {"type": "string", "pattern": _DURATION_PATTERN},
+                    {"type": "string", "pattern": rf"^\s*{_DATE.pattern}\s*$"},
+                ]
+            }
+        ),
+    ]
+    """A number of seconds, a text with units (`30d`), or a date and time by the trace's clocks."""
+
+
+class Span(Params):
+    """A part of a trace: from `start`, up to and without `end`."""
+
+    start: Moment = Field(
+        0,
+        description="Where it begins: seconds or a duration (30d) since second 0 of the trace, or"
+        " since the first submission where submit times are Unix times; or a date (2014-05-31,"
+        " 2014-05-31T12:00) by the trace's own clocks.",
+    )
+    end: Moment | None = Field(
+        None,
+        description="Where it ends, as for `start`; jobs submitted then are outside."
+        " At the end of the trace, if not given.",
+    )
+
+    @field_validator("end")
+    @classmethod
+    def _after_start(cls, end: int | str | None, info: ValidationInfo) -> int | str | None:
+        start = info.data.get("start", 0)
+        # Of a duration and a date, only the trace knows which is earlier.
+        if isinstance(start, int) and isinstance(end, int) and end <= start:
+            raise ValueError(f"expected an end after the start, {start} s, found {end} s")
+        if isinstance(start, str) and isinstance(end, str) and _moment(end) <= _moment(start):
+            raise ValueError(f"expected an end after the start, {start}, found {end}")
+        return end
+
+    def seconds(self, comments: Sequence[str], first_submit_time: int) -> tuple[int, int | None]:
+        """Return the submit times where it begins and ends; None: it does not end.
+
+        They are those of a trace with these header comments and this first submission. Raises
+        InputError for a date where the trace does not say when it was, and where the end turns out
+        not to be after the start.
+        """
+        calendar = calendar_of(comments, first_submit_time)
+        origin = first_submit_time if calendar.of_unix_times else 0
+        start = second_of(self.start, calendar, origin)
+        end = None if self.end is None else second_of(self.end, calendar, origin)
+        if end is not None and end <= start:
+            raise _problem(
+                "empty-window",
+                f"expected an end after the start: {self.start} is second {start} of the trace, and"
+                f" {self.end} is second {end}",
+            )
+        return start, end
+
+
+def second_of(moment: int | str, calendar: Calendar, origin: int) -> int:
+    """Return the second of a trace that a moment is; durations count from the origin, in seconds.
+
+    Dates are by the zone of the calendar. Raises InputError for a date in a trace that does not say
+    when it was.
+    """
+    if isinstance(moment, int):
+        return origin + moment
+    if not calendar.known:
+        raise _problem(
+            "no-dates",
+            f"{moment} is no second of this trace, which does not say when it was; expected a"
+            " duration since its second 0, such as 30d",
+        )
+    return int(_moment(moment).replace(tzinfo=calendar.zone).timestamp()) - calendar.start
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _problem(rule: str, message: str) -> InputError:
+    return InputError(Finding(rule, message, key="trace.transforms"))

@@ -1,0 +1,178 @@
+"""A trace source behind transforms, which looks like any other source."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hpcsched.errors import PluginError
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.instants import moved_comments
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.numbers_seen import NumbersSeen
+from hpcsched.workload.source import TraceSource, has_dependencies
+from hpcsched.workload.transform import Transform, TransformAccount
+
+
+@dataclass(slots=True)
+class _Stage:
+    """One transform at work: its name, its account, and what has been seen of its jobs."""
+
+    name: str
+    transform: Transform
+    account: TransformAccount
+    first_submit_time: int | None = None
+    exhausted: bool = False
+
+    @property
+    def on_its_way(self) -> int:
+        """How many jobs it has taken and neither passed on nor counted as taken away."""
+        counts = self.account.counts
+        return counts.read - counts.submitted - counts.skipped.total()
+
+    def comments(self, before: Sequence[str]) -> Sequence[str]:
+        """Return the header comments behind it, given those before it."""
+        return moved_comments(before, self.account.origin, self.first_submit_time or 0)
+
+
+@dataclass(slots=True)
+class TransformedSource:
+    """Applies transforms, one after the other, to the jobs of a source, as these are asked for.
+
+    `transforms` are named, for the header and for errors. Where `keeps_requests`, none of them
+    changes what units ask for or where they may run.
+    """
+
+    source: TraceSource
+    transforms: Sequence[tuple[str, Transform]]
+    keeps_requests: bool
+    _stages: list[_Stage] = field(init=False, default_factory=list)
+    _left_out: Counter[str] = field(init=False, default_factory=Counter)
+
+    @property
+    def dependencies(self) -> bool:
+        """Whether jobs may wait for others to end, as those of the source may."""
+        return has_dependencies(self.source)
+
+    @property
+    def account(self) -> TraceAccount:
+        """What became of the records read so far, in the source and in the transforms.
+
+        What is still on its way counts as submitted.
+        """
+        account = self.source.account
+        parts = [account, *(stage.account.counts for stage in self._stages)]
+        skipped = _sum([part.skipped for part in parts])
+        return TraceAccount(
+            account.read,
+            account.read - skipped.total(),
+            skipped,
+            _sum([*(part.clipped for part in parts), self._left_out]),
+            _sum([part.changed for part in parts]),
+        )
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """The header of the source, with second 0 where it is now, and the transforms' names."""
+        names = ", ".join(name for name, _ in self.transforms)
+        note = f"Note: transformed by hpcsched: {names}"
+        return [*self._comments(len(self._stages)), note]
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that the source reads."""
+        return self.source.files
+
+    @property
+    def uniform_request(self) -> tuple[int, ...] | None:
+        """The source's, unless a transform may change requests."""
+        return self.source.uniform_request if self.keeps_requests else None
+
+    @property
+    def fraction_read(self) -> float | None:
+        """How much of the source has been read, from 0 to 1; None where that is unknown."""
+        return self.source.fraction_read
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the transformed jobs by ascending submit time.
+
+        Raises InputError where the trace cannot be used, and PluginError where a transform loses
+        jobs without account, or changes their order.
+        """
+        stages: list[_Stage] = []
+        jobs = self.source.jobs()
+        self._stages, self._left_out = stages, Counter()
+        for k, (name, transform) in enumerate(self.transforms):
+            account = TransformAccount(lambda k=k: self._comments(k))  # type: ignore[misc]
+            stages.append(_Stage(name, transform, account))
+            jobs = self._through(k, jobs)
+        yield from self._without_unknown(jobs) if self.dependencies else jobs
+
+    def _without_unknown(self, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+        """Yield jobs that wait only for those that come before them still, counting the others."""
+        seen = NumbersSeen()
+        for traced in jobs:
+            job, run_time = traced
+            after = tuple(number for number in job.after if number in seen)
+            if len(after) < len(job.after):
+                self._left_out["unknown_preceding_job"] += 1
+                job = job._replace(after=after, think_time=job.think_time if after else 0)
+            seen.add(job.job_id)
+            yield TracedJob(job, run_time)
+
+    def _comments(self, count: int) -> Sequence[str]:
+        """Return the header as it is behind the first so many transforms."""
+        comments = self.source.comments
+        for stage in self._stages[:count]:
+            comments = stage.comments(comments)
+        return comments
+
+    def _through(self, k: int, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+        """Yield what a transform makes of jobs, watching what it does."""
+        stage = self._stages[k]
+        counts, latest = stage.account.counts, 0
+        for traced in stage.transform.apply(_taken(stage, jobs), stage.account):
+            if traced.job.submit_time < latest:
+                raise PluginError(
+                    f"the transform {stage.name!r} is at fault: expected jobs by ascending submit"
+                    f" time, found job {traced.job.job_id} at {traced.job.submit_time} after one at"
+                    f" {latest}"
+                )
+            latest = traced.job.submit_time
+            counts.submitted += 1
+            yield traced
+        if stage.account.ended is not None:
+            left = self._on_the_way_to(k)
+            if left:
+                counts.skipped[stage.account.ended] += left
+        elif stage.on_its_way or not stage.exhausted:
+            raise PluginError(
+                f"the transform {stage.name!r} is at fault: expected every job passed on or counted"
+                f" as taken away, found {stage.on_its_way} that were neither, and"
+                f" {'all' if stage.exhausted else 'not all'} jobs read"
+            )
+
+    def _on_the_way_to(self, k: int) -> int:
+        """Return how many records have been read, but not got through a transform or skipped."""
+        account, stages = self.source.account, self._stages[: k + 1]
+        skipped = account.skipped.total()
+        skipped += sum(stage.account.counts.skipped.total() for stage in stages)
+        return account.read - skipped - stages[-1].account.counts.submitted
+
+
+def _taken(stage: _Stage, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+    """Yield the jobs that a transform asks for, counting them."""
+    counts = stage.account.counts
+    for traced in jobs:
+        if stage.first_submit_time is None:
+            stage.first_submit_time = traced.job.submit_time
+        counts.read += 1
+        yield traced
+    stage.exhausted = True
+
+
+def _sum(counters: Sequence[Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for counter in counters:
+        total.update(counter)
+    return total

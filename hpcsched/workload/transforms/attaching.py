@@ -1,0 +1,167 @@
+"""Transform `attach`: jobs that ask for a resource type of which the trace says nothing."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from hpcsched.parameters import (
+    LARGEST,
+    Listed,
+    Params,
+    PositiveAmount,
+    ResourceType,
+    parse_amount,
+)
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.synthetic.draws import Draws, Weighted
+from hpcsched.workload.transform import TransformAccount
+from hpcsched.workload.transforms.context import Context
+from hpcsched.workload.transforms.own_draws import own_seed
+from hpcsched.workload.transforms.rooms import Rooms, TooLarge, asking
+
+UNIT = "unit"
+"""The word for: so much a job unit, whatever else it asks for."""
+
+_Weight = Annotated[float, Field(ge=0)]
+_FORMS = (("min", "max"), ("median", "spread"), ("values", "weights"))
+
+
+class Distribution(Params):
+    """What amounts are drawn from: evenly, a log-normal distribution, or a list of them."""
+
+    min: PositiveAmount | None = Field(None, description="Drawn evenly: the least.")
+    max: PositiveAmount | None = Field(None, description="Drawn evenly: the most.")
+    median: PositiveAmount | None = Field(
+        None, description="Of a log-normal distribution: half of the amounts are below."
+    )
+    spread: float | None = Field(
+        None,
+        gt=0,
+        le=10,
+        description="Of a log-normal distribution: the standard deviation of the amounts' natural"
+        " logarithms.",
+    )
+    values: Annotated[tuple[PositiveAmount, ...] | None, Listed] = Field(
+        None, description="One of these amounts."
+    )
+    weights: Annotated[tuple[_Weight, ...] | None, Listed] = Field(
+        None, description="How often each of `values` is drawn, in proportion; all alike otherwise."
+    )
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> Self:
+        given = [[key for key in form if getattr(self, key) is not None] for form in _FORMS]
+        used = [keys for keys in given if keys]
+        if len(used) != 1 or used[0] == ["weights"] or used[0] in (["min"], ["max"]):
+            found = " and ".join(key for keys in used for key in keys) or "nothing"
+            forms = "min and max, or median and spread, or values (and weights)"
+            raise ValueError(f"expected {forms}, found {found}")
+        if used[0] in (["median"], ["spread"]):
+            raise ValueError(f"expected median and spread together, found {used[0][0]} alone")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"expected min to be at most max, found {self.min} and {self.max}")
+        if self.values is not None:
+            self._check_weights(self.values)
+        return self
+
+    def _check_weights(self, values: tuple[int, ...]) -> None:
+        if not values:
+            raise ValueError("expected at least one of values, found none")
+        if self.weights is None:
+            return
+        if len(self.weights) != len(values):
+            raise ValueError(
+                f"expected a weight for each of {len(values)} values, found {len(self.weights)}"
+            )
+        if not any(self.weights):
+            raise ValueError("expected a weight above 0, found none")
+
+    def draw(self, draws: Draws) -> int:
+        """Draw an amount of at least 1."""
+        if self.min is not None and self.max is not None:
+            return self.min + draws.below(self.max - self.min + 1)
+        if self.median is not None and self.spread is not None:
+            return max(1, min(LARGEST, round(draws.log_normal(self.median, self.spread))))
+        assert self.values is not None
+        return Weighted(self.values, self.weights or (1.0,) * len(self.values)).draw(draws)
+
+
+class AttachParams(Params):
+    """Which resource type jobs ask for, how many of them do, and for how much."""
+
+    resource: Annotated[str, ResourceType()] = Field(
+        description="The resource type; jobs that ask for it already are left as they are."
+    )
+    amount: PositiveAmount | Distribution = Field(
+        description="How much: an amount, or what it is drawn from."
+    )
+    per: Annotated[str, ResourceType(beside=(UNIT,))] = Field(
+        UNIT,
+        description="What has so much: each job unit (`unit`), or each core or other amount of 1 of"
+        " a resource type that a unit asks for.",
+    )
+    share: float = Field(1.0, gt=0, le=1, description="The share of jobs that ask for it.")
+    too_large: TooLarge = Field(
+        "clip",
+        description="What to do with a job that does not fit on the idle system with so much: give"
+        " it as much as fits, or take it away.",
+    )
+    seed: int = Field(
+        0, ge=0, description="Another number draws other amounts, in the same scenario."
+    )
+
+    @field_validator("amount", mode="before")
+    @classmethod
+    def _by_its_form(cls, amount: Any, info: ValidationInfo) -> Any:
+        """Read it as what it looks like, so that what is wrong with it is said once."""
+        if isinstance(amount, dict):
+            return Distribution.model_validate(amount, context=info.context)
+        return parse_amount(amount) if isinstance(amount, str) else amount
+
+
+class Attach:
+    """Lets jobs ask for a resource type, by a draw for each that follows from its number.
+
+    A job gets the same whatever comes before it. One that is given something counts as
+    `RESOURCE_attached`. One that does not fit on the idle system with so much is clipped or skipped
+    as `RESOURCE_too_large`; clipped to nothing, it is passed on as it was.
+    """
+
+    def __init__(self, params: AttachParams, context: Context) -> None:
+        self._params = params
+        self._seed = context.seed
+        self._system: System = context.system
+        self._resource = context.system.resource_types.index(params.resource)
+        self._rooms = Rooms(context.system)
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs, without those that are too large where that is asked for."""
+        name, resource = self._params.resource, self._resource
+        for traced in jobs:
+            job, run_time = traced
+            wanted = 0 if job.unit_request[resource] else self._wanted(job)
+            if wanted and self._rooms.room_for(asking(job, resource, wanted)) < job.units:
+                if self._params.too_large == "skip":
+                    account.skip(f"{name}_too_large")
+                    continue
+                account.clip(f"{name}_too_large")
+                wanted = self._rooms.most_of(job, resource, wanted)
+            if wanted:
+                account.change(f"{name}_attached")
+                yield TracedJob(asking(job, resource, wanted), run_time)
+            else:
+                yield traced
+
+    def _wanted(self, job: Job) -> int:
+        """Return how much a unit of a job is to ask for, in the system's units."""
+        params = self._params
+        draws = Draws(own_seed(self._seed, params.seed, params.resource, job.job_id))
+        if not draws.chance(params.share):
+            return 0
+        amount = params.amount
+        each = amount if isinstance(amount, int) else amount.draw(draws)
+        if params.per != UNIT:
+            each *= self._system.declared(job.unit_request)[params.per]
+        return self._system.request({params.resource: each})[self._resource]

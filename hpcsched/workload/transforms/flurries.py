@@ -1,0 +1,152 @@
+"""Transform `without-flurries`: a trace without bursts of activity of a single user.
+
+Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
+flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely to
+happen again, can decide what a simulation comes to. The cleaned logs of the Parallel Workloads
+Archive leave such bursts out, as they were found by looking. That is what a list is for. The rule
+is a definition of this project, for logs that nobody has looked at.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from hpcsched.parameters import Listed, Params, PositiveDuration
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.moments import Span
+from hpcsched.workload.transform import TransformAccount
+
+
+class Flurry(Span):
+    """A flurry that is known: the jobs of a user, submitted from `start` on and before `end`."""
+
+    user: int = Field(ge=0, description="The number of the user.")
+
+
+class WithoutFlurriesParams(Params):
+    """Which jobs are flurries: those listed, those that a rule finds, or both."""
+
+    flurries: Annotated[tuple[Flurry, ...], Listed] = Field(
+        (), description="Flurries that are known, each a user and a part of the trace."
+    )
+    more_than: int | None = Field(
+        None,
+        ge=1,
+        description="More jobs of one user than this, submitted within the time `within`, are a"
+        " flurry; all of them are removed.",
+    )
+    within: PositiveDuration | None = Field(
+        None,
+        description="In which time, in seconds or with a unit, for `more_than`: the last of them is"
+        " submitted less than this after the first.",
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if (self.more_than is None) != (self.within is None):
+            missing = "within" if self.within is None else "more_than"
+            raise ValueError(f"expected more_than and within together, found no {missing}")
+        if self.more_than is None and not self.flurries:
+            raise ValueError("expected flurries, or more_than and within, found neither")
+        return self
+
+
+class WithoutFlurries:
+    """Takes away the jobs of flurries, which count as `flurry`.
+
+    By the rule, a job belongs to a flurry if it is one of n + 1 consecutive jobs of its user of
+    which the last is submitted less than T seconds after the first; n is `more_than` and T is
+    `within`. A job is passed on when that is settled: the jobs of the last T seconds are held. Jobs
+    whose user is not given are nobody's flurry.
+    """
+
+    def __init__(self, params: WithoutFlurriesParams) -> None:
+        self._params = params
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the other jobs; raises InputError for a date that means nothing here."""
+        params = self._params
+        if params.flurries:
+            jobs = _without_listed(params.flurries, jobs, account)
+        if params.more_than is not None and params.within is not None:
+            jobs = _without_found(params.more_than, params.within, jobs, account)
+        yield from jobs
+
+
+def _without_listed(
+    flurries: Sequence[Flurry], jobs: Iterator[TracedJob], account: TransformAccount
+) -> Iterator[TracedJob]:
+    first = next(jobs, None)
+    if first is None:
+        return
+    known: dict[int | None, list[tuple[int, int | None]]] = defaultdict(list)
+    for flurry in flurries:
+        known[flurry.user].append(flurry.seconds(account.comments, first.job.submit_time))
+    for traced in chain((first,), jobs):
+        user, submit_time = traced.job.user, traced.job.submit_time
+        if any(
+            start <= submit_time and (end is None or submit_time < end)
+            for start, end in known.get(user, ())
+        ):
+            account.skip("flurry")
+        else:
+            yield traced
+
+
+class _Held:
+    """A job that is held until it is settled whether it belongs to a flurry."""
+
+    __slots__ = ("in_flurry", "traced")
+
+    def __init__(self, traced: TracedJob) -> None:
+        self.traced = traced
+        self.in_flurry = False
+
+
+def _without_found(
+    more_than: int, within: int, jobs: Iterator[TracedJob], account: TransformAccount
+) -> Iterator[TracedJob]:
+    held: deque[_Held] = deque()
+    latest: dict[int, deque[_Held]] = {}  # the user's last n + 1 jobs, of those that are held
+    for traced in jobs:
+        now = traced.job.submit_time
+        while held and now - held[0].traced.job.submit_time >= within:
+            yield from _settled(held.popleft(), latest, account)
+        one = _Held(traced)
+        held.append(one)
+        if traced.job.user is None:
+            continue
+        of_user = latest.setdefault(traced.job.user, deque(maxlen=more_than + 1))
+        of_user.append(one)
+        if len(of_user) > more_than:
+            _mark(of_user)
+    while held:
+        yield from _settled(held.popleft(), latest, account)
+
+
+def _mark(of_user: deque[_Held]) -> None:
+    """Mark jobs from the last one back; whatever is before a marked one is marked already."""
+    for one in reversed(of_user):
+        if one.in_flurry:
+            return
+        one.in_flurry = True
+
+
+def _settled(
+    one: _Held, latest: dict[int, deque[_Held]], account: TransformAccount
+) -> Iterator[TracedJob]:
+    """Yield the job if it is in no flurry; forget it as one of its user's last ones."""
+    user = one.traced.job.user
+    if user is not None:
+        of_user = latest[user]
+        if of_user[0] is one:
+            of_user.popleft()
+        if not of_user:
+            del latest[user]
+    if one.in_flurry:
+        account.skip("flurry")
+    else:
+        yield one.traced

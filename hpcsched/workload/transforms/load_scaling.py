@@ -1,0 +1,45 @@
+"""Transform `scale-load`: the same jobs, submitted more densely or less."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from hpcsched.parameters import Params
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.transform import TransformAccount
+
+
+class ScaleLoadParams(Params):
+    """How many times as much load to offer."""
+
+    factor: float = Field(
+        ge=0.001,
+        le=1000,
+        description="How many times as much load is offered: times between submissions are divided"
+        " by it.",
+    )
+
+
+class ScaleLoad:
+    """Divides the time since the first submission by the factor, rounded to the nearest second.
+
+    Rounding is of that time, not of the time since the job before: it keeps the order, and it does
+    not add up. A job whose submit time changes counts as `submit_time_scaled`.
+    """
+
+    def __init__(self, params: ScaleLoadParams) -> None:
+        self._factor = params.factor
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield all jobs, the first when it was."""
+        began: int | None = None
+        for traced in jobs:
+            job, run_time = traced
+            if began is None:
+                began = job.submit_time
+            scaled = began + int((job.submit_time - began) / self._factor + 0.5)
+            if scaled == job.submit_time:
+                yield traced
+            else:
+                account.change("submit_time_scaled")
+                yield TracedJob(job._replace(submit_time=scaled), run_time)

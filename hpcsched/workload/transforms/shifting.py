@@ -1,0 +1,101 @@
+"""Transform `shift`: jobs submitted earlier or later, all of them or those of some users."""
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
+
+from hpcsched.parameters import LARGEST, Listed, Params, parse_duration
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.transform import TransformAccount
+
+_SIGNED_PATTERN = r"^\s*-?\s*(\d+\s*(s|min|h|d|w)\s*)+$"
+
+
+def _read_signed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
+
+
+if TYPE_CHECKING:
+    SignedDuration = int
+else:
+    SignedDuration = Annotated[
+        int,
+        Field(ge=-LARGEST, le=LARGEST),
+        BeforeValidator(_read_signed),
+        WithJsonSchema(
+            {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": _SIGNED_PATTERN}]}
+        ),
+    ]
+    """Whole seconds, which may be below 0: a number, or a text with units (`-1h`)."""
+
+_Number = Annotated[int, Field(ge=0)]
+
+
+class ShiftParams(Params):
+    """By how much submit times are shifted, and whose."""
+
+    by: SignedDuration = Field(
+        description="How much later jobs are submitted, in seconds or with a unit (2h);"
+        " earlier with a minus (-2h).",
+    )
+    users: Annotated[tuple[_Number, ...] | None, Listed] = Field(
+        None,
+        description="The numbers of the users whose jobs are shifted; all, if nothing is said.",
+    )
+    groups: Annotated[tuple[_Number, ...] | None, Listed] = Field(
+        None,
+        description="The numbers of the groups of users whose jobs are shifted; with `users` as"
+        " well, the jobs of either.",
+    )
+
+    @field_validator("users", "groups")
+    @classmethod
+    def _not_empty(cls, numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        if numbers is not None and not numbers:
+            raise ValueError("expected at least one number, found an empty list")
+        return numbers
+
+
+class Shift:
+    """Adds a constant to submit times; second 0 stays, so that hours of the day do change.
+
+    A shifted job counts as `shifted`; one that would be submitted before second 0 is taken away as
+    `shifted_before_start`. Where only some jobs are shifted, those submitted within as many seconds
+    as they are shifted by are held, to be put in order; at one instant the order stays.
+    """
+
+    def __init__(self, params: ShiftParams) -> None:
+        self._by = params.by
+        self._all = params.users is None and params.groups is None
+        self._users = frozenset(params.users or ())
+        self._groups = frozenset(params.groups or ())
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs."""
+        by, ahead = self._by, 0 if self._all else min(self._by, 0)
+        held: list[tuple[int, int, TracedJob]] = []
+        for number, traced in enumerate(jobs):
+            job, run_time = traced
+            now = job.submit_time
+            if not by or not self._concerns(job):
+                heappush(held, (now, number, traced))
+            elif now + by < 0:
+                account.skip("shifted_before_start")
+            else:
+                account.change("shifted")
+                shifted = TracedJob(job._replace(submit_time=now + by), run_time)
+                heappush(held, (now + by, number, shifted))
+            # What is still to come is submitted now or later, and shifted by no more than `ahead`.
+            settled = now + (by if self._all else ahead)
+            while held and held[0][0] <= settled:
+                yield heappop(held)[-1]
+        while held:
+            yield heappop(held)[-1]
+
+    def _concerns(self, job: Job) -> bool:
+        return self._all or job.user in self._users or job.group in self._groups

@@ -1,0 +1,74 @@
+"""Transform `scale-sizes`: the same jobs, each of more or fewer units."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from hpcsched.parameters import Params
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.transform import TransformAccount
+from hpcsched.workload.transforms.context import Context
+from hpcsched.workload.transforms.own_draws import own_share
+from hpcsched.workload.transforms.rooms import Rooms, TooLarge
+
+
+class ScaleSizesParams(Params):
+    """How many times as many units jobs ask for, and what becomes of those that no longer fit."""
+
+    factor: float = Field(
+        ge=0.001, le=1000, description="How many times as many units a job asks for."
+    )
+    rounding: Literal["drawn", "nearest"] = Field(
+        "drawn",
+        description="How to make whole numbers of units: up or down by a draw for each job, so that"
+        " the mean is right (1.25 is 2 for a quarter of the jobs), or to the nearest (always 1)."
+        " A job keeps at least one unit.",
+    )
+    too_large: TooLarge = Field(
+        "clip",
+        description="What to do with a job that no longer fits on the idle system: give it as many"
+        " units as fit, or take it away.",
+    )
+
+
+class ScaleSizes:
+    """Multiplies the units of each job.
+
+    A job with another number of units than before counts as `size_scaled`. One that does not fit
+    any more is clipped or skipped as `scaled_too_large`.
+    """
+
+    def __init__(self, params: ScaleSizesParams, context: Context) -> None:
+        self._params = params
+        self._seed = context.seed
+        self._rooms = Rooms(context.system)
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs, without those that are too large where that is asked for."""
+        for traced in jobs:
+            job, run_time = traced
+            units = self._scaled(job.units, job.job_id)
+            if units > job.units:
+                # A job that did not fit before does not become smaller.
+                room = max(self._rooms.room_for(job), job.units)
+                if units > room and self._params.too_large == "skip":
+                    account.skip("scaled_too_large")
+                    continue
+                if units > room:
+                    account.clip("scaled_too_large")
+                    units = room
+            if units == job.units:
+                yield traced
+            else:
+                account.change("size_scaled")
+                yield TracedJob(job._replace(units=units), run_time)
+
+    def _scaled(self, units: int, job_id: int) -> int:
+        exact = units * self._params.factor
+        whole = int(exact)
+        drawn = self._params.rounding == "drawn"
+        bound = own_share(self._seed, job_id) if drawn else 0.5
+        # Half a unit is rounded up, and no part of one never is.
+        up = exact - whole > bound if drawn else exact - whole >= bound
+        return max(whole + up, 1)

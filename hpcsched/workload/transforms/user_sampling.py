@@ -1,0 +1,56 @@
+"""Transform `sample-users`: the jobs of a share of the users."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from hpcsched.parameters import Params
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.transform import TransformAccount
+from hpcsched.workload.transforms.context import Context
+from hpcsched.workload.transforms.own_draws import own_share
+
+
+class SampleUsersParams(Params):
+    """How many of the users to keep."""
+
+    share: float = Field(
+        gt=0,
+        le=1,
+        description="The share of users to keep: each is drawn, so that it is nearly so many.",
+    )
+    without_user: Literal["keep", "skip"] = Field(
+        "keep", description="What to do with jobs whose user is not given."
+    )
+    seed: int = Field(
+        0,
+        ge=0,
+        description="Another number keeps other users, of the same trace in the same scenario.",
+    )
+
+
+class SampleUsers:
+    """Passes on all jobs of the users that are kept; the others' count as `not_sampled`.
+
+    Whether a user is kept follows from the user's number and the seeds alone. With a larger share
+    the same users are kept, and more. What is held is one answer for each user.
+    """
+
+    def __init__(self, params: SampleUsersParams, context: Context) -> None:
+        self._params = params
+        self._seed = context.seed
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs of the users that are kept."""
+        keeps: dict[int | None, bool] = {None: self._params.without_user == "keep"}
+        for traced in jobs:
+            user = traced.job.user
+            keep = keeps.get(user)
+            if keep is None:
+                drawn = own_share(self._seed, self._params.seed, user or 0)
+                keep = keeps[user] = drawn < self._params.share
+            if keep:
+                yield traced
+            else:
+                account.skip("not_sampled")

@@ -1,0 +1,50 @@
+"""Transform `window`: a part of a trace, by time."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from pydantic import Field
+
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.moments import Span
+from hpcsched.workload.transform import TransformAccount
+
+
+class WindowParams(Span):
+    """Which part of the trace to use: jobs submitted from `start` on and before `end`."""
+
+    shift: bool = Field(
+        True,
+        description="Whether the window's start becomes second 0; dates stay what they were."
+        " Otherwise submit times stay.",
+    )
+
+
+class Window:
+    """Passes on the jobs of a window, and stops at its end.
+
+    Others count as `outside_window`, as far as they were read. Jobs that run at its beginning are
+    not there: the system is empty then.
+    """
+
+    def __init__(self, params: WindowParams) -> None:
+        self._params = params
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield the jobs of the window; raises InputError for a date that means nothing here."""
+        first = next(jobs, None)
+        if first is None:
+            return
+        start, end = self._params.seconds(account.comments, first.job.submit_time)
+        shift = start if self._params.shift else 0
+        account.move_origin(shift)
+        for job, run_time in chain((first,), jobs):
+            if end is not None and job.submit_time >= end:
+                account.end("outside_window")
+                return
+            if job.submit_time < start:
+                account.skip("outside_window")
+            elif shift:
+                yield TracedJob(job._replace(submit_time=job.submit_time - shift), run_time)
+            else:
+                yield TracedJob(job, run_time)

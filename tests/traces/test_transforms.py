@@ -1,0 +1,89 @@
+"""Transforms of a real log: KTH-SP2."""
+
+from pathlib import Path
+
+import pytest
+
+from hpcsched.assembly import assemble
+from hpcsched.scenario import load_scenario
+from hpcsched.workload.census import CensusResult, take_census
+from hpcsched.workload.source import TraceSource
+from tests.real_traces import KTH_SP2, trace
+
+SCENARIO = """\
+name: kth
+system: {groups: [{name: node, count: 100, resources: {core: 1, mem: 4GiB}}]}
+trace: {source: swf, path: %s, unit: {core: 1}, transforms: %s}
+dispatcher: easy
+"""
+
+
+@pytest.fixture
+def census(tmp_path: Path):
+    """Return what takes a census of KTH-SP2 behind transforms, and returns the source with it."""
+    log = trace(KTH_SP2)
+
+    def take(transforms: str) -> tuple[TraceSource, CensusResult]:
+        path = tmp_path / "kth.yaml"
+        path.write_text(SCENARIO % (log, transforms), encoding="utf-8")
+        parts = assemble(load_scenario(path))
+        return parts.source, take_census(parts.source, parts.system, (3600, 18000))
+
+    return take
+
+
+def test_load(census) -> None:
+    """A quarter more load by denser submissions is that to within rounding; by sizes, nearly.
+
+    Sizes miss a little, where jobs are cut at 100 processors; and what is drawn is right only on
+    average.
+    """
+    (_, plain), (_, denser) = census("[]"), census("[{name: scale-load, factor: 1.25}]")
+    ratio = denser.offered_load.by_demand_percent / plain.offered_load.by_demand_percent
+    assert ratio == pytest.approx(1.25, rel=1e-6)
+    assert denser.run_times == plain.run_times
+    source, larger = census("[{name: scale-sizes, factor: 1.25}]")
+    ratio = larger.offered_load.by_demand_percent / plain.offered_load.by_demand_percent
+    assert 1.22 < ratio < 1.26
+    assert source.account.clipped["scaled_too_large"] > 0
+    assert larger.arrivals == plain.arrivals
+
+
+def test_users(census) -> None:
+    """Half of the 214 users are sampled, within 3.5 standard deviations, with all their jobs."""
+    _, plain = census("[]")
+    source, half = census("[{name: sample-users, share: 0.5}]")
+    assert plain.submitters.users == 214
+    assert abs(half.submitters.users - 107) < 26
+    assert half.arrivals.jobs + source.account.skipped["not_sampled"] == plain.arrivals.jobs
+
+
+def test_a_month(census) -> None:
+    """November 1996 by the log's own clocks, which the header of the window still tells."""
+    source, month = census("[{name: window, start: 1996-11-01, end: 1996-12-01}]")
+    start = "UnixStartTime: 846802800"  # 1996-11-01T00:00 in Stockholm
+    assert start in source.comments
+    assert month.arrivals.last_submit_time_seconds < 30 * 86400
+    assert [k for k, share in enumerate(month.cycles.month_shares) if share] == [10]
+    assert sum(source.account.skipped.values()) + month.arrivals.jobs == source.account.read
+
+
+def test_flurries(census) -> None:
+    """Few jobs belong to bursts of more than 50 an hour, and none to one of more than 100."""
+    source, rest = census("[{name: without-flurries, more_than: 50, within: 1h}]")
+    assert source.account.skipped["flurry"] == 346
+    assert rest.arrivals.jobs == 28481 - 346
+    source, _ = census("[{name: without-flurries, more_than: 100, within: 1h}]")
+    assert source.account.skipped["flurry"] == 0
+
+
+def test_memory(census) -> None:
+    """A median of 1 GiB a core on nodes of 4 GiB: one in sixteen or so is cut, by its distribution.
+
+    The logarithm of four is 1.386; with a spread of 0.9 that is 1.54 standard deviations, above
+    which 6.2 % lie.
+    """
+    source, _ = census("[{name: attach, resource: mem, amount: {median: 1GiB, spread: 0.9}}]")
+    account = source.account
+    assert account.changed["mem_attached"] == account.submitted == 28481
+    assert account.clipped["mem_too_large"] / 28481 == pytest.approx(0.062, abs=0.005)

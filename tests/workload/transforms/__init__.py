@@ -1,0 +1,1 @@
+"""Tests of what changes a trace on its way to the simulator."""

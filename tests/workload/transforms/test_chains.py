@@ -1,0 +1,217 @@
+"""Transforms one after the other: accounts, headers, faults, and what composes."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.errors import PluginError
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.transform import TransformAccount
+from hpcsched.workload.transformed_source import TransformedSource
+from tests.builders import traced
+from tests.strategies import tries
+from tests.workload.transforms.chains import Given, chain, numbers, read, submitted, times
+
+STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("window", {"start": 5, "end": 40}),
+    ("window", {"start": 3, "shift": False}),
+    ("first", {"jobs": 6}),
+    ("without-flurries", {"more_than": 2, "within": 6}),
+    ("without-flurries", {"flurries": [{"user": 1, "start": 4, "end": 20}]}),
+    ("sample-users", {"share": 0.6}),
+    ("scale-load", {"factor": 1.7}),
+    ("scale-sizes", {"factor": 1.6}),
+    ("scale-sizes", {"factor": 2.5, "too_large": "skip"}),
+    ("shift", {"by": 7, "users": [1]}),
+    ("shift", {"by": -7, "groups": [1, 2]}),
+    ("attach", {"resource": "mem", "amount": {"min": 1, "max": 40}}),
+    ("attach", {"resource": "gpu", "amount": 1, "share": 0.5, "too_large": "skip"}),
+)
+
+
+@st.composite
+def traces(draw) -> list[TracedJob]:
+    """Draw up to 30 jobs of three users and two groups, in bursts."""
+    jobs, now = [], 0
+    for number in range(draw(st.integers(0, 30))):
+        now += draw(st.sampled_from([0, 0, 1, 2, 9]))
+        units, user = draw(st.integers(1, 16)), draw(st.sampled_from([None, 0, 1, 2]))
+        group = draw(st.integers(1, 3))
+        jobs.append(traced(number, now, units, 60, (1, 0, 0), user=user, group=group))
+    return jobs
+
+
+chains = st.lists(st.sampled_from(STEPS), min_size=1, max_size=4)
+
+
+@tries(300)
+@given(traces(), chains)
+def test_every_record_counts_once(jobs: list[TracedJob], steps: list[Any]) -> None:
+    """In any chain the account balances, at the end and all the way; order and results hold."""
+    source = chain(Given(jobs), *steps)
+    whole = read(source)  # checks account and order
+    account = source.account
+    for passed, _ in enumerate(source.jobs(), 1):
+        assert passed <= source.account.submitted <= len(jobs)
+    assert source.account == account
+    assert read(source) == whole
+    assert set(numbers(whole)) <= set(numbers(jobs))
+    assert len(set(numbers(whole))) == len(whole)
+
+
+@tries(100)
+@given(traces(), chains)
+def test_a_chain_is_its_transforms_one_by_one(jobs: list[TracedJob], steps: list[Any]) -> None:
+    """Applying them at once, or each to what the one before has made, is the same."""
+    by_steps = jobs
+    for step in steps:
+        by_steps = read(chain(Given(by_steps), step))
+    assert read(chain(Given(jobs), *steps)) == by_steps
+
+
+@tries(100)
+@given(traces(), st.integers(0, 50), st.integers(1, 20))
+def test_window_then_first(jobs: list[TracedJob], start: int, count: int) -> None:
+    """The first jobs of a window are those of the trace from there on."""
+    source = chain(
+        Given(jobs), ("window", {"start": start, "shift": False}), ("first", {"jobs": count})
+    )
+    assert read(source) == [one for one in jobs if one.job.submit_time >= start][:count]
+
+
+@tries(100)
+@given(traces(), st.integers(1, 30), st.integers(1, 30))
+def test_first_of_first(jobs: list[TracedJob], one: int, other: int) -> None:
+    """The smaller number counts."""
+    both = chain(Given(jobs), ("first", {"jobs": one}), ("first", {"jobs": other}))
+    assert read(both) == jobs[: min(one, other)]
+
+
+def test_there_and_back() -> None:
+    """A shift and its opposite, and a factor and its inverse where nothing is rounded."""
+    jobs = submitted([0, 8, 80])
+    back = chain(Given(jobs), ("shift", {"by": 5}), ("shift", {"by": -5}))
+    assert read(back) == jobs
+    back = chain(Given(jobs), ("scale-load", {"factor": 4}), ("scale-load", {"factor": 0.25}))
+    assert read(back) == jobs
+
+
+def test_uniform_requests() -> None:
+    """They stay uniform unless a transform may change them."""
+    given_jobs = Given(submitted([0]), uniform_request=(1, 0, 0))
+    kept = [step for step in STEPS if step[0] != "attach"]
+    assert chain(given_jobs, *kept).uniform_request == (1, 0, 0)
+    assert chain(given_jobs, *STEPS).uniform_request is None
+    assert chain(Given(submitted([0])), *kept).uniform_request is None
+
+
+def test_the_rest_is_the_source_s() -> None:
+    """Its header with a note, its files, and how much of it has been read."""
+    given_jobs = Given(submitted([0, 1]), ["Computer: A"])
+    source = chain(given_jobs, ("first", {"jobs": 1}), ("scale-load", {"factor": 2}))
+    note = "Note: transformed by hpcsched: first, scale-load"
+    assert source.comments == ["Computer: A", note]
+    assert list(source.files) == []
+    next(source.jobs())
+    assert source.fraction_read == 0.5
+
+
+def test_a_source_that_sorts_has_read_more() -> None:
+    """What it has read, and nobody asked for, is after the first jobs too."""
+
+    class Sorting(Given):
+        def jobs(self) -> Iterator[TracedJob]:
+            for one in super().jobs():
+                self.account.read = 5
+                yield one
+
+    source = chain(Sorting(submitted([0, 1, 2, 3, 4])), ("first", {"jobs": 2}))
+    assert numbers(read(source)) == [1, 2]
+    assert source.account.skipped == {"after_first_jobs": 3}
+
+
+def test_jobs_that_wait_for_others() -> None:
+    """Where a job that others wait for is gone, they no longer wait for it, and that is counted."""
+    jobs = [
+        traced(1, 0, 1, 60, (1, 0, 0)),
+        traced(2, 10, 1, 60, (1, 0, 0), after=(1,), think_time=5),
+        traced(3, 20, 1, 60, (1, 0, 0), after=(2,), think_time=5),
+    ]
+    source = chain(Given(jobs, dependencies=True), ("window", {"start": 10, "shift": False}))
+    assert source.dependencies
+    assert [(one.job.after, one.job.think_time) for one in read(source)] == [((), 0), ((2,), 5)]
+    assert source.account.clipped == {"unknown_preceding_job": 1}
+    assert not chain(Given(jobs), ("first", {"jobs": 1})).dependencies
+
+
+Apply = Callable[[Iterator[TracedJob]], Iterator[TracedJob]]
+
+
+def loses(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+    """Take a job away and say nothing."""
+    next(jobs)
+    yield from jobs
+
+
+def stops(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+    """Stop after a job and say nothing."""
+    yield next(jobs)
+
+
+def mixes(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
+    """Turn the order round."""
+    yield from reversed(list(jobs))
+
+
+@pytest.mark.parametrize(
+    ("apply", "message"),
+    [
+        (loses, "found 1 that were neither, and all jobs read"),
+        (stops, "found 0 that were neither, and not all jobs read"),
+        (mixes, "found job 2 at 5 after one at 9"),
+    ],
+)
+def test_a_transform_at_fault(apply: Apply, message: str) -> None:
+    """A plugin that breaks its promises is named."""
+
+    class Faulty:
+        def apply(
+            self, jobs: Iterator[TracedJob], account: TransformAccount
+        ) -> Iterator[TracedJob]:
+            return apply(jobs)
+
+    source = TransformedSource(Given(submitted([0, 5, 9])), [("faulty", Faulty())], True)
+    with pytest.raises(PluginError, match=f"the transform 'faulty' is at fault.*{message}"):
+        list(source.jobs())
+
+
+def test_times_are_those_behind_the_transforms_before() -> None:
+    """A window after a shift is of the shifted times."""
+    jobs = submitted([0, 10, 20])
+    source = chain(Given(jobs), ("shift", {"by": 5}), ("window", {"start": 10, "end": 20}))
+    assert times(read(source)) == [5]
+
+
+@pytest.mark.parametrize(
+    ("step", "most"),
+    [
+        (("window", {"start": 10}), 1),
+        (("without-flurries", {"more_than": 5, "within": 10}), 11),
+        (("shift", {"by": 5, "users": [2]}), 4),
+        (("shift", {"by": -5, "users": [2]}), 4),
+        (("scale-load", {"factor": 3}), 1),
+        (("attach", {"resource": "mem", "amount": 1}), 1),
+    ],
+)
+def test_what_is_held(step: tuple[str, dict[str, Any]], most: int) -> None:
+    """Of jobs of two users by turns, a second apart: those of the time in question, and one more.
+
+    Of the shifts, those of one of the users in that time, who is late or waits for the other.
+    """
+    given_jobs = Given(submitted(range(300), [1, 2] * 150))
+    source = chain(given_jobs, step)
+    held = [source.account.submitted - passed for passed, _ in enumerate(source.jobs())]
+    assert max(held) == most

@@ -1,0 +1,107 @@
+"""The transforms `scale-load` and `scale-sizes`, by hand."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.workload.job import TracedJob
+from tests.builders import traced
+from tests.strategies import tries
+from tests.workload.transforms.chains import SYSTEM, Given, chain, read, submitted, times
+
+
+def test_denser() -> None:
+    """After the first at 100: 1, 2, 3 and 1000 s divided by 1.25 are 0.8, 1.6, 2.4 and 800."""
+    source = chain(Given(submitted([100, 101, 102, 103, 1100])), ("scale-load", {"factor": 1.25}))
+    assert times(read(source)) == [100, 101, 102, 102, 900]
+    assert source.account.changed == {"submit_time_scaled": 2}
+
+
+def test_half_as_dense() -> None:
+    """Times between submissions are twice what they were."""
+    source = chain(Given(submitted([3, 4, 6])), ("scale-load", {"factor": 0.5}))
+    assert times(read(source)) == [3, 5, 9]
+
+
+@tries(200)
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=60), st.floats(0.01, 100))
+def test_rounding_does_not_drift(gaps: list[int], factor: float) -> None:
+    """No submission is further than half a second from where it would be without rounding."""
+    instants = [sum(gaps[: k + 1]) for k in range(len(gaps))]
+    scaled = times(read(chain(Given(submitted(instants)), ("scale-load", {"factor": factor}))))
+    for before, after in zip(instants, scaled, strict=True):
+        assert abs(after - gaps[0] - (before - gaps[0]) / factor) <= 0.5 + 1e-9
+    assert all(one <= other for one, other in pairwise(scaled))
+
+
+def sized(*units: int, request: tuple[int, ...] = (1, 0, 0)) -> list[TracedJob]:
+    """Return jobs of so many units."""
+    return [traced(k, k, count, 60, request) for k, count in enumerate(units, 1)]
+
+
+def units(jobs: list[TracedJob]) -> list[int]:
+    """Return how many units jobs ask for."""
+    return [one.job.units for one in jobs]
+
+
+def test_sizes() -> None:
+    """1.5, 3, 4.5, 15 and 24 units, halves rounded up; 16 cores are all there are."""
+    scale = ("scale-sizes", {"factor": 1.5, "rounding": "nearest"})
+    source = chain(Given(sized(1, 2, 3, 10, 16)), scale)
+    assert units(read(source)) == [2, 3, 5, 15, 16]
+    assert source.account.changed == {"size_scaled": 4}
+    assert source.account.clipped == {"scaled_too_large": 1}
+
+
+def test_sizes_that_no_longer_fit_can_be_skipped() -> None:
+    """18 units do not fit on 16 cores, and 9 GPUs are more than 8."""
+    skip = {"factor": 1.5, "rounding": "nearest", "too_large": "skip"}
+    source = chain(Given(sized(4, 12)), ("scale-sizes", skip))
+    assert units(read(source)) == [6]
+    assert source.account.skipped == {"scaled_too_large": 1}
+    source = chain(Given(sized(5, 6, request=(0, 0, 1))), ("scale-sizes", skip))
+    assert units(read(source)) == [8]
+
+
+def test_sizes_on_some_nodes_only() -> None:
+    """A job bound to one node of 2 cores grows no further than that."""
+    jobs = [traced(1, 0, 1, 60, (1, 0, 0), allowed_nodes=frozenset({3}))]
+    assert units(read(chain(Given(jobs), ("scale-sizes", {"factor": 5})))) == [2]
+
+
+def test_smaller_sizes_are_at_least_one() -> None:
+    """A tenth of a unit is one still."""
+    scale = ("scale-sizes", {"factor": 0.1, "rounding": "nearest"})
+    assert units(read(chain(Given(sized(1, 4, 16)), scale))) == [1, 1, 2]
+
+
+def test_sizes_that_are_whole_are_not_drawn() -> None:
+    """Twice as many is twice as many."""
+    assert units(read(chain(Given(sized(1, 3)), ("scale-sizes", {"factor": 2})))) == [2, 6]
+
+
+def test_drawn_sizes_are_right_on_average() -> None:
+    """Of 4000 jobs of one unit, a quarter have two: 3.7 standard deviations are 100 jobs."""
+    jobs = sized(*[1] * 4000)
+    first, second = (
+        read(chain(Given(jobs), ("scale-sizes", {"factor": 1.25}), seed=seed)) for seed in (1, 2)
+    )
+    assert abs(sum(units(first)) - 5000) < 100
+    assert set(units(first)) == {1, 2}
+    assert units(first) != units(second)
+
+
+def test_a_size_follows_from_the_job_s_number() -> None:
+    """Whatever comes before it."""
+    scale = ("scale-sizes", {"factor": 1.3})
+    assert (
+        read(chain(Given(sized(*[1] * 50)[20:]), scale))
+        == (read(chain(Given(sized(*[1] * 50)), scale))[20:])
+    )
+
+
+def test_a_job_that_did_not_fit_before_does_not_become_smaller() -> None:
+    """Whether it is used is for the source to say."""
+    assert SYSTEM.totals[0] == 16
+    assert units(read(chain(Given(sized(20)), ("scale-sizes", {"factor": 1.5})))) == [20]
