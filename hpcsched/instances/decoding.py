@@ -11,6 +11,8 @@ from hpcsched.instances.lines import JobLine, PlacedLine, ProblemLine, in_words
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation
+from hpcsched.system.pool_draws import most_draw
+from hpcsched.system.pools import longest_stay
 from hpcsched.system.space import OvercommitError, units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
@@ -104,12 +106,16 @@ class Decoder:
             line.exclusive,
             None if line.allowed_nodes is None else frozenset(line.allowed_nodes),
             line.name,
+            queue_name=line.queue_name,
+            partition_name=line.partition_name,
+            pool_requests=line.pool_requests,
         )
         if job.submit_time > now:
             raise ValueError(
                 f"{where}: expected a submit time of at most now, {now}, found {job.submit_time}"
             )
         self._check_request(job, where)
+        self._check_pools(job, line.predicted_run_time, where)
         return WaitingJob(
             job.job_id,
             job.submit_time,
@@ -149,6 +155,22 @@ class Decoder:
             raise ValueError(
                 f"{where}.units: expected at most {room}, which fit on the system,"
                 f" found {job.units}"
+            )
+
+    def _check_pools(self, job: Job, run_time: int, where: str) -> None:
+        """Raise ValueError unless the job draws from known pools, what they offer for its time."""
+        pools = self._system.pools
+        unknown = {name for name, _ in job.pool_requests} - {pool.name for pool in pools}
+        if unknown:
+            raise ValueError(
+                f"{where}.pool_requests: expected names of the system's pools,"
+                f" found {min(unknown)!r}"
+            )
+        stay = longest_stay(pools, most_draw(self._system, job))
+        if run_time > stay:
+            raise ValueError(
+                f"{where}.predicted_run_time: expected at most {stay} s, for which pools offer what"
+                f" the job draws, found {run_time}"
             )
 
     def _place(self, line: PlacedLine, where: str, now: int) -> None:

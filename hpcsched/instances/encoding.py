@@ -9,7 +9,10 @@ from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, Waiting
 from hpcsched.system.allocation import Allocation, SlotAllocation
 from hpcsched.workload.job import Job
 
-_OPTIONAL = ("user", "group", "application", "queue", "partition", "name")
+_OPTIONAL = (
+    *("user", "group", "application", "queue", "partition", "name"),
+    *("queue_name", "partition_name"),
+)
 Placed = tuple[int, Allocation]
 
 
@@ -88,4 +91,6 @@ def _job(waiting: WaitingJob) -> dict[str, Any]:
         content["exclusive"] = True
     if job.allowed_nodes is not None:
         content["allowed_nodes"] = sorted(job.allowed_nodes)
+    if job.pool_requests:
+        content["pool_requests"] = job.pool_requests
     return content

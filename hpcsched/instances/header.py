@@ -12,8 +12,11 @@ from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.scenario.wording import found
 
 FORMAT = "hpcsched-instances"
-VERSION = 1
-"""The version of the format; a file of any other is refused."""
+VERSION = 2
+"""The version of the format that is written."""
+
+READABLE = (1, VERSION)
+"""The versions that are read; 2 has pools, and names of queues and partitions."""
 
 
 class Selection(BaseModel):
@@ -74,10 +77,10 @@ def parse_header(content: Any, line: bytes) -> Header:
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         given = content.get("format") if isinstance(content, Mapping) else content
         raise ValueError(f"expected a header with format {FORMAT!r}, found {found(given)}")
-    if content.get("version") != VERSION or content["version"] is True:
+    if content.get("version") not in READABLE or content["version"] is True:
         version = found(content.get("version"))
         raise ValueError(
-            f"expected version {VERSION} of the format, found {version};"
+            f"expected version {' or '.join(map(str, READABLE))} of the format, found {version};"
             f" this is hpcsched {hpcsched.__version__}"
         )
     try:
@@ -85,6 +88,11 @@ def parse_header(content: Any, line: bytes) -> Header:
     except ValidationError as error:
         raise ValueError(f"in the header, {in_words(error)}") from None
     request, types = header.uniform_request, header.system.build().resource_types
+    if request is not None and header.system.pools:
+        raise ValueError(
+            "in the header, uniform_request: expected null where the system has pools,"
+            f" found {list(request)}"
+        )
     if request is not None and (len(request) != len(types) or not any(request)):
         raise ValueError(
             f"in the header, uniform_request: expected amounts of {', '.join(types)},"

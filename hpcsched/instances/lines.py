@@ -41,6 +41,9 @@ class JobLine(Line):
     exclusive: bool = False
     allowed_nodes: tuple[Node, ...] | None = None
     name: str | None = None
+    queue_name: str | None = None
+    partition_name: str | None = None
+    pool_requests: tuple[tuple[str, Amount], ...] = ()
 
 
 class PlacedLine(Line):

@@ -8,6 +8,7 @@ from pydantic_core import CoreSchema
 
 from hpcsched.parameters import Amount, Listed, Params, PositiveAmount
 from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, Name, ResourceType
+from hpcsched.scenario.pools import PoolDeclaration, pool_faults
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.system.system import NodeGroup, System
 
@@ -47,6 +48,10 @@ class SystemDeclaration(Params):
     )
     groups: Annotated[tuple[GroupDeclaration, ...], Listed] = Field(
         min_length=1, description="The groups of nodes; nodes are numbered in this order."
+    )
+    pools: Annotated[tuple[PoolDeclaration, ...], Listed] = Field(
+        default=(),
+        description="What the system offers as a whole and on no node, such as power or licences.",
     )
 
     @field_validator("groups")
@@ -97,11 +102,20 @@ class SystemDeclaration(Params):
                     )
         return self
 
+    @model_validator(mode="after")
+    def _check_pools(self) -> Self:
+        names = dict.fromkeys(name for group in self.groups for name in group.resources)
+        faults = list(pool_faults(self.pools, list(names)))
+        if faults:
+            raise refuse(*faults)
+        return self
+
     def build(self) -> System:
         """Return the system that is declared."""
         return System(
             tuple(NodeGroup(group.name, group.count, group.resources) for group in self.groups),
             self.units,
+            tuple(pool.build() for pool in self.pools),
         )
 
 

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from hpcsched.system.pools import Pool
+
 IntArray = npt.NDArray[np.int64]
 
 
@@ -27,11 +29,12 @@ class System:
     Inside a system, amounts are counted in `units`: how much of a resource type, as declared, one
     stands for (1 where nothing is said). Capacities are rounded down to whole units and requests up
     to them, so that nothing fits that would not have fitted before. A request for resources is a
-    tuple of such amounts in the order of `resource_types`.
+    tuple of such amounts in the order of `resource_types`. `pools` are what belongs to no node.
     """
 
     groups: tuple[NodeGroup, ...]
     units: Mapping[str, int] = field(default_factory=dict)
+    pools: tuple[Pool, ...] = ()
     resource_types: tuple[str, ...] = field(init=False)
     totals: tuple[int, ...] = field(init=False)
 
@@ -104,6 +107,11 @@ class System:
     def _demand_scale(self) -> tuple[int, ...]:
         common = math.lcm(*(total for total in self.totals if total))
         return tuple(common // total if total else 0 for total in self.totals)
+
+    @cached_property
+    def nodes_by_shape(self) -> dict[tuple[tuple[int, ...], frozenset[str] | None], int]:
+        """On how many idle nodes a unit finds room, by request and node groups, once worked out."""
+        return {}
 
     @cached_property
     def _shares(self) -> dict[tuple[int, ...], int]:

@@ -13,6 +13,8 @@ from hpcsched.instances.recording import record
 from hpcsched.scenario import load_scenario
 from tests.instances.samples import small, tiny
 
+VERSIONS = "expected version 1 or 2 of the format"
+
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory) -> Path:
@@ -80,9 +82,9 @@ def drop(*keys):
         (1, lambda _: b"not json", "expected a header in JSON, as dispatching problems have, found other text"),
         (1, lambda _: b"[1]", "expected a header with format 'hpcsched-instances', found a list"),
         (1, put("format", "swf"), "expected a header with format 'hpcsched-instances', found 'swf'"),
-        (1, put("version", 2), "expected version 1 of the format, found 2; this is hpcsched 0.1.0"),
-        (1, drop("version"), "expected version 1 of the format, found nothing; this is hpcsched 0.1.0"),
-        (1, put("version", True), "expected version 1 of the format, found true; this is hpcsched 0.1.0"),
+        (1, put("version", 3), f"{VERSIONS}, found 3; this is hpcsched 0.1.0"),
+        (1, drop("version"), f"{VERSIONS}, found nothing; this is hpcsched 0.1.0"),
+        (1, put("version", True), f"{VERSIONS}, found true; this is hpcsched 0.1.0"),
         (1, drop("scenario"), "in the header, the key 'scenario' is missing"),
         (1, put("system", "groups", 0, "count", 0), "in the header, system.groups[0].count: expected a value of at least 1, found 0"),
         (1, put("uniform_request", [1, 1]), "in the header, uniform_request: expected amounts of core, found [1, 1]"),

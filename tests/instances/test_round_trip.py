@@ -70,7 +70,8 @@ def test_names_and_numbers(name, number):
     """Whatever a job is called, and whoever submitted it."""
     problem = make_problem(make_system(), "job_id run_time\n1 9\n")
     (waiting,) = problem.queue
-    job = waiting.job._replace(name=name, user=number, queue=number)
+    named = {"name": name, "queue_name": name[::-1], "partition_name": name or None}
+    job = waiting.job._replace(**named, user=number, queue=number)
     changed = problem._replace(queue=(waiting._replace(job=job),), objective=OBJECTIVE)
     check([problem._replace(objective=OBJECTIVE), changed], problem.system)
 

@@ -85,7 +85,7 @@ class CpDispatcher:
         decision, carried_out = self._plan(problem)
         if not decision.starts and not problem.running:
             starts = start_first(problem, self.priority.sort(problem), self.allocator)
-            decision = decision._replace(starts=starts, fallback=True)
+            decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
         return with_reasons(problem, decision, carried_out, self.allocator)
 
     def _plan(self, problem: DispatchingProblem) -> tuple[Decision, CarriedOut | None]:
@@ -176,6 +176,8 @@ def _best(plans: Sequence[Plan], selection: Selection) -> Plan | None:
 
 def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
     """Return the plan moved to begin now where nothing runs, so that it cannot put all off."""
-    if len(selection.data.held_until) or not len(plan.starts):
+    data = selection.data
+    changes = data.pools is not None and len(data.pools.since) > 1
+    if len(data.held_until) or changes or not len(plan.starts):
         return plan
     return plan._replace(starts=plan.starts - plan.starts.min())

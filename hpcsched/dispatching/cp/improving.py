@@ -91,7 +91,7 @@ class Improving:
         decision, carried_out = self._decide(problem, by_priority)
         if not decision.starts and not problem.running:
             starts = start_first(problem, by_priority, self.allocator)
-            decision = decision._replace(starts=starts, fallback=True)
+            decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
         started = {start.job_id for start in decision.starts}
         self.aim.add([job for job in problem.queue if job.job_id in started], problem.now)
         return with_reasons(problem, decision, carried_out, self.allocator)

@@ -27,7 +27,7 @@ class Models(NamedTuple):
 
     def can_count(self, data: ModelData) -> bool:
         """Say whether all numbers of a model are within the solver's range."""
-        return self.formulation.magnitude(data) <= self.largest
+        return max(self.formulation.magnitude(data), data.pool_magnitude) <= self.largest
 
     def selections(
         self,

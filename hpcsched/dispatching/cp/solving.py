@@ -46,11 +46,19 @@ class Answer(NamedTuple):
 def solve(task: Task) -> Answer:
     """Solve a task in this process; raises whatever the solver raises."""
     data = task.data
-    magnitude = task.formulation.magnitude(data)
+    magnitude = max(task.formulation.magnitude(data), data.pool_magnitude)
     if magnitude > task.backend.largest:
         return Answer("overflow", why=f"numbers up to {magnitude}")
     began = perf_counter()
     built = task.formulation.build(data)
+    if data.pools is not None:
+        # What needs no nodes is the same for all formulations.
+        from hpcsched.dispatching.cp.formulations.scheduling import (  # noqa: PLC0415 (CPMpy)
+            pool_cumulatives,
+        )
+
+        model = built.model
+        model += pool_cumulatives(data, built.starts)
     loaded = perf_counter()
     session = task.backend.load(built)
     ready = perf_counter()

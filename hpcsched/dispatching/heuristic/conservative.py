@@ -88,7 +88,7 @@ class Conservative:
         return current.start(job)
 
     def _reasons(self, problem: DispatchingProblem, current: ReservedRound) -> tuple[Reason, ...]:
-        reasons = RoundReasons()
+        reasons = RoundReasons(current.workspace)
         for job in problem.queue:
             if job.job_id not in current.waiting:
                 reasons.starts(job)

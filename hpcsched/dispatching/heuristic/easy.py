@@ -55,7 +55,7 @@ class Easy:
                     starts += behind.backfill(self._in_turn(candidates, problem))
                 break
             starts.append(Start(job.job_id, workspace.place(job)))
-        reasons = _reasons(order, starts, behind) if problem.explain else ()
+        reasons = _reasons(order, starts, behind, workspace) if problem.explain else ()
         return Decision(tuple(starts), reasons=reasons)
 
     def _reserve(
@@ -93,11 +93,14 @@ class _Behind:
 
 
 def _reasons(
-    order: Sequence[WaitingJob], starts: Sequence[Start], behind: _Behind | None
+    order: Sequence[WaitingJob],
+    starts: Sequence[Start],
+    behind: _Behind | None,
+    workspace: Workspace,
 ) -> tuple[Reason, ...]:
     """Return the reasons of a round; `behind` is None where all jobs start."""
     started = {start.job_id for start in starts}
-    reasons = RoundReasons()
+    reasons = RoundReasons(workspace)
     for job in order:
         if job.job_id in started:
             reasons.starts(job)

@@ -40,11 +40,11 @@ class ListScheduler:
         order = self._order.sort(problem)
         if self._option != "backfill":
             starts = _start_in_order(order, workspace, stop=self._option == "strict")
-            reasons = _reasons(order, starts, self._option) if problem.explain else ()
+            reasons = _reasons(order, starts, self._option, workspace) if problem.explain else ()
             return Decision(tuple(starts), reasons=reasons)
         if not problem.explain:
             return Decision(tuple(_backfill(order, workspace, problem.now, self._depth)))
-        noted = RoundReasons()
+        noted = RoundReasons(workspace)
         starts = _plan_all(order, workspace, self._depth, noted)
         return Decision(tuple(starts), reasons=tuple(noted.noted))
 
@@ -63,11 +63,11 @@ def _start_in_order(
 
 
 def _reasons(
-    order: Sequence[WaitingJob], starts: Sequence[Start], option: Option
+    order: Sequence[WaitingJob], starts: Sequence[Start], option: Option, workspace: Workspace
 ) -> tuple[Reason, ...]:
     """Return the reasons of a round without reservations."""
     started = {start.job_id for start in starts}
-    reasons = RoundReasons()
+    reasons = RoundReasons(workspace)
     for job in order:
         if job.job_id in started:
             reasons.starts(job)

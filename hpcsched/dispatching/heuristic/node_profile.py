@@ -33,6 +33,8 @@ class NodeProfile:
     within the round. It binds no nodes beyond that, so it is not placed by the scenario's
     allocator, but as `KeepScarce` would do without knowing of a round: off what the job does not
     ask for, then on the fullest nodes.
+
+    Of nodes that an announced outage takes, nothing is free meanwhile.
     """
 
     def __init__(self, workspace: NodeWorkspace) -> None:
@@ -52,13 +54,20 @@ class NodeProfile:
             self._now, workspace.space.available, *releases, *self._segments
         )
         self._state = np.array([count, -1], dtype=np.int64)
+        for outage in workspace.outages_ahead():
+            nodes = np.array(outage.nodes, dtype=np.int64)
+            self._make_room(len(nodes))
+            plan_kernels.close(outage.start, outage.end, nodes, *self._segments, self._state)
         self._reservations: dict[int, _Reservation] = {}
+        self._pools = None if workspace.pools is None else workspace.pools.copy()
 
     def fits(self, job: WaitingJob) -> bool:
         """Say whether room for the job stays free from now to its predicted end."""
         if not self._workspace.fits(job):
             return False
         end = self._now + job.predicted_run_time
+        if not self._pools_suffice(job, self._now):
+            return False
         shape = self._workspace.shape(job)
         return plan_kernels.fits_until(end, job.units, *self._segments, *shape, self._capacity)
 
@@ -70,6 +79,9 @@ class NodeProfile:
         lowest = self._lowest(self._now, end)
         fits = units_that_fit(self._system, lowest, job.job)
         allocation = self._workspace.choose(job, fits, lowest)
+        if self._pools is not None:
+            for stretch in self._workspace.stretches(job, allocation):
+                self._pools.take(*stretch)
         self._take(self._now, end, job, allocation)
         return self._workspace.place_on(job, allocation)
 
@@ -81,17 +93,14 @@ class NodeProfile:
         """
         shape, run_time = self._workspace.shape(job), job.predicted_run_time
         earliest = self._now if not_before is None else not_before
-        alone = job.units == 1 and earliest == self._now
+        alone = job.units == 1 and earliest == self._now and self._pools is None
         if alone:
             self._make_room(1)
             start = plan_kernels.reserve_one(
                 run_time, *self._segments, self._state, *shape, self._capacity, self._totals
             )
         else:
-            count = int(self._state[0])
-            start = plan_kernels.earliest(
-                earliest, job.units, run_time, count, *self._segments, *shape, self._capacity
-            )
+            start = self._earliest(job, earliest)
         if start == plan_kernels.NEVER:
             raise ValueError(f"job {job.job_id} does not fit on the system")
         if alone:
@@ -100,8 +109,27 @@ class NodeProfile:
             lowest = self._lowest(start, start + run_time)
             where = self._place(job, units_that_fit(self._system, lowest, job.job), lowest)
             self._take(start, start + run_time, job, where)
+            self._draw(start, job)
         self._reservations[job.job_id] = _Reservation(job, start, start + run_time, where)
         return start
+
+    def _earliest(self, job: WaitingJob, earliest: int) -> int:
+        """Return the earliest start at which nodes and pools have enough; NEVER if there is none.
+
+        Each is asked in turn from where the other has enough, until both agree.
+        """
+        shape, run_time = self._workspace.shape(job), job.predicted_run_time
+        count, start = int(self._state[0]), earliest
+        while True:
+            start = plan_kernels.earliest(
+                start, job.units, run_time, count, *self._segments, *shape, self._capacity
+            )
+            if self._pools is None or start == plan_kernels.NEVER:
+                return start
+            later = self._pools.earliest(start, run_time, self._workspace.draw(job))
+            if later in (start, plan_kernels.NEVER):
+                return later
+            start = later
 
     def hold(self, job: WaitingJob, held: Held) -> bool:
         """Reserve room from a given start on; return whether there is any.
@@ -109,6 +137,8 @@ class NodeProfile:
         It is on the nodes held before, if their room is free, and else on any.
         """
         start, end = held.start, held.start + job.predicted_run_time
+        if not self._pools_suffice(job, start):
+            return False
         lowest = self._lowest(start, end)
         where = held.allocation
         if not isinstance(where, NodeAllocation) or not self._is_free(job, where, lowest):
@@ -117,6 +147,7 @@ class NodeProfile:
                 return False
             where = self._place(job, fits, lowest)
         self._take(start, end, job, where)
+        self._draw(start, job)
         self._reservations[job.job_id] = _Reservation(job, start, end, where)
         return True
 
@@ -129,6 +160,8 @@ class NodeProfile:
         """Give back what is reserved for the job, and return what it was."""
         kept = self._reservations.pop(job.job_id)
         self._change(kept, self._free, -1)
+        if self._pools is not None:
+            self._pools.give_back(kept.start, kept.end, self._workspace.draw(job))
         return Held(kept.start, kept.allocation)
 
     def first_conflict(self, job: WaitingJob, order: Sequence[int] | None = None) -> int | None:
@@ -138,18 +171,37 @@ class NodeProfile:
         whose reservation and those before it the job does not fit; None if it fits beside all.
         """
         kept, free = self._reservations, self._free.copy()
+        draw = self._workspace.draw
+        left = None if self._pools is None else self._pools.copy()
         for reservation in kept.values():
             self._change(reservation, free, -1)
+            if left is not None:
+                left.give_back(reservation.start, reservation.end, draw(reservation.job))
         end = self._now + job.predicted_run_time
         shape = self._workspace.shape(job)
         for name in kept if order is None else order:
             if name in kept and kept[name].start < end:
                 self._change(kept[name], free, 1)
+                if left is not None:
+                    left.take(kept[name].start, kept[name].end, draw(kept[name].job))
+                    if not left.fits(self._now, end, draw(job)):
+                        return name
                 if not plan_kernels.fits_until(
                     end, job.units, self._start, self._after, free, *shape, self._capacity
                 ):
                     return name
         return None
+
+    def _pools_suffice(self, job: WaitingJob, start: int) -> bool:
+        """Say whether pools have enough for the job from a start to its predicted end."""
+        end = start + job.predicted_run_time
+        return self._pools is None or self._pools.fits(start, end, self._workspace.draw(job))
+
+    def _draw(self, start: int, job: WaitingJob) -> None:
+        """Keep for a job what it may draw from pools from a start on."""
+        if self._pools is not None:
+            end = start + job.predicted_run_time
+            self._pools.take(start, end, self._workspace.draw(job))
 
     def _place(self, job: WaitingJob, fits: IntArray, lowest: IntArray) -> NodeAllocation:
         """Return where a reservation goes, given what fits and is free on each node."""

@@ -163,6 +163,30 @@ def take_on(
         s = after[s]
 
 
+@compiled(f"void(int64, int64, int64[::1], {_SEGMENTS}, int64[::1])")
+def close(
+    begin: int,
+    end: int,
+    nodes: IntArray,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    state: IntArray,
+) -> None:
+    """Have nothing be free on nodes from `begin` to `end`, whatever was."""
+    for n in nodes:
+        s = n
+        while after[s] != -1 and start[after[s]] <= begin:
+            s = after[s]
+        s = _split(s, begin, start, after, free, state)
+        while s != -1 and start[s] < end:
+            if after[s] == -1 or start[after[s]] > end:
+                _split(s, end, start, after, free, state)
+            for r in range(free.shape[1]):
+                free[s, r] = 0
+            s = after[s]
+
+
 @compiled(f"void(int64, int64, int64[::1], int64[:, ::1], {_SEGMENTS}, int64[::1])")
 def take(
     begin: int,

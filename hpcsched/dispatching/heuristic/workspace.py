@@ -70,6 +70,9 @@ class Workspace(Protocol):
     def fitting(self, jobs: Iterable[WaitingJob]) -> list[WaitingJob]:
         """Return those of the jobs that could be placed now, each by itself."""
 
+    def short_of(self, job: WaitingJob) -> str:
+        """Return what the job lacks where nodes have room for it now: a pool; empty otherwise."""
+
     def place(self, job: WaitingJob) -> Allocation:
         """Start the job now; it must fit."""
 

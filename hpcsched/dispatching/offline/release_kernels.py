@@ -88,6 +88,7 @@ def plan_from(release: int, j: int, content: Content, segments: Segments, placed
         content.room,
         content.capacity,
         content.totals,
+        content.draws,
         segments.start,
         segments.after,
         segments.free,

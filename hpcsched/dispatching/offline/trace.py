@@ -119,6 +119,7 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
             data.room,
             data.capacity,
             data.totals,
+            data.pool_draws,
         ),
         np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64),
         data.node_count + 2 * on_nodes + 8,

@@ -72,9 +72,12 @@ def _of_jobs(jobs: IntArray, content: Content) -> Content:
         np.empty((count, nodes), np.int64),
         content.capacity,
         content.totals,
+        np.empty((count, content.draws.shape[1]), np.int64),
     )
     for i in range(count):
         j = jobs[i]
+        for p in range(content.draws.shape[1]):
+            few.draws[i, p] = content.draws[j, p]
         few.units[i] = content.units[j]
         few.run_times[i] = content.run_times[j]
         for r in range(types):

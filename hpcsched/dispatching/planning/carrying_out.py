@@ -31,10 +31,10 @@ def starts_now(
 def start_first(
     problem: DispatchingProblem, by_priority: Iterable[WaitingJob], allocator: Allocator
 ) -> tuple[Start, ...]:
-    """Return the start of the first job for which there is room.
+    """Return the start of the first job for which there is room; none if pools let no job start.
 
     It is for where nothing runs and a plan starts nothing, so that no job waits for ever.
     """
     workspace = open_workspace(problem, allocator)
-    job = next(job for job in by_priority if workspace.fits(job))
-    return (Start(job.job_id, workspace.place(job)),)
+    job = next((job for job in by_priority if workspace.fits(job)), None)
+    return () if job is None else (Start(job.job_id, workspace.place(job)),)

@@ -77,7 +77,7 @@ def planned_reasons(
             kind, detail = left_over
             reason = Reason(name, kind if workspace.fits(job) else "no_room", detail=detail)
         elif not workspace.fits(job):
-            reason = Reason(name, "no_room", time=time)
+            reason = Reason(name, "no_room", time=time, detail=workspace.short_of(job))
         elif time is None:
             reason = Reason(name, "not_planned")
         else:

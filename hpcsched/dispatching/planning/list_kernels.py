@@ -1,4 +1,8 @@
-"""Compiled list scheduling over the data of a model, on the segments of `plan_kernels`."""
+"""Compiled list scheduling over the data of a model, on the segments of `plan_kernels`.
+
+Pools are rows of segments behind those of the nodes, whose first resource type is what is free of
+them; it is at least 0. `draws`, `[J, P]`, is what jobs draw.
+"""
 
 import numpy as np
 
@@ -14,7 +18,9 @@ from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
 
 _SEGMENTS = "int64[::1], int64[::1], int64[:, ::1], int64[::1]"
-_DATA = "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1]"
+_DATA = (
+    "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1]"
+)
 
 
 @compiled()
@@ -46,6 +52,70 @@ def _sift(at: int, count: int, heap: IntArray, offers: FloatArray, shares: Float
 
 
 @compiled()
+def _earliest_in_pool(
+    begin: int, run_time: int, amount: int, s: int, start: IntArray, after: IntArray, free: IntArray
+) -> int:
+    """Return the earliest start from `begin` on at which a pool has enough; NEVER if none.
+
+    `s` is the pool's first segment.
+    """
+    while s != -1 and start[s] < begin + run_time:
+        following = after[s]
+        if free[s, 0] < amount and (following == -1 or start[following] > begin):
+            if following == -1:
+                return NEVER
+            begin = start[following]
+        s = following
+    return begin
+
+
+@compiled()
+def earliest_in_pools(
+    begin: int,
+    run_time: int,
+    draws: IntArray,
+    nodes: int,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+) -> int:
+    """Return the earliest start from `begin` on at which all pools have enough; NEVER if none.
+
+    `draws`, `[P]`, is what the job draws, and `nodes` the number of rows before those of pools.
+    """
+    agreed, p = 0, 0
+    while agreed < len(draws):
+        later = begin
+        if draws[p] > 0:
+            later = _earliest_in_pool(begin, run_time, draws[p], nodes + p, start, after, free)
+            if later == NEVER:
+                return NEVER
+        agreed = agreed + 1 if later == begin else 1
+        begin = later
+        p = (p + 1) % len(draws)
+    return begin
+
+
+@compiled(f"void(int64, int64, int64[::1], int64, {_SEGMENTS})")
+def draw(
+    begin: int,
+    end: int,
+    draws: IntArray,
+    nodes: int,
+    start: IntArray,
+    after: IntArray,
+    free: IntArray,
+    state: IntArray,
+) -> None:
+    """Take what a job draws from each pool, `[P]`, from `begin` to `end`."""
+    amount = np.empty(1, np.int64)
+    for p in range(len(draws)):
+        if draws[p] > 0:
+            amount[0] = draws[p]
+            take_on(nodes + p, begin, end, amount, start, after, free, state)
+
+
+@compiled()
 def plan_job_from(
     release: int,
     j: int,
@@ -55,6 +125,7 @@ def plan_job_from(
     room: IntArray,
     capacity: IntArray,
     totals: IntArray,
+    draws: IntArray,
     start: IntArray,
     after: IntArray,
     free: IntArray,
@@ -71,21 +142,29 @@ def plan_job_from(
     offers, shares = np.empty(count, np.float64), np.empty(count, np.float64)
     chosen = np.empty(count, np.int64)
     asked, on_idle = requests[j], room[j]
-    begin = earliest(
-        release,
-        units[j],
-        run_times[j],
-        state[0],
-        start,
-        after,
-        free,
-        asked,
-        on_idle,
-        False,
-        capacity,
-    )
-    if begin == NEVER:
-        return NEVER
+    begin = release
+    while True:  # nodes and pools in turn, until they agree
+        begin = earliest(
+            begin,
+            units[j],
+            run_times[j],
+            state[0],
+            start,
+            after,
+            free,
+            asked,
+            on_idle,
+            False,
+            capacity,
+        )
+        if begin == NEVER:
+            return NEVER
+        later = earliest_in_pools(begin, run_times[j], draws[j], count, start, after, free)
+        if later == begin:
+            break
+        if later == NEVER:
+            return NEVER
+        begin = later
     end = begin + run_times[j]
     candidates = 0
     for n in range(count):
@@ -116,6 +195,7 @@ def plan_job_from(
         candidates -= 1
         heap[0] = heap[candidates]
         _sift(0, candidates, heap, offers, shares)
+    draw(begin, end, draws[j], count, start, after, free, state)
     return begin
 
 
@@ -128,6 +208,7 @@ def plan_in_order(
     room: IntArray,
     capacity: IntArray,
     totals: IntArray,
+    draws: IntArray,
     start: IntArray,
     after: IntArray,
     free: IntArray,
@@ -150,6 +231,7 @@ def plan_in_order(
             room,
             capacity,
             totals,
+            draws,
             start,
             after,
             free,

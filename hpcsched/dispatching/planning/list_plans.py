@@ -19,16 +19,18 @@ class ListPlanner:
 
     def __init__(self, data: ModelData) -> None:
         self._data = data
-        segments = data.node_count + len(data.held_until)
-        size = segments + 2 * int(np.minimum(data.units, data.node_count).sum()) + 8
+        available, times, on, amounts = _with_pools(data)
+        segments = available.shape[1] + len(times)
+        per_job = np.minimum(data.units, data.node_count) + data.pool_draws.shape[1]
+        size = segments + 2 * int(per_job.sum()) + 8
         start, after = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         free = np.empty((size, data.type_count), dtype=np.int64)
         self._count = plan_kernels.open_plan(
             0,
-            np.ascontiguousarray(data.available.T),
-            data.held_until,
-            data.held_on,
-            data.held,
+            available,
+            times,
+            on,
+            amounts,
             start,
             after,
             free,
@@ -59,6 +61,8 @@ class ListPlanner:
                 amounts = first.placed[job][nodes][:, np.newaxis] * data.requests[job]
                 end = int(data.run_times[job])
                 plan_kernels.take(0, end, nodes, amounts, start, after, free, state)
+                list_kernels.draw(0, end, data.pool_draws[job], data.node_count,
+                                  start, after, free, state)  # fmt: skip
             rest = rest[~now[rest]]
         done = list_kernels.plan_in_order(
             rest,
@@ -68,6 +72,7 @@ class ListPlanner:
             data.room,
             data.capacity,
             data.totals,
+            data.pool_draws,
             start,
             after,
             free,
@@ -78,6 +83,31 @@ class ListPlanner:
         if not done:
             raise ValueError("a job does not fit on the nodes")
         return Plan(starts, placed)
+
+
+def _with_pools(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return what is free now, `[R, N + P]`, and what comes free when, on which node, `[K, R]`.
+
+    Pools are rows behind the nodes, with the first resource type alone. What comes free of them may
+    be negative.
+    """
+    nodes, types, pools = data.node_count, data.type_count, data.pools
+    if pools is None:
+        available = np.ascontiguousarray(data.available.T)
+        return available, data.held_until, data.held_on, data.held
+    available = np.zeros((types, nodes + pools.pool_count), dtype=np.int64)
+    available[:, :nodes] = data.available.T
+    available[0, nodes:] = pools.free[0]
+    more = np.diff(pools.free, axis=0)
+    at, of = more.nonzero()
+    amounts = np.zeros((len(at), types), dtype=np.int64)
+    amounts[:, 0] = more[at, of]
+    return (
+        available,
+        np.concatenate((data.held_until, pools.since[at + 1])),
+        np.concatenate((data.held_on, nodes + of)),
+        np.concatenate((data.held, amounts)),
+    )
 
 
 def orders_of(

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from hpcsched.dispatching.planning.curves import Curve
+from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.system.system import IntArray
 
 
@@ -25,6 +26,7 @@ class ModelData:
     - `weights`, `free`, `[T, J]`, `makespan` and `curves`: the objective, in whole numbers: Σ
       weights · max(start, free) over `T` terms of each job, + makespan · last end, + Σ of each
       job's curve at its start, if there are curves.
+    - `pools`: what is free of the system's pools, and what jobs draw; None where there are none.
     - `horizon`: no job needs to end later in some best plan. `latest`, `[J]`: nor to start later;
       None if only the horizon says so.
     """
@@ -44,6 +46,7 @@ class ModelData:
     horizon: int
     latest: IntArray | None = None
     curves: tuple[Curve, ...] | None = None
+    pools: PoolData | None = None
 
     def __post_init__(self) -> None:
         for name in ("requests", "capacity", "room", "held"):  # as compiled code wants them
@@ -86,6 +89,16 @@ class ModelData:
     def totals(self) -> IntArray:
         """Capacity of all nodes together, `[R]`."""
         return np.asarray(self.capacity.sum(axis=0))
+
+    @property
+    def pool_draws(self) -> IntArray:
+        """What each job draws from pools, `[J, P]`."""
+        return np.zeros((self.job_count, 0), np.int64) if self.pools is None else self.pools.draws
+
+    @property
+    def pool_magnitude(self) -> int:
+        """The largest area of a pool over the horizon; 0 where there are none."""
+        return 0 if self.pools is None else int(self.pools.capacity.max()) * self.horizon
 
     @cached_property
     def held_together(self) -> tuple[tuple[int, IntArray], ...]:

@@ -45,4 +45,4 @@ def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | No
                 used += placed[i][:, np.newaxis] * data.requests[i]
         if (used > data.capacity).any():
             return "a node is given more than it has"
-    return None
+    return None if data.pools is None else data.pools.fault_of(starts, data.run_times, jobs)

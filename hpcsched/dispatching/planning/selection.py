@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hpcsched.dispatching.heuristic.pool_profile import PoolProfile
 from hpcsched.dispatching.heuristic.releases import Releases, releases_of
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning.content import (
@@ -24,8 +25,10 @@ from hpcsched.dispatching.planning.content import (
 from hpcsched.dispatching.planning.curves import Curve, Shape, SpecificCurves
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.node_choice import Rooms, chosen_nodes
+from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.system import IntArray
 
 Jobs = Literal["fitting", "all"]
@@ -180,7 +183,7 @@ def _select_slots(
         nodes=None,
         bundles=(0,) * len(jobs),
     )
-    return _finish(content, wanted, cost_of(jobs))
+    return _finish(content, wanted, cost_of(jobs), problem)
 
 
 def _select_nodes(
@@ -192,7 +195,10 @@ def _select_nodes(
     assert problem.free_amounts is not None
     system, now = problem.system, problem.now
     rooms = Rooms(problem)
+    by_priority = can_be_planned(problem, by_priority, wanted.step)
     fitting = [job for job in by_priority if rooms.now(job).sum() >= job.units]
+    if system.pools:
+        fitting = _fitting_pools(problem, fitting)
     if not fitting:
         return None
     jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
@@ -225,7 +231,17 @@ def _select_nodes(
         (0,) * len(jobs),
     )
     content = with_whole_nodes(content, alone) if alone.any() else scaled(content)
-    return _finish(content, wanted, cost_of(content.jobs)) if content.jobs else None
+    return _finish(content, wanted, cost_of(content.jobs), problem) if content.jobs else None
+
+
+def _fitting_pools(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> list[WaitingJob]:
+    """Return those of the jobs for which pools have enough from now to their predicted ends."""
+    profile, now = PoolProfile(problem), problem.now
+    return [
+        job
+        for job in jobs
+        if profile.fits(now, now + job.predicted_run_time, most_draw(problem.system, job.job))
+    ]
 
 
 def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: int) -> Held:
@@ -247,11 +263,17 @@ def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: i
     return until[first], on[first], np.add.reduceat(amounts, first, axis=0)
 
 
-def _finish(content: Content, wanted: Wanted, cost: PlannedCost) -> Selection:
+def _finish(
+    content: Content, wanted: Wanted, cost: PlannedCost, problem: DispatchingProblem
+) -> Selection:
     durations = _steps(run_times(content.jobs), wanted.step)
     last = -(-content.remaining // wanted.step)
     if not wanted.worst_case:
         last = int(content.held[0].max(initial=0))
+    pools = pool_data(problem, content.jobs, wanted.step, last * wanted.step)
+    waiting = 0
+    if pools is not None:
+        last, waiting = max(last, pools.last), int(pools.allowance.sum())
     none = np.zeros((0, len(content.jobs)), dtype=np.int64)
     data = ModelData(
         wanted.step,
@@ -264,7 +286,8 @@ def _finish(content: Content, wanted: Wanted, cost: PlannedCost) -> Selection:
         none,
         none,
         0,
-        last + int(durations.sum()),
+        last + int(durations.sum()) + waiting,
+        pools=pools,
     )
     jobs, nodes, bundles = content.jobs, content.nodes, content.bundles
     unpriced = Selection(data, jobs, nodes, bundles, cost, wanted.largest)

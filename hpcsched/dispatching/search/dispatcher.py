@@ -65,7 +65,7 @@ class OrderSearch:
             decision = Decision(starts_now(problem, *carried_out, self.allocator))
         if not decision.starts and not problem.running:
             starts = start_first(problem, by_priority, self.allocator)
-            decision = Decision(starts, fallback=True)
+            decision = Decision(starts, fallback=bool(starts))
         return with_reasons(problem, decision, carried_out, self.allocator)
 
     def _search(
@@ -116,9 +116,9 @@ class OrderSearch:
 
 def content_of(data: ModelData) -> Content:
     """Return what compiled code wants to know of jobs and nodes."""
-    pooled = data.node_count == data.type_count == 1
+    pooled = data.node_count == data.type_count == 1 and data.pools is None
     jobs = data.units, data.requests, data.run_times, data.room
-    return Content(pooled, *jobs, data.capacity, data.totals)
+    return Content(pooled, *jobs, data.capacity, data.totals, data.pool_draws)
 
 
 def curves_of(cost: PlannedCost, run_times: IntArray, patience: float) -> Curves:

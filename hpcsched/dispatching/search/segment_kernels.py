@@ -14,7 +14,7 @@ from hpcsched.system.system import IntArray
 
 
 class Content(NamedTuple):
-    """Jobs and nodes of `ModelData`, and whether they are pooled."""
+    """Jobs and nodes of `ModelData`, whether they are pooled, and what jobs draw from pools."""
 
     pooled: bool
     units: IntArray
@@ -23,6 +23,7 @@ class Content(NamedTuple):
     room: IntArray
     capacity: IntArray
     totals: IntArray
+    draws: IntArray
 
 
 class Segments(NamedTuple):
@@ -78,6 +79,7 @@ def plan(j: int, content: Content, segments: Segments, placed: IntArray) -> int:
         content.room,
         content.capacity,
         content.totals,
+        content.draws,
         segments.start,
         segments.after,
         segments.free,

@@ -135,6 +135,18 @@ def test_the_worked_example() -> None:
     assert [job.job_id for job in order.sort(asked)] == IN_ORDER
 
 
+def test_a_queue_by_its_name() -> None:
+    """Where the trace has names, `qos` may name queues; a number comes before a name."""
+    order = MultifactorOrder(params(qos={"high": 4, "2": 1}), SYSTEM, NO_PARTITIONS)
+    queue = (waiting(1, 1, 0, 1, 1), waiting(2, 1, 0, 1, 2), waiting(3, 1, 0, 1, 3))
+    named = tuple(
+        job._replace(job=job.job._replace(queue_name=name))
+        for job, name in zip(queue, ("high", "high", "low"), strict=True)
+    )
+    found = order.factors(problem(named))
+    assert [found[k].qos for k in (1, 2, 3)] == [1, 0.25, 0]
+
+
 def test_without_a_history_what_runs_counts() -> None:
     """A problem that is asked by itself knows usage and users by what runs."""
     order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)

@@ -86,6 +86,42 @@ def cumulatives(
     return constraints
 
 
+def pool_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
+    """Return a cumulative for each pool of the system, where one can be short.
+
+    As power is in the first HCP (Borghesi et al.; thesis 2020, section 2.3), a pool is one more
+    resource that all jobs share. While less than the most of it is free, a fixed task takes the
+    difference. Jobs whose starts are numbers, which are put off to the end, draw nothing.
+    """
+    pools = data.pools
+    if pools is None:
+        return []
+    constraints = []
+    lengths = np.append(np.diff(pools.since), 1)
+    lengths[-1] = max(data.horizon - int(pools.since[-1]), 1)
+    for p, most in enumerate(pools.capacity.tolist()):
+        tasks = [
+            (start, run_time, amount)
+            for start, run_time, amount in zip(
+                starts, data.run_times.tolist(), pools.draws[:, p].tolist(), strict=True
+            )
+            if amount and not isinstance(start, int)
+        ]
+        missing = most - pools.free[:, p]
+        if sum(amount for _, _, amount in tasks) + int(missing.max()) <= most or not tasks:
+            continue
+        tasks += [
+            (since, length, amount)
+            for since, length, amount in zip(
+                pools.since.tolist(), lengths.tolist(), missing.tolist(), strict=True
+            )
+            if amount and since < data.horizon
+        ]
+        begin, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
+        constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=most))
+    return constraints
+
+
 def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     """Return which jobs cannot run at the same time, as together they ask for more than there is.
 

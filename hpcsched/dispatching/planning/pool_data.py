@@ -1,0 +1,161 @@
+"""Pools in a model's terms: what is free of them from now on, in steps, and what jobs draw.
+
+Source: the first of the constraint programming dispatchers to have power as one more cumulative
+resource is that of Borghesi et al. (see Galleguillos, thesis 2020, section 2.3).
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.pools import held_draws
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.pool_draws import Amounts, most_draw
+from hpcsched.system.pools import longest_stay, period_of, settled_from, steps_from
+from hpcsched.system.system import IntArray
+
+
+class PoolData(NamedTuple):
+    """`P` pools as a model sees them, in steps from now.
+
+    `draws`, `[J, P]`, is what each job draws. `free[t]`, `[P]`, is what is free from step
+    `since[t]` on, `[T]`, which ascend from 0: what pools offer less what running jobs draw, and 0
+    where that is more. `allowance` is how many steps a job may have to wait for what pools offer
+    now and then, `[J]`, and `last` the step from which on they are as they are for ever.
+    """
+
+    draws: IntArray
+    since: IntArray
+    free: IntArray
+    allowance: IntArray
+    last: int
+
+    @property
+    def pool_count(self) -> int:
+        """P."""
+        return int(self.free.shape[1])
+
+    @property
+    def capacity(self) -> IntArray:
+        """The most that is ever free, `[P]`."""
+        return np.asarray(self.free.max(axis=0))
+
+    def fault_of(self, starts: IntArray, run_times: IntArray, jobs: Sequence[int]) -> str | None:
+        """Return what is wrong with the starts of some jobs, in words; None if pools suffice.
+
+        Starts and run times are in steps, `[J]`.
+        """
+        ends = starts + run_times
+        for time in {*(int(starts[i]) for i in jobs), *self.since.tolist()}:
+            free = self.free[int(np.searchsorted(self.since, time, side="right")) - 1]
+            running = [i for i in jobs if starts[i] <= time < ends[i]]
+            drawn = self.draws[running].sum(axis=0)
+            if ((drawn > free) & (drawn > 0)).any():
+                return "more is drawn from a pool than is free"
+        return None
+
+
+def can_be_planned(
+    problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int
+) -> Sequence[WaitingJob]:
+    """Return the jobs that find a time in steps of so many seconds for all that pools offer.
+
+    Where steps are longer than a second, what pools offer for a while is rounded down to them.
+    """
+    pools = problem.system.pools
+    if not pools:
+        return jobs
+    lost = 2 * step if step > 1 else 0
+    stays: dict[Amounts, int] = {}
+    found = []
+    for job in jobs:
+        draw = most_draw(problem.system, job.job)
+        if draw not in stays:
+            stays[draw] = longest_stay(pools, draw)
+        if job.predicted_run_time + lost <= stays[draw]:
+            found.append(job)
+    return found
+
+
+def pool_data(
+    problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int, held_until: int
+) -> PoolData | None:
+    """Return the pools of a problem for these jobs; None where the system has none.
+
+    `held_until`: how many seconds from now something is held on nodes at most.
+    """
+    system, now = problem.system, problem.now
+    pools = system.pools
+    if not pools:
+        return None
+    count = len(pools)
+    draws = np.array([most_draw(system, job.job) for job in jobs], dtype=np.int64)
+    draws = draws.reshape(len(jobs), count)
+    held = np.array(held_draws(problem), dtype=np.int64).reshape(len(problem.running), count)
+    ends = np.array([job.predicted_end_time - now for job in problem.running], dtype=np.int64)
+    period = period_of(pools)
+    settled = max(settled_from(pools) - now, 0)
+    # What pools offer at least from now on: jobs that draw more have to wait for their times.
+    offered = _offered(problem, settled + 2 * period)
+    least = np.array([amounts for _, amounts in offered], dtype=np.int64).min(axis=0)
+    needy = (draws > least).any(axis=1)
+    allowance = np.where(needy, 2 * -(-period // step) + 2, 0)
+    last = int(ends.max(initial=max(held_until, settled if needy.any() else 0)))
+    run_times = np.array([job.predicted_run_time for job in jobs], dtype=np.int64)
+    steps = -(-last // step) + int((allowance - (-run_times // step)).sum())
+    since, amounts = _in_steps(*_free(_offered(problem, steps * step), ends, held), step)
+    kept = since < steps
+    # No plan needs to go further, where nothing is counted on but what there is at least.
+    since = np.append(since[kept], steps)
+    amounts = np.vstack((amounts[kept], least))
+    common = np.maximum(np.gcd.reduce(draws, axis=0), 1)
+    amounts //= common
+    changed = np.concatenate(([True], (np.diff(amounts, axis=0) != 0).any(axis=1)))
+    return PoolData(
+        np.ascontiguousarray(draws // common),
+        since[changed],
+        np.ascontiguousarray(amounts[changed]),
+        allowance,
+        -(-last // step),
+    )
+
+
+def _offered(problem: DispatchingProblem, until: int) -> list[tuple[int, tuple[int, ...]]]:
+    """Return what pools offer from when on, in seconds from now, up to `until`."""
+    offered = []
+    for time, amounts in steps_from(problem.system.pools, problem.now):
+        if time - problem.now > until:
+            break
+        offered.append((time - problem.now, amounts))
+    return offered
+
+
+def _free(
+    offered: Sequence[tuple[int, tuple[int, ...]]], ends: IntArray, held: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return from which seconds on how much is free, `[T]` and `[T, P]`, at least 0.
+
+    `held`, `[K, P]`, is what jobs draw until their `ends`, `[K]`, which ascend.
+    """
+    starts = np.array([time for time, _ in offered], dtype=np.int64)
+    amounts = np.array([amounts for _, amounts in offered], dtype=np.int64)
+    seconds = np.unique(np.concatenate((starts, ends)))
+    drawn = np.vstack((np.cumsum(held[::-1], axis=0)[::-1], np.zeros_like(amounts[:1])))
+    free = amounts[np.searchsorted(starts, seconds, side="right") - 1]
+    free -= drawn[np.searchsorted(ends, seconds, side="right")]
+    return seconds, np.maximum(free, 0)
+
+
+def _in_steps(seconds: IntArray, free: IntArray, step: int) -> tuple[IntArray, IntArray]:
+    """Return the same in steps: in each of them, the least that is free in any of its seconds."""
+    if step == 1:
+        return seconds, free
+    cuts = np.unique(np.concatenate((seconds // step, -(-seconds // step))))
+    rows = []
+    for begin, end in pairwise([*cuts.tolist(), int(cuts[-1]) + 1]):
+        first = int(np.searchsorted(seconds, begin * step, side="right")) - 1
+        after = int(np.searchsorted(seconds, end * step, side="left"))
+        rows.append(free[first : max(after, first + 1)].min(axis=0))
+    return cuts, np.array(rows, dtype=np.int64)

@@ -1,0 +1,135 @@
+"""The `pools:` of a system: what a user declares, and the pools that it makes."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from hpcsched.parameters import Amount, Duration, Listed, Params, PositiveDuration
+from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, ResourceType
+from hpcsched.scenario.refusal import refusal
+from hpcsched.system.pools import Change, Draw, Pool
+
+
+class DrawDeclaration(Params):
+    """How much a job draws from a pool while it runs: the sum of these."""
+
+    per: dict[ResourceType, Amount] = Field(
+        default_factory=dict,
+        description="What each unit of a resource type draws that a job asks for, by resource type,"
+        " in the units in which the system counts the type.",
+        json_schema_extra={"propertyNames": {"pattern": RESOURCE_TYPE_PATTERN}},
+    )
+    per_node: Amount = Field(
+        default=0, description="What each node draws on which at least one job runs."
+    )
+    per_job: Amount = Field(default=0, description="What each job draws, whatever it asks for.")
+
+    def build(self) -> Draw:
+        """Return the model that is declared."""
+        return Draw(self.per, self.per_node, self.per_job)
+
+
+class ChangeDeclaration(Params):
+    """From when on a pool offers how much."""
+
+    at: Duration = Field(
+        description="Seconds, or with a unit (12h), since the trace's origin; since the beginning"
+        " of a period where the pool has one."
+    )
+    capacity: Amount = Field(description="What the pool offers from then on.")
+
+
+class PoolDeclaration(Params):
+    """What belongs to no node: a power cap, licences, space on a burst buffer."""
+
+    name: ResourceType = Field(
+        description="The pool's name, which is not that of a resource type.",
+        json_schema_extra={"pattern": RESOURCE_TYPE_PATTERN},
+    )
+    capacity: Amount = Field(
+        description="What the pool offers until the first of its changes, as a number or in bytes."
+    )
+    draw: DrawDeclaration | Literal["as_the_trace_says"] = Field(
+        description="How much a job draws while it runs: amounts that are added up, or"
+        " `as_the_trace_says`, which is nothing where the trace does not."
+    )
+    changes: Annotated[tuple[ChangeDeclaration, ...], Listed] = Field(
+        default=(),
+        description="When the pool begins to offer more or less, in order of time; dispatchers know"
+        " of it in advance.",
+    )
+    every: PositiveDuration | None = Field(
+        default=None,
+        description="After how long the changes come again, in seconds or with a unit (1d), counted"
+        " from the trace's origin; if not given, they come once.",
+    )
+
+    def build(self) -> Pool:
+        """Return the pool that is declared."""
+        draw = Draw(traced=True) if isinstance(self.draw, str) else self.draw.build()
+        changes = tuple(Change(change.at, change.capacity) for change in self.changes)
+        return Pool(self.name, self.capacity, draw, changes, self.every)
+
+
+def pool_faults(
+    pools: Sequence[PoolDeclaration], resource_types: Sequence[str]
+) -> Iterator[InitErrorDetails]:
+    """Yield what is wrong with the pools of a system, at paths within the system."""
+    seen: set[str] = set()
+    for n, pool in enumerate(pools):
+        here = ("pools", n)
+        if pool.name in resource_types:
+            message = f"{pool.name} is a resource type of the nodes; a pool has a name of its own"
+            yield refusal("duplicate-name", message, pool.name, at=(*here, "name"))
+        elif pool.name in seen:
+            message = f"two pools are called {pool.name!r}"
+            yield refusal("duplicate-name", message, pool.name, at=(*here, "name"))
+        seen.add(pool.name)
+        if not isinstance(pool.draw, str):
+            yield from _draw_faults(pool.draw, resource_types, (*here, "draw"))
+        yield from _change_faults(pool, here)
+    yield from _period_faults(pools)
+
+
+def _draw_faults(
+    draw: DrawDeclaration, resource_types: Sequence[str], here: tuple[str | int, ...]
+) -> Iterator[InitErrorDetails]:
+    if not (draw.per_node or draw.per_job or any(draw.per.values())):
+        message = "expected an amount that jobs draw, found none"
+        yield refusal("bad-value", message, draw, at=here)
+    for name, amount in draw.per.items():
+        if name not in resource_types:
+            message = f"no node group has {name}; there are: {', '.join(resource_types)}"
+            yield refusal("unknown-resource-type", message, amount, at=(*here, "per", name))
+
+
+def _change_faults(
+    pool: PoolDeclaration, here: tuple[str | int, ...]
+) -> Iterator[InitErrorDetails]:
+    for k, (before, change) in enumerate(pairwise(pool.changes), 1):
+        if change.at <= before.at:
+            message = f"expected a time after {before.at}, that of the change before,"
+            message += f" found {change.at}"
+            yield refusal("bad-value", message, change.at, at=(*here, "changes", k, "at"))
+    if pool.every is None:
+        return
+    if not pool.changes:
+        message = "'every' is for changes, and there are none"
+        yield refusal("bad-value", message, pool.every, at=(*here, "every"))
+    for k, change in enumerate(pool.changes):
+        if change.at >= pool.every:
+            message = f"expected a time within the period of {pool.every} s, found {change.at}"
+            yield refusal("bad-value", message, change.at, at=(*here, "changes", k, "at"))
+
+
+def _period_faults(pools: Sequence[PoolDeclaration]) -> Iterator[InitErrorDetails]:
+    """Yield the periods that do not divide the longest, so that all together have none."""
+    longest = max((pool.every or 0 for pool in pools), default=0)
+    for n, pool in enumerate(pools):
+        if pool.every is not None and longest % pool.every:
+            message = f"expected a period that divides that of another pool, {longest} s,"
+            message += f" found {pool.every} s"
+            yield refusal("bad-value", message, pool.every, at=("pools", n, "every"))

@@ -1,0 +1,84 @@
+"""What running jobs draw from the pools of the simulated system, to the unit, at each instant."""
+
+from collections import Counter
+
+from hpcsched.system.allocation import Allocation
+from hpcsched.system.pool_draws import Amounts, PoolRequest, most_draw, node_draw, own_draw
+from hpcsched.system.pools import longest_stay, next_change, period_of, settled_from
+from hpcsched.system.system import System
+
+
+class OverdrawError(Exception):
+    """A start draws more from a pool than is free."""
+
+
+class PoolAccounts:
+    """What is drawn from each pool, and how many jobs run on each node.
+
+    A node is switched on with the first job on it and off with the last; in between it draws once.
+    A capacity that falls below what is drawn ends no job: nothing that draws from the pool starts
+    until there is room again.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._per_node = node_draw(system)
+        self._jobs_on: Counter[int] = Counter()
+        self._drawn = [0] * len(system.pools)
+        self._stays: dict[Amounts, int] = {}
+
+    @property
+    def drawn(self) -> Amounts:
+        """What is drawn from each pool, `[P]`."""
+        return tuple(self._drawn)
+
+    def admits(self, job: PoolRequest, predicted_run_time: int) -> bool:
+        """Say whether the job could ever run to its predicted end, alone on the system.
+
+        What counts is what pools offer in the long run: for ever in the end, or in each period.
+        """
+        draw = most_draw(self._system, job)
+        if draw not in self._stays:
+            self._stays[draw] = longest_stay(self._system.pools, draw)
+        return predicted_run_time <= self._stays[draw]
+
+    def next_change(self, now: int) -> int:
+        """Return the first second after now at which a pool offers more or less."""
+        return next_change(self._system.pools, now)
+
+    def all_seen_by(self, time: int) -> int:
+        """Return a second by which all that pools offer from `time` on has been offered once."""
+        pools = self._system.pools
+        return max(time, settled_from(pools)) + period_of(pools)
+
+    def check(self, now: int, allocation: Allocation, job: PoolRequest) -> None:
+        """Raise OverdrawError if a start draws more from a pool than it offers at `now`."""
+        newly_on = sum(1 for node in allocation.nodes if not self._jobs_on[node])
+        own = own_draw(self._system, job)
+        for p, pool in enumerate(self._system.pools):
+            amount = own[p] + newly_on * self._per_node[p]
+            free = pool.capacity_at(now) - self._drawn[p]
+            if amount and amount > free:
+                raise OverdrawError(f"pool {pool.name}: {amount} would be drawn, {free} free")
+
+    def started(self, allocation: Allocation, job: PoolRequest) -> None:
+        """Take what a job draws that has started."""
+        newly_on = 0
+        for node in allocation.nodes:
+            newly_on += not self._jobs_on[node]
+            self._jobs_on[node] += 1
+        self._add(own_draw(self._system, job), newly_on, 1)
+
+    def ended(self, allocation: Allocation, job: PoolRequest) -> None:
+        """Give back what a job drew that has ended."""
+        off = 0
+        for node in allocation.nodes:
+            self._jobs_on[node] -= 1
+            if not self._jobs_on[node]:
+                del self._jobs_on[node]
+                off += 1
+        self._add(own_draw(self._system, job), off, -1)
+
+    def _add(self, own: Amounts, nodes: int, sign: int) -> None:
+        for p, amount in enumerate(own):
+            self._drawn[p] += sign * (amount + nodes * self._per_node[p])

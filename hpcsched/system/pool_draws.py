@@ -1,0 +1,100 @@
+"""What jobs draw from the pools of a system.
+
+A job's own draw is what it draws wherever it runs. Beside that, a node that is switched on may
+draw, once for all jobs on it. Which nodes a job switches on is known when it has been placed;
+before, it is charged for as many as it could switch on at most, so that no start draws more than
+was planned for.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from hpcsched.system.allocation import Allocation
+from hpcsched.system.request import Request
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import System
+
+Amounts = tuple[int, ...]
+"""An amount for each pool of a system, `[P]`."""
+
+
+class PoolRequest(Request, Protocol):
+    """A job's demand for room and for what pools offer."""
+
+    @property
+    def pool_requests(self) -> tuple[tuple[str, int], ...]:
+        """What the trace says that the job draws, by name of a pool."""
+
+
+def own_draw(system: System, request: PoolRequest) -> Amounts:
+    """Return what a job draws wherever it runs, `[P]`: all but what nodes draw."""
+    draws = []
+    for pool in system.pools:
+        draw = pool.draw
+        if draw.traced:
+            draws.append(sum(amount for name, amount in request.pool_requests if name == pool.name))
+            continue
+        per_unit = sum(
+            amount * draw.per.get(name, 0)
+            for name, amount in zip(system.resource_types, request.unit_request, strict=True)
+        )
+        draws.append(draw.per_job + request.units * per_unit)
+    return tuple(draws)
+
+
+def node_draw(system: System) -> Amounts:
+    """Return what a node draws from each pool while a job runs on it, `[P]`."""
+    return tuple(0 if pool.draw.traced else pool.draw.per_node for pool in system.pools)
+
+
+def most_draw(system: System, request: PoolRequest) -> Amounts:
+    """Return what a job draws at most, `[P]`: as if no other job ran on any of its nodes."""
+    own, per_node = own_draw(system, request), node_draw(system)
+    if not any(per_node):
+        return own
+    nodes = min(request.units, _nodes_for(system, request))
+    return tuple(amount + each * nodes for amount, each in zip(own, per_node, strict=True))
+
+
+def drawn_by_all(
+    system: System, running: Sequence[tuple[Allocation, PoolRequest]]
+) -> list[Amounts]:
+    """Return what each of the jobs that run together draws, `[K, P]`; the sum is exact.
+
+    A node's draw is the last job's on it: given in the order in which they are to end, it is what
+    comes free with each of them.
+    """
+    draws = [own_draw(system, request) for _, request in running]
+    per_node = node_draw(system)
+    if not any(per_node):
+        return draws
+    last = {node: k for k, (where, _) in enumerate(running) for node in where.nodes}
+    switched_on = [0] * len(draws)
+    for k in last.values():
+        switched_on[k] += 1
+    return [
+        tuple(amount + each * nodes for amount, each in zip(own, per_node, strict=True))
+        for own, nodes in zip(draws, switched_on, strict=True)
+    ]
+
+
+def total(draws: Iterable[Amounts], count: int) -> Amounts:
+    """Return the sum of draws from `count` pools, `[P]`."""
+    sums = [0] * count
+    for draw in draws:
+        for p, amount in enumerate(draw):
+            sums[p] += amount
+    return tuple(sums)
+
+
+def _nodes_for(system: System, request: Request) -> int:
+    """Return how many idle nodes can hold a unit of a request."""
+    known = system.nodes_by_shape
+    key = request.unit_request, request.node_groups
+    # Sets of allowed nodes may be large and many, so what is known of them is not kept.
+    if request.allowed_nodes is None and key in known:
+        return known[key]
+    nodes = int((units_that_fit(system, system.capacity.T, request) > 0).sum())
+    if request.allowed_nodes is None:
+        known[key] = nodes
+    return nodes

@@ -1,0 +1,74 @@
+"""Pools in a model's steps, against what is free second by second."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.heuristic.pool_profile import PoolProfile
+from hpcsched.dispatching.objectives import AF
+from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.plan import fault_of
+from hpcsched.dispatching.planning.pool_data import pool_data
+from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.system.pool_draws import most_draw
+from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.testing import make_problem
+from tests.builders import Spy, Told, easy, replay
+from tests.pool_workloads import pool_workloads
+from tests.strategies import tries
+
+TABLE = """\
+job_id start_time requested_time core units
+1      0          9              2    1
+2      0          25             1    1
+3      -          10             1    4
+"""
+
+
+@pytest.mark.parametrize("step", [1, 5, 7])
+def test_what_is_free_in_steps(step):
+    """In each step it is the least of its seconds; what is held is taken off, down to 0."""
+    pool = Pool("power", 9, Draw({"core": 1}), (Change(3, 2), Change(12, 6), Change(20, 5)), 24)
+    system = System((NodeGroup("node", 1, {"core": 9}),), {}, (pool,))
+    problem = make_problem(system, TABLE, now=1)
+    data = pool_data(problem, problem.queue, step, 0)
+    assert data.draws.tolist() == [[1]]  # counted in fours, as all requests are
+    free = [
+        max(pool.capacity_at(1 + t) - 2 * (1 + t < 9) - (1 + t < 25), 0) // 4 for t in range(200)
+    ]
+    for k in range(int(data.since[-1])):
+        found = data.free[int(np.searchsorted(data.since, k, side="right")) - 1, 0]
+        assert found == min(free[k * step : (k + 1) * step])
+    assert data.free[-1, 0] == 0  # further on nothing is counted on but the least
+
+
+@tries(60)
+@given(workload=pool_workloads(), step=st.sampled_from([1, 2, 5]))
+def test_plans_in_steps(workload, step):
+    """A list plan in longer steps keeps to pools second by second, for every problem of EASY."""
+    seen = []
+    replay(
+        workload.system,
+        Spy(easy(), lambda problem, _: seen.append(problem)),
+        workload.jobs,
+        predictor=Told(workload.predictions),
+    )
+    for problem in seen:
+        selection = select(
+            problem,
+            problem.queue,
+            Wanted("all", 100, None, step=step),
+            lambda jobs, now=problem.now: AF().planned_cost(jobs, now),
+        )
+        if selection is None:
+            continue
+        plan = ListPlanner(selection.data).plan(range(len(selection.jobs)))
+        assert fault_of(plan, selection.data) is None
+        profile = PoolProfile(problem)
+        for job, start in zip(selection.jobs, plan.starts.tolist(), strict=True):
+            begin = problem.now + start * step
+            end, draw = begin + job.predicted_run_time, most_draw(workload.system, job.job)
+            assert profile.fits(begin, end, draw)
+            profile.take(begin, end, draw)

@@ -1,0 +1,59 @@
+"""Random workloads for systems with pools, and an audit of their replays."""
+
+from hypothesis import strategies as st
+
+from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.system import System
+from hpcsched.testing import audit_replay
+from tests.builders import Told, replay
+from tests.strategies import Workload, mixed_workloads
+
+DRAWS = st.sampled_from(
+    [
+        Draw({"core": 2}, per_node=1),
+        Draw(per_node=3),
+        Draw({"core": 1}, per_job=2),
+        Draw(traced=True),
+    ]
+)
+
+
+@st.composite
+def _pool(draw, name: str, every: int | None) -> Pool:
+    latest = 20 if every is None else every - 1
+    times = sorted(draw(st.sets(st.integers(0, latest), max_size=3)))
+    changes = tuple(Change(time, draw(st.integers(0, 20))) for time in times)
+    return Pool(name, draw(st.integers(2, 20)), draw(DRAWS), changes, every if changes else None)
+
+
+@st.composite
+def pool_workloads(draw, predictions: str = "wrong", max_jobs: int = 7) -> Workload:
+    """Draw unlike jobs on unlike nodes, and one or two pools whose capacities may change."""
+    workload = draw(mixed_workloads(predictions, max_jobs))
+    recurs = draw(st.booleans())
+    pools = [draw(_pool("power", 24 if recurs else None))]
+    if draw(st.booleans()):
+        pools.append(draw(_pool("licence", 12 if recurs else None)))
+    drawn = st.integers(0, 5)
+    jobs = tuple(
+        traced._replace(
+            job=traced.job._replace(
+                pool_requests=(("power", draw(drawn)), ("licence", draw(drawn)))
+            )
+        )
+        for traced in workload.jobs
+    )
+    system = System(workload.system.groups, {}, tuple(pools))
+    return Workload(system, jobs, workload.predictions)
+
+
+def audited(dispatcher, workload: Workload, **more):
+    """Return the recorder of a replay in which no job is lost and no pool overdrawn."""
+    recorder = replay(
+        workload.system, dispatcher, workload.jobs, predictor=Told(workload.predictions), **more
+    )
+    records = list(recorder.jobs.values())
+    audit_replay(records, workload.jobs, workload.system)
+    assert len(records) == len(workload.jobs)
+    assert {record.rejected_by for record in records} <= {None, "over_pool"}
+    return recorder
