@@ -1,0 +1,43 @@
+"""Asks observers for what they tell dispatchers, and makes sure that it can be told."""
+
+from collections.abc import Mapping, Sequence
+
+from hpcsched.dispatching.additional import NO_DATA, AdditionalData, GivesData
+from hpcsched.errors import PluginError
+
+
+def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str, GivesData]:
+    """Return the observers that tell dispatchers something, by name.
+
+    Of several with one name, the second is called `NAME/2`, and so on.
+    """
+    givers: dict[str, GivesData] = {}
+    for name, observer in zip(names, observers, strict=True):
+        if isinstance(observer, GivesData):
+            count = sum(1 for known in givers if known.partition("/")[0] == name)
+            givers[name if not count else f"{name}/{count + 1}"] = observer
+    return givers
+
+
+def additional_data(givers: Mapping[str, GivesData], now: int) -> AdditionalData:
+    """Return what observers tell at `now`, in seconds, by their names.
+
+    Raises PluginError where one fails, or returns anything but a mapping of texts to data.
+    """
+    if not givers:
+        return NO_DATA
+    return AdditionalData({name: _ask(name, giver, now) for name, giver in givers.items()})
+
+
+def _ask(name: str, giver: GivesData, now: int) -> Mapping[str, object]:
+    try:
+        data = giver.additional_data(now)
+    except Exception as error:
+        raise PluginError(
+            f"observer {name}: additional_data raised {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
+        raise PluginError(
+            f"observer {name}: expected a mapping of names to additional data, found {data!r}"
+        )
+    return data
