@@ -31,6 +31,7 @@ PAGES = [Path(__file__).parent / name for name in NAMES]
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 PLUGIN_KINDS = (
     "trace_source",
+    "transform",
     "predictor",
     "correction",
     "dispatcher",
@@ -56,11 +57,13 @@ def make_tables(registry: Registry) -> dict[str, str]:
         name: scenario.model_fields[name].annotation for name in ("system", "simulation", "metrics")
     }
     (partition, _) = get_args(scenario.model_fields["partitions"].annotation)
+    (outages, _) = get_args(scenario.model_fields["outages"].annotation)
     return {
         "scenario": key_table(scenario, deep=False),
         "experiment": key_table(ExperimentDeclaration, deep=False),
         **{name: key_table(model, f"{name}.") for name, model in blocks.items()},
         "partitions": key_table(partition, "partitions[]."),
+        "outages": key_table(outages, "outages."),
         **{kind: plugin_tables(registry, kind) for kind in PLUGIN_KINDS},
         "commands": command_sections(),
         "plugin-fields": plugin_fields(),

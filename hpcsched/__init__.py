@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hpcsched.scenario.models import Scenario as Scenario
     from hpcsched.simulation.observer import Observer as Observer
     from hpcsched.workload.source import TraceSource as TraceSource
+    from hpcsched.workload.transform import Transform as Transform
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ _EXPORTS = {
     "RunResult": "hpcsched.runner",
     "Scenario": "hpcsched.scenario.models",
     "TraceSource": "hpcsched.workload.source",
+    "Transform": "hpcsched.workload.transform",
     "hookimpl": "hpcsched.plugin.spec",
     "load_scenario": "hpcsched.scenario",
     "open_run": "hpcsched.runner",

@@ -1,6 +1,7 @@
 """The one place where a scenario becomes parts."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -13,22 +14,31 @@ from hpcsched.dispatching.offline.problem import PlansOffline
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugin.manager import registry as installed_plugins
-from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
+from hpcsched.plugin.registry import (
+    KEEPS_REQUESTS,
+    PLANS_OFFLINE,
+    SEES_RUN_TIME,
+    Installed,
+    Registry,
+)
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.scenario import Scenario
-from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.partitions import build_partitions
 from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
+from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.partitions import Partitions
 from hpcsched.workload.source import TraceSource
+from hpcsched.workload.transformed_source import TransformedSource
 
 METHODS = MappingProxyType(
     {
         "trace_source": "jobs",
+        "transform": "apply",
         "predictor": "observe",
         "correction": "correct",
         "dispatcher": "dispatch",
@@ -58,6 +68,7 @@ class Assembly:
     folder: Path
     system: System = field(init=False)
     partitions: Partitions = field(init=False)
+    outages: Outages = field(init=False)
     followers: list[FollowsJobs] = field(init=False, default_factory=list)
     seed: int = field(init=False)
     objective: Objective = field(init=False)
@@ -70,6 +81,7 @@ class Assembly:
         scenario = self.scenario
         self.system = scenario.system.build()
         self.partitions = build_partitions(scenario.partitions)
+        self.outages = _outages(scenario, self.system)
         self.seed = scenario.seed
         self.objective = self.make("objective", scenario.objective)
         self.source = self.make("trace_source", scenario.trace)
@@ -80,8 +92,22 @@ class Assembly:
         self._check_offline()
 
     def make(self, kind: str, choice: Any) -> Any:
-        """Return what the chosen plugin builds; raises PluginError where its factory fails."""
-        return self._build(self.registry.get(kind, choice.plugin_name), choice)
+        """Return what the chosen plugin builds; raises PluginError where its factory fails.
+
+        A trace source comes with the transforms that are listed beside it.
+        """
+        built = self._build(self.registry.get(kind, choice.plugin_name), choice)
+        if isinstance(choice, Transformed) and choice.transforms:
+            return self._transformed(built, choice.transforms)
+        return built
+
+    def _transformed(self, source: TraceSource, chosen: Sequence[Choice]) -> TransformedSource:
+        transforms = [(choice.plugin_name, self.make("transform", choice)) for choice in chosen]
+        keeps_requests = all(
+            KEEPS_REQUESTS in self.registry.get("transform", name).plugin.capabilities
+            for name, _ in transforms
+        )
+        return TransformedSource(source, transforms, keeps_requests)
 
     def _build(self, installed: Installed, parameters: Params) -> Any:
         kind, name = installed.kind, installed.plugin.name
@@ -159,6 +185,13 @@ def _check_declared(installed: Installed, capability: str, method: str, *, has: 
             f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
             f" capability {capability!r} and {'has a' if has else 'has no'} method {method!r}"
         )
+
+
+def _outages(scenario: Scenario, system: System) -> Outages:
+    """Return the outages of a scenario, those that are drawn among them."""
+    if scenario.outages is None:
+        return NO_OUTAGES
+    return scenario.outages.build(system, lambda name: spawn_seed(scenario.seed, "outages", name))
 
 
 def spawn_seed(seed: int, kind: str, name: str) -> int:

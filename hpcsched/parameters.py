@@ -139,6 +139,16 @@ class InputFile:
     """Marks a field that names a file to be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class ResourceType:
+    """Marks a text that names a resource type of the scenario's system, or a word `beside` them.
+
+    A scenario that names one which no node group has is refused when it is read.
+    """
+
+    beside: tuple[str, ...] = ()
+
+
 def parse_duration(text: str) -> int:
     """Return the seconds in a text such as `90s`, `30min`, `1h30min` or `2d`.
 

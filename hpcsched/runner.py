@@ -23,17 +23,26 @@ from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
 from hpcsched.results.offline import offline_figures
+from hpcsched.results.outages import (
+    InterruptionRecorder,
+    down_amounts,
+    outage_figures,
+    write_outages,
+)
+from hpcsched.results.pools import PoolRecorder, pool_summary
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.run_state import remove_state
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
-from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.engine import Parts, Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.occupancy import idle_system
+from hpcsched.simulation.telling import givers_among
+from hpcsched.workload.source import has_dependencies
 
 
 @dataclass(frozen=True)
@@ -103,11 +112,17 @@ def run(
     )
     (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
     followers = [RunRecorder(folder, assembly.system), *observers, _monitor(assembly, watch=watch)]
+    if scenario.outages is not None:
+        write_outages(folder, assembly.outages)
+        followers.append(InterruptionRecorder(folder))
+    if assembly.system.pools:
+        followers.append(PoolRecorder(folder, assembly.system))
     if progress and not watch and sys.stderr.isatty():
         from hpcsched.report.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         followers.append(ProgressBar(scenario.name, assembly.source))
-    parts = parts_of(assembly, followers)
+    names = [choice.plugin_name for choice in scenario.observers]
+    parts = parts_of(assembly, followers)._replace(givers=givers_among(names, observers))
     simulation = Simulation(parts)
     plan: OfflinePlan | None = None
     status: Status = "failed"
@@ -146,8 +161,11 @@ def _monitor(assembly: Assembly, *, watch: bool) -> Monitor:
     elif watch:
         views.append(StateLines(sys.stderr))
     scenario = assembly.scenario
-    # All of the project's own trace sources have this key; a plugin's need not.
-    jobs = getattr(scenario.trace, "jobs", None)
+    # All of the project's own trace sources have this key; a plugin's need not. Behind transforms
+    # it is not known how many jobs there are.
+    trace = scenario.trace
+    transformed = isinstance(trace, Transformed) and bool(trace.transforms)
+    jobs = None if transformed else getattr(trace, "jobs", None)
     most_jobs = jobs if isinstance(jobs, int) else None
     return Monitor(scenario.name, assembly.system, assembly.source, views, most_jobs)
 
@@ -157,6 +175,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     scenario = assembly.scenario
     # Units that may not go everywhere cannot be counted.
     pooling = scenario.simulation.pooling and not assembly.partitions.bind_nodes(assembly.system)
+    pooling = pooling and not assembly.outages.all and not assembly.system.pools
     return Parts(
         assembly.system,
         assembly.dispatcher,
@@ -170,6 +189,8 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         assembly.correction,
         assembly.partitions,
         assembly.followers,
+        has_dependencies(assembly.source),
+        assembly.outages,
     )
 
 
@@ -191,7 +212,12 @@ def _summary(
         percents=scenario.metrics.percentiles,
         class_bounds=scenario.metrics.class_bounds,
         left=left,
+        down=down_amounts(assembly.outages, system),
     )
+    if assembly.scenario.outages is not None:
+        summary["outages"] = outage_figures(assembly.folder, assembly.outages, system)
+    if system.pools:
+        summary["pools"] = pool_summary(assembly.folder, system)
     if plan is not None and left is None:
         summary["offline"] = offline_figures(plan, summary["objective"]["value"])
     return summary
@@ -224,7 +250,7 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
         kill_at_requested_time=parts.kill_at_requested_time,
     )
     starts = _Starts()
-    Simulation(parts._replace(observers=[starts])).run(assembly.source.jobs())
+    Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
     plan = dispatcher.plan_offline(problem._replace(online=starts.of))
     return plan, parts._replace(dispatcher=FollowsPlan(plan, dispatcher.allocator))
 

@@ -35,4 +35,5 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
         declared,
         kill_at_requested_time=scenario.simulation.kill_at_requested_time,
         partitions=parts.partitions,
+        outages=parts.outages,
     )

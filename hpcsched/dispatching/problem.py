@@ -5,8 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched.dispatching.additional import NO_DATA, AdditionalData
 from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.pools import ProblemPools, pools_of
 from hpcsched.system.allocation import Allocation, Interval, SlotMap
+from hpcsched.system.outages import Outage
 from hpcsched.system.space import NodeSpace
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job
@@ -51,7 +54,14 @@ class DispatchingProblem(NamedTuple):
     `slot_map` that numbers them, where all jobs ask for equal units; `free_amounts` by resource
     type and node, `[R, N]`, otherwise. `availability` holds either way.
 
-    `explain` asks for a reason for each queued job, which must not change what starts.
+    A system may have `pools`, which belong to no node: a start must fit in them as well.
+
+    `outages` are those that are announced and not over, by their start. Nobody need look at them to
+    decide rightly: jobs are in the queue as ones that may only use nodes that stay in service for
+    them if they start now. What plans make of later starts is up to the dispatcher.
+
+    `explain` asks for a reason for each queued job, which must not change what starts. `additional`
+    is what observers tell, by their names; it may be empty.
 
     The arrays are worked out anew at each access; keep what you need.
     """
@@ -66,6 +76,8 @@ class DispatchingProblem(NamedTuple):
     slot_map: SlotMap | None = None
     free_amounts: IntArray | None = None
     explain: bool = False
+    additional: AdditionalData = NO_DATA
+    outages: tuple[Outage, ...] = ()
 
     @property
     def capacity(self) -> IntArray:
@@ -82,6 +94,11 @@ class DispatchingProblem(NamedTuple):
             space.claim(running.allocation, running.waiting.job)
         space.available.flags.writeable = False
         return space.available.T
+
+    @property
+    def pools(self) -> ProblemPools | None:
+        """What is free of the system's pools, and what jobs draw; None where it has none."""
+        return pools_of(self)
 
     @property
     def units(self) -> IntArray:

@@ -13,6 +13,8 @@ ReasonKind = Literal[
     "solver_postponed",
     "not_planned",
     "limit",
+    "dependency",
+    "outage",
 ]
 """What a reason says.
 
@@ -21,7 +23,9 @@ the first that waits; `planned`, the plan starts it now. Of a job that waits: `n
 `reserved_for`, there is room, but starting would delay `job`; `behind`, `job` waits and none may
 pass it; `beyond_depth`, it came after all reservations were given out, and has none;
 `solver_postponed`, the plan starts it later though there may be room; `not_planned`, the plan
-leaves it out; `limit`, what `detail` names does not let it start.
+leaves it out; `limit`, what `detail` names does not let it start; `dependency`, it has to wait for
+`job` to end, or for its think time after that; `outage`, nodes are out of service, or will be too
+soon, and what is left is not enough.
 """
 
 REASON_KINDS: tuple[ReasonKind, ...] = get_args(ReasonKind)

@@ -40,6 +40,7 @@ def as_json(scenario: str, account: TraceAccount, figures: Sequence[PredictorFig
             "read": account.read,
             "skipped": dict(account.skipped),
             "clipped": dict(account.clipped),
+            "changed": dict(account.changed),
             "submitted": account.submitted,
         },
         "predictors": [asdict(one) for one in figures],

@@ -17,6 +17,12 @@ def makespan(jobs: Table) -> int | None:
 
     Source: DEBS 2024 paper, section 3.1.
     """
+    span = _span(jobs)
+    return None if span is None else span[1] - span[0]
+
+
+def _span(jobs: Table) -> tuple[int, int] | None:
+    """Return the first submission and the last end of all jobs that ran; None without any."""
     ranges = [
         (int(submit.min()), int(end.max()))
         for submit, end in jobs.batches("submit_time", "end_time")
@@ -24,7 +30,7 @@ def makespan(jobs: Table) -> int | None:
     ]
     if not ranges:
         return None
-    return max(end for _, end in ranges) - min(submit for submit, _ in ranges)
+    return min(submit for submit, _ in ranges), max(end for _, end in ranges)
 
 
 def utilization_by_resource(run: RunTables) -> dict[str, float]:
@@ -32,7 +38,8 @@ def utilization_by_resource(run: RunTables) -> dict[str, float]:
 
     Source: DEBS 2024 paper, section 3.1, for each resource type instead of one. Population: all
     jobs that ran, with what they asked for, from the first submission to the last end. Empty where
-    the makespan is 0 or no job ran; a resource type of which there is none is left out. Every
+    the makespan is 0 or no job ran; a resource type of which there is none is left out. What is out
+    of service does not count as capacity, and attempts that were lost to outages not as use. Every
     product is rounded to 53 bits and the sum is exact.
     """
 
@@ -72,8 +79,15 @@ def loss_of_capacity(run: RunTables) -> float | None:
 
 
 def _capacity_over_time(run: RunTables) -> dict[str, int]:
-    length = makespan(run.jobs)
-    return {name: total * length for name, total in run.capacity.items() if total and length}
+    """Return capacity × makespan of each resource type, less what is out of service in it."""
+    span = _span(run.jobs)
+    if span is None:
+        return {}
+    first, last = span
+    whole = {name: total * (last - first) for name, total in run.capacity.items()}
+    for name, down in run.down.items():
+        whole[name] -= down.within(first, last)
+    return {name: amount for name, amount in whole.items() if amount > 0}
 
 
 def _lost(rounds: Table, resource: str) -> Iterator[list[Any]]:

@@ -1,9 +1,10 @@
 """The protocol of a metric."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from hpcsched.metrics.tables import Table
+from hpcsched.metrics.tables import DownAmounts, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,12 +12,13 @@ class RunTables:
     """A finished run, as metrics see it.
 
     `jobs` holds the jobs that ran, `rounds` the dispatching rounds; `capacity` is the whole
-    system's, per resource type.
+    system's, per resource type, and `down` what of it is out of service, and when.
     """
 
     jobs: Table
     rounds: Table
     capacity: dict[str, int]
+    down: Mapping[str, DownAmounts] = field(default_factory=dict)
 
 
 class Metric(Protocol):

@@ -1,12 +1,31 @@
 """The tables that metrics are computed over."""
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Column = npt.NDArray[np.int64]
+
+
+class DownAmounts(NamedTuple):
+    """What is out of service of one resource type: `amount[k]` from `start[k]` to `end[k]`, s."""
+
+    start: Column
+    end: Column
+    amount: Column
+
+    def within(self, begin: int, end: int) -> int:
+        """Return amount × seconds between two instants, exactly."""
+        length: Column = np.minimum(self.end, end) - np.maximum(self.start, begin)
+        inside = length > 0
+        return sum(
+            amount * seconds
+            for amount, seconds in zip(
+                self.amount[inside].tolist(), length[inside].tolist(), strict=True
+            )
+        )
 
 
 class Table(Protocol):

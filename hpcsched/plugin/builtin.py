@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Caution, Context, Plugin
+from hpcsched.plugin.registry import (
+    KEEPS_REQUESTS,
+    PLANS_OFFLINE,
+    SEES_RUN_TIME,
+    Caution,
+    Context,
+    Plugin,
+)
 from hpcsched.plugin.spec import hookimpl
 
 if TYPE_CHECKING:
@@ -20,20 +27,26 @@ if TYPE_CHECKING:
     from hpcsched.execution.dask_params import DaskParams
     from hpcsched.system.system import System
     from hpcsched.workload.swf import SwfParams
+    from hpcsched.workload.table.params import TableParams
 
 
 @hookimpl
 def hpcsched_trace_sources() -> Iterable[Plugin]:
-    """Return `swf`, `alea`, and what makes jobs up.
+    """Return those that read logs, and those that make jobs up.
 
-    That is `eurora-like`, `kit-like`, `lublin99` and `mimic`.
+    The first are `swf`, `alea`, `slurm-sacct`, `pbs-accounting`, `batsim` and `table`; the others
+    `eurora-like`, `kit-like`, `lublin99` and `mimic`.
     """
     from hpcsched.workload.alea import AleaParams, AleaSource
+    from hpcsched.workload.batch.pbs_accounting import PbsAccountingParams, PbsAccountingSource
+    from hpcsched.workload.batch.slurm_sacct import SlurmSacctParams, SlurmSacctSource
+    from hpcsched.workload.batsim.source import BatsimParams, BatsimSource
     from hpcsched.workload.swf import SwfParams, SwfSource
     from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
     from hpcsched.workload.synthetic.kit_like import KitLikeParams, make_kit_like
     from hpcsched.workload.synthetic.lublin99 import Lublin99Params, make_lublin99
     from hpcsched.workload.synthetic.mimic import MimicParams, make_mimic
+    from hpcsched.workload.table.params import TableParams
 
     yield Plugin(
         "swf",
@@ -47,6 +60,30 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
         "logs of the Alea simulator: cores and memory, node properties, exclusive use",
         lambda params, context: AleaSource(params, context.system),
         AleaParams,
+    )
+    yield Plugin(
+        "slurm-sacct",
+        "what Slurm's `sacct --parsable2` prints: cores, memory, GPUs, names",
+        lambda params, context: SlurmSacctSource(params, context.system),
+        SlurmSacctParams,
+    )
+    yield Plugin(
+        "pbs-accounting",
+        "accounting logs of PBS Professional and TORQUE: chunks, memory, GPUs, names",
+        lambda params, context: PbsAccountingSource(params, context.system),
+        PbsAccountingParams,
+    )
+    yield Plugin(
+        "batsim",
+        "workloads of the simulator Batsim, in JSON: jobs whose profiles are delays",
+        lambda params, context: BatsimSource(params, context.system),
+        BatsimParams,
+    )
+    yield Plugin(
+        "table",
+        "tables of jobs, CSV or Parquet, whose columns the scenario names",
+        _make_table,
+        TableParams,
     )
     yield Plugin(
         "eurora-like",
@@ -74,20 +111,98 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
     )
 
 
+def _make_table(params: "TableParams", context: Context) -> object:
+    """Build the source that reads tables; what reads Parquet files is imported only then."""
+    from hpcsched.workload.table.source import TableSource
+
+    return TableSource(params, context.system)
+
+
 def _review_swf(params: "SwfParams", system: "System") -> Iterable[Caution]:
     """Warn where no node could hold even one unit, so that every job would be skipped."""
     from hpcsched.system.space import room_for
-    from hpcsched.workload.swf import types_in_records
+    from hpcsched.workload.swf import parted, types_in_records
 
-    unit = params.unit
+    unit = None if params.unit is None else parted(params.unit, system)[0]
     if unit is None:
-        lacking = set(types_in_records(Path(params.path))) - set(system.resource_types)
+        known = {*system.resource_types, *(pool.name for pool in system.pools)}
+        lacking = set(types_in_records(Path(params.path))) - known
         if lacking:
             names = ", ".join(sorted(lacking))
             message = f"its units ask for {names}, which no node group has; the run will be refused"
             yield Caution("unknown-resource-type", message, "path")
     elif set(unit) <= set(system.resource_types) and not room_for(system, system.request(unit)):
         yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
+
+
+@hookimpl
+def hpcsched_transforms() -> Iterable[Plugin]:
+    """Return `window`, `first`, `without-flurries`, `sample-users`, and what changes jobs.
+
+    That is `scale-load`, `scale-sizes`, `shift` and `attach`.
+    """
+    from hpcsched.workload.transforms import attaching, flurries, shifting, user_sampling
+    from hpcsched.workload.transforms.first import First, FirstParams
+    from hpcsched.workload.transforms.load_scaling import ScaleLoad, ScaleLoadParams
+    from hpcsched.workload.transforms.size_scaling import ScaleSizes, ScaleSizesParams
+    from hpcsched.workload.transforms.window import Window, WindowParams
+
+    keeps = frozenset({KEEPS_REQUESTS})
+    yield Plugin(
+        "window",
+        "the jobs submitted within a part of the trace",
+        lambda params, _context: Window(params),
+        WindowParams,
+        keeps,
+    )
+    yield Plugin(
+        "first",
+        "so many jobs from the beginning",
+        lambda params, _context: First(params),
+        FirstParams,
+        keeps,
+    )
+    yield Plugin(
+        "without-flurries",
+        "the jobs that belong to no burst of a single user's activity",
+        lambda params, _context: flurries.WithoutFlurries(params),
+        flurries.WithoutFlurriesParams,
+        keeps,
+    )
+    yield Plugin(
+        "sample-users",
+        "the jobs of a share of the users",
+        user_sampling.SampleUsers,
+        user_sampling.SampleUsersParams,
+        keeps,
+    )
+    yield Plugin(
+        "scale-load",
+        "more or less load, by the times between submissions",
+        lambda params, _context: ScaleLoad(params),
+        ScaleLoadParams,
+        keeps,
+    )
+    yield Plugin(
+        "scale-sizes",
+        "more or less load, by the number of units of each job",
+        ScaleSizes,
+        ScaleSizesParams,
+        keeps,
+    )
+    yield Plugin(
+        "shift",
+        "jobs submitted earlier or later, all of them or those of some users",
+        lambda params, _context: shifting.Shift(params),
+        shifting.ShiftParams,
+        keeps,
+    )
+    yield Plugin(
+        "attach",
+        "a resource type that jobs ask for and the trace says nothing of",
+        attaching.Attach,
+        attaching.AttachParams,
+    )
 
 
 @hookimpl

@@ -16,6 +16,7 @@ from hpcsched.workload.partitions import Partitions
 KINDS = MappingProxyType(
     {
         "trace_source": "where jobs come from",
+        "transform": "changes a trace before anything else sees it",
         "predictor": "says how long a job will run",
         "correction": "says what a job needs that outlives its prediction",
         "dispatcher": "decides when and where jobs start",
@@ -32,6 +33,10 @@ KINDS = MappingProxyType(
 
 SEES_RUN_TIME = "sees_run_time"
 """The capability, for predictors alone, of being shown a job's real run time at submission."""
+
+KEEPS_REQUESTS = "keeps_requests"
+"""The capability, for transforms alone, of leaving as it is what job units ask for, and where they
+may run. Where all units ask for the same, it is known then that they still do."""
 
 PLANS_OFFLINE = "plans_offline"
 """The capability, for dispatchers alone, of planning a whole trace (`plan_offline`)."""

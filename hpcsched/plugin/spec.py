@@ -28,6 +28,17 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
 
 
 @hookspec
+def hpcsched_transforms() -> Iterable[Plugin]:
+    """Return transforms, listed under `trace: {transforms: [...]}`.
+
+    A factory returns a `hpcsched.workload.transform.Transform`: given jobs by ascending submit time
+    and a `hpcsched.workload.transform.TransformAccount`, it yields those that remain. One that
+    never changes what job units ask for or where they may run declares the capability
+    `KEEPS_REQUESTS`.
+    """
+
+
+@hookspec
 def hpcsched_predictors() -> Iterable[Plugin]:
     """Return predictors, selected by `predictor: {name: NAME}`.
 
@@ -105,7 +116,8 @@ def hpcsched_observers() -> Iterable[Plugin]:
     """Return observers, listed under `observers:` in a scenario.
 
     A factory returns a `hpcsched.simulation.observer.Observer`, which hears of every event and
-    cannot change what happens.
+    cannot change what happens. One that is a `hpcsched.dispatching.additional.GivesData` as well
+    tells dispatchers something.
     """
 
 

@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hpcsched.results.schema import STATES
+
 
 def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the account of a run's jobs, then its metrics with their units and parameters."""
     jobs = summary["jobs"]
-    ended = ", ".join(
-        f"{jobs[state]} {state}" for state in ("completed", "killed", "rejected") if jobs[state]
-    )
+    ended = ", ".join(f"{jobs[state]} {state}" for state in STATES if jobs.get(state))
     yield f"{jobs['read']} records read, {jobs['submitted']} jobs submitted: {ended or 'no end'}"
-    for what in ("skipped", "clipped"):
-        for reason, count in jobs[what].items():
+    for what in ("skipped", "clipped", "changed"):
+        for reason, count in jobs.get(what, {}).items():
             yield f"  {count} {what}: {reason}"
+    if "outages" in summary:
+        yield _lost_line(summary["outages"])
     for rule, count in jobs["rejected_by"].items():
         yield f"  {count} rejected: {rule}"
     width = max(map(len, summary["metrics"]))
@@ -22,8 +24,28 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         shown = "-" if value is None else f"{value:,.4f}"
         parameters = "".join(f"  ({k} = {v})" for k, v in definition["parameters"].items())
         yield f"  {name:{width}}  {shown:>18} {definition['unit']:<2}{parameters}".rstrip()
+    for pool, drawn in summary.get("pools", {}).items():
+        yield _pool_line(pool, drawn)
     if "offline" in summary:
         yield _offline_line(summary["objective"]["name"], summary["offline"])
+
+
+def _lost_line(outages: Mapping[str, Any]) -> str:
+    """Return what was lost to outages."""
+    hours = outages["lost_node_seconds"] / 3600
+    return (
+        f"  lost to outages: {outages['interruptions']} attempts, of which {outages['requeued']}"
+        f" were tried again, after {hours:,.1f} node-hours"
+    )
+
+
+def _pool_line(pool: str, drawn: Mapping[str, Any]) -> str:
+    """Return what was drawn from a pool, in its own unit."""
+    mean = 0.0 if drawn["mean"] is None else drawn["mean"]
+    line = f"  drawn from {pool}: {mean:,.1f} in the mean, at most {drawn['peak']:,}"
+    if drawn["over_cap_time"]:
+        line += f"; more than it offered for {drawn['over_cap_time']:,} s"
+    return line
 
 
 def _offline_line(objective: str, offline: Mapping[str, Any]) -> str:

@@ -24,6 +24,8 @@ _FACTS = (
     "rejected_by",
     "start_time",
     "end_time",
+    "requeues",
+    "lost_time",
 )
 
 
@@ -31,7 +33,8 @@ class JobFacts(NamedTuple):
     """What is known of a job beside its reasons; times in seconds.
 
     `unit_request` is by resource type. `state` is None for a job that had not left the system, of
-    which only the trace is known. `rejected_by` says what rejected a job, if it was.
+    which only the trace is known. `rejected_by` says what rejected a job, if it was. Start and end
+    are of the last attempt, before which `requeues` others were lost, after `lost_time`.
     """
 
     job_id: int
@@ -44,6 +47,8 @@ class JobFacts(NamedTuple):
     rejected_by: str | None = None
     start_time: int | None = None
     end_time: int | None = None
+    requeues: int = 0
+    lost_time: int = 0
 
 
 def traced_facts(job: Job, resource_types: Sequence[str]) -> JobFacts:

@@ -23,7 +23,11 @@ _WAITING: Mapping[ReasonKind, str] = {
     "solver_postponed": "the plan had it start later{at}, though there may have been room",
     "not_planned": "the plan left it out",
     "limit": "a limit held it back: {detail}",
+    "dependency": "it had to wait for {other} to end",
+    "outage": "too few nodes were in service for it: {detail}",
 }
+_SAY_DETAILS: frozenset[ReasonKind] = frozenset({"limit", "outage"})
+"""Kinds whose sentence has the detail in it."""
 _UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20))
 """Amounts that are whole numbers of these are told in them: they are bytes, or very many."""
 
@@ -115,6 +119,9 @@ def _account(explanation: Explanation) -> Iterator[str]:
     if facts.end_time is not None:
         steps.append(f"ended at {facts.end_time} s ({facts.state})")
     yield f"It was {_listed(steps)}."
+    if facts.requeues:
+        often = "once" if facts.requeues == 1 else f"{facts.requeues} times"
+        yield f"Before that it was run {often}, for {facts.lost_time} s in all, and lost a node."
     if started is not None:
         yield f"It waited for {started - facts.submit_time} s."
     if facts.state is None:
@@ -131,7 +138,7 @@ def _wait_line(facts: JobFacts | None, names: _Names, wait: Wait) -> str:
             at="" if wait.time is None else f", at {wait.time} s",
             detail=wait.detail,
         )
-    detail = f" ({wait.detail})" if wait.detail and wait.kind != "limit" else ""
+    detail = f" ({wait.detail})" if wait.detail and wait.kind not in _SAY_DETAILS else ""
     return f"  {_when(facts, wait.round, wait.now)}{lasted}: {why}{detail}"
 
 

@@ -1,7 +1,7 @@
 """Which job was on which node when, as rectangles: what a Gantt chart of a window of time shows."""
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 from hpcsched.errors import Finding, InputError
 from hpcsched.report.job_times import system_of
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.results.outages import recorded_outages
+from hpcsched.system.outages import down_time
 from hpcsched.system.system import System
 
 LARGEST = 200_000
@@ -31,10 +33,19 @@ class Held(NamedTuple):
     high: float
 
 
+class Down(NamedTuple):
+    """A node that was out of service from `begin` to `end`, in simulated seconds."""
+
+    node: int
+    begin: int
+    end: int
+
+
 class Window(NamedTuple):
     """What was held in a window of time: from `begin` to `end`, in simulated seconds.
 
-    `nodes` are those that have some of the resource type, by ascending number.
+    `nodes` are those that have some of the resource type, by ascending number; `down` is when they
+    were out of service.
     """
 
     begin: int
@@ -42,6 +53,7 @@ class Window(NamedTuple):
     system: System
     held: tuple[Held, ...]
     nodes: tuple[int, ...]
+    down: tuple[Down, ...] = ()
 
 
 def held_in_window(
@@ -68,7 +80,16 @@ def held_in_window(
     amounts = system.capacity[:, system.resource_types.index(resource)].tolist()
     nodes = tuple(node for node, amount in enumerate(amounts) if amount)
     held = _held(one, amounts, resource, begin, end)
-    return resource, Window(begin, end, system, held, nodes)
+    down = tuple(there for there in _down(one, begin, end) if there.node in nodes)
+    return resource, Window(begin, end, system, held, nodes, down)
+
+
+def _down(one: StudiedRun, begin: int, end: int) -> Iterator[Down]:
+    """Yield which nodes were out of service in a window of time, as far as it is in it."""
+    down = down_time(recorded_outages(one.run))
+    for node, start, over in zip(*(column.tolist() for column in down), strict=True):
+        if start < end and over > begin:
+            yield Down(node, max(start, begin), min(over, end))
 
 
 def _span(one: StudiedRun) -> tuple[int, int]:

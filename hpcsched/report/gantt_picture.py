@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_DOWN = "#d9d9d9"
+"""What a node looks like that is out of service, hatched."""
 _NUMBERED = 200
 """Up to how many rectangles are marked with the numbers of their jobs, where there is room."""
 _LEGIBLE, _TALL = 0.02, 0.4
@@ -60,6 +62,7 @@ def _height(window: Window) -> float:
 
 def _plot(axes: "Axes", window: Window) -> None:
     from matplotlib.collections import PolyCollection  # noqa: PLC0415 (it takes its time)
+    from matplotlib.patches import Polygon  # noqa: PLC0415
 
     row_of = {node: row for row, node in enumerate(window.nodes)}
     corners = np.empty((len(window.held), 4, 2))
@@ -67,6 +70,10 @@ def _plot(axes: "Axes", window: Window) -> None:
         row = row_of[held.node]
         low, high = row + held.low, row + held.high
         corners[k] = ((held.begin, low), (held.end, low), (held.end, high), (held.begin, high))
+    for down in window.down:
+        row = row_of[down.node]
+        box = (down.begin, row), (down.end, row), (down.end, row + 1), (down.begin, row + 1)
+        axes.add_patch(Polygon(box, facecolor=_DOWN, edgecolor=INK, hatch="////", linewidth=0.0))
     axes.add_collection(
         PolyCollection(
             list(corners),

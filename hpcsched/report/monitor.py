@@ -16,7 +16,7 @@ from hpcsched.results.run_state import (
     instant,
 )
 from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 from hpcsched.system.system import System
 from hpcsched.workload.source import TraceSource
 
@@ -80,6 +80,11 @@ class Monitor(Observer):
     def job_started(self, job: RunningJob) -> None:
         """Keep the job, as one that runs."""
         self._running[job.job_id] = job
+
+    def job_interrupted(self, interruption: Interruption) -> None:
+        """Keep the job as one that waits, if it is run again."""
+        if interruption.requeued:
+            self._running.pop(interruption.job.job_id, None)
 
     def job_ended(self, record: JobRecord) -> None:
         """Keep the job, as one that ran, unless it was rejected."""

@@ -13,6 +13,7 @@ from hpcsched.results.files import problem
 from hpcsched.results.manifest import Manifest, read_manifest
 from hpcsched.results.run_process import is_alive
 from hpcsched.results.run_state import RunState, read_state
+from hpcsched.results.schema import STATES
 
 Verdict = Literal["running", "complete", "interrupted", "failed", "gone", "unknown"]
 """How a run is.
@@ -111,7 +112,7 @@ def _rows(status: RunStatus) -> Iterator[tuple[str, str]]:
         yield "as of", f"{duration(status.age)} ago"
         yield from state_rows(state)
     if jobs is not None:
-        shown = ("submitted", "completed", "killed", "rejected", "waiting", "running")
+        shown = ("submitted", *STATES, "waiting", "running")
         yield "jobs", ", ".join(f"{jobs[name]:,} {name}" for name in shown if jobs.get(name))
 
 

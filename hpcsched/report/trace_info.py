@@ -1,7 +1,7 @@
 """Writes what traces are like, side by side, as text or JSON."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -83,6 +83,7 @@ def _content(info: TraceInfo) -> dict[str, Any]:
             "read": account.read,
             "skipped": dict(account.skipped),
             "clipped": dict(account.clipped),
+            "changed": dict(account.changed),
             "submitted": account.submitted,
         },
         **census,
@@ -102,7 +103,8 @@ def _side_by_side(
 def _records(info: TraceInfo) -> Rows:
     account = info.account
     yield "read", _count(account.read)
-    for what, reasons in (("skipped", account.skipped), ("clipped", account.clipped)):
+    for what in ("skipped", "clipped", "changed"):
+        reasons: Mapping[str, int] = getattr(account, what)
         for reason, count in reasons.items():
             yield f"{what}: {reason}", _count(count)
     yield "submitted", _count(account.submitted)

@@ -15,10 +15,13 @@ SUMMARY = "summary.json"
 TIMING = "timing.json"
 REASONS = "reasons.parquet"
 STATE = "state.json"
+OUTAGES = "outages.parquet"
+INTERRUPTIONS = "interruptions.parquet"
+POOLS = "pools.parquet"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
-OPTIONAL = (EVENTS, REASONS, STATE)
-"""What observers add, if a scenario lists them, and the state of a run that goes on."""
+OPTIONAL = (EVENTS, REASONS, STATE, OUTAGES, INTERRUPTIONS, POOLS)
+"""What observers, outages and pools add to a run that has them, and the state of one under way."""
 
 
 def problem(rule: str, path: Path, message: str) -> InputError:

@@ -50,7 +50,8 @@ class RunRecorder(Observer):
 
 def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `jobs_schema`."""
-    traced, demands, predicted, states, starts, ends, allocations, rejected_by = transposed(records)
+    traced, demands, predicted, states, starts, ends, allocations, *more = transposed(records)
+    rejected_by, requeues, lost_times = more
     job = dict(zip(Job._fields, transposed(traced), strict=True))
     run_times = [
         None if start is None else end - start for start, end in zip(starts, ends, strict=True)
@@ -84,6 +85,8 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
         pa.array(job["exclusive"], pa.bool_()),
         nodes,
         node_units,
+        whole(requeues),
+        whole(lost_times),
     ]
 
 

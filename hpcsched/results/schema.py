@@ -1,10 +1,10 @@
-"""The columns of `jobs.parquet`, `rounds.parquet` and `reasons.parquet`."""
+"""The columns of the Parquet files of a run."""
 
 import pyarrow as pa
 
 from hpcsched.system.system import System
 
-STATES = ("completed", "killed", "rejected")
+STATES = ("completed", "killed", "rejected", "failed")
 
 SOLVER = pa.struct(
     [
@@ -28,8 +28,9 @@ def jobs_schema(system: System) -> pa.Schema:
 
     Names are the glossary's, times are in seconds; `run_time` is what the job ran in the
     simulation. Rejected jobs have no start, end, run time or places; `rejected_by` is theirs alone
-    (see `RejectedBy`). `nodes` are node numbers,
-    `node_units` the job's units on each. `demand` is a whole number (see `System.demand`), or a
+    (see `RejectedBy`). `nodes` are node numbers, `node_units` the job's units on each. Start, end
+    and places are those of the last attempt; `requeues` attempts before it were lost to outages,
+    which had run for `lost_time` together. `demand` is a whole number (see `System.demand`), or a
     float where that of the whole system needs more than 63 bits.
     """
     whole = pa.int64()
@@ -57,6 +58,63 @@ def jobs_schema(system: System) -> pa.Schema:
             ("node_groups", pa.list_(pa.string())),
             ("allowed_nodes", pa.list_(pa.int32())),
             pa.field("exclusive", pa.bool_(), nullable=False),
+            ("nodes", pa.list_(pa.int32())),
+            ("node_units", pa.list_(pa.int32())),
+            pa.field("requeues", whole, nullable=False),
+            pa.field("lost_time", whole, nullable=False),
+        ]
+    )
+
+
+def outages_schema() -> pa.Schema:
+    """Return the columns of `outages.parquet`: a row for each outage, by its start.
+
+    `nodes` are out of service from `start_time` to `end_time`, in seconds; `kind` is one of
+    `OUTAGE_KINDS`, and `name` the user's.
+    """
+    return pa.schema(
+        [
+            pa.field("start_time", pa.int64(), nullable=False),
+            pa.field("end_time", pa.int64(), nullable=False),
+            pa.field("kind", pa.string(), nullable=False),
+            pa.field("name", pa.string(), nullable=False),
+            pa.field("nodes", pa.list_(pa.int32()), nullable=False),
+        ]
+    )
+
+
+def pools_schema(system: System) -> pa.Schema:
+    """Return the columns of `pools.parquet`: a row whenever what is drawn or offered changes.
+
+    From second `time` on, `drawn` is what jobs draw from each pool and `offered` what it offers, in
+    the pool's own unit.
+    """
+    names = [pool.name for pool in system.pools]
+    amounts = pa.struct([pa.field(name, pa.int64(), nullable=False) for name in names])
+    return pa.schema(
+        [
+            pa.field("time", pa.int64(), nullable=False),
+            pa.field("drawn", amounts, nullable=False),
+            pa.field("offered", amounts, nullable=False),
+        ]
+    )
+
+
+def interruptions_schema() -> pa.Schema:
+    """Return the columns of `interruptions.parquet`: a row for each attempt that was lost.
+
+    A job ran from `start_time` to `end_time`, in seconds, and then lost a node; it was `requeued`,
+    or left as failed. `unit_request` is in the order of the system's resource types.
+    """
+    whole = pa.int64()
+    return pa.schema(
+        [
+            pa.field("job_id", whole, nullable=False),
+            pa.field("start_time", whole, nullable=False),
+            pa.field("end_time", whole, nullable=False),
+            pa.field("requeued", pa.bool_(), nullable=False),
+            pa.field("units", whole, nullable=False),
+            pa.field("unit_request", pa.list_(whole), nullable=False),
             ("nodes", pa.list_(pa.int32())),
             ("node_units", pa.list_(pa.int32())),
         ]

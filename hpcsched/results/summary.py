@@ -12,8 +12,9 @@ from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_
 from hpcsched.metrics.classes import class_values
 from hpcsched.metrics.metric import Metric, RunTables
 from hpcsched.metrics.percentiles import percentiles
-from hpcsched.metrics.tables import Table
+from hpcsched.metrics.tables import DownAmounts, Table
 from hpcsched.results.files import SUMMARY, write_json
+from hpcsched.results.schema import STATES
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
 from hpcsched.workload.account import TraceAccount
 
@@ -52,15 +53,17 @@ def summarize(
     percents: Sequence[int],
     class_bounds: Sequence[int],
     left: Left | None = None,
+    down: Mapping[str, DownAmounts] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the summary of the run whose tables are in a folder.
 
     `capacity` is the system's, by resource type. `percents` are the percentiles to report, from 0
     to 100, `class_bounds` the run times in seconds that part jobs into classes; both use the `tau`
-    of the metric `mean_bounded_slowdown`. `left` is given for a run that was broken off. Raises
+    of the metric `mean_bounded_slowdown`. `left` is given for a run that was broken off, and `down`
+    for one with outages: what of each resource type is out of service, and when. Raises
     PluginError where a metric or the objective fails, InputError where a table is damaged.
     """
-    run = run_tables(folder, dict(capacity))
+    run = run_tables(folder, dict(capacity), down)
     bounded = metrics.get("mean_bounded_slowdown")
     tau = bounded.parameters.get("tau", DEFAULT_TAU) if bounded else DEFAULT_TAU
     return {
@@ -102,15 +105,16 @@ def job_account(
 ) -> dict[str, Any]:
     """Return what became of every record of the trace, as far as it was read.
 
-    `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected`, the
-    latter the sum of all `rejected_by`. In a run that was broken off `waiting` and `running` count
-    as well, and jobs that had been read ahead are `not_yet_submitted`.
+    `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected` +
+    `failed`, with `rejected` the sum of all `rejected_by`. In a run that was broken off `waiting`
+    and `running` count as well, and jobs that had been read ahead are `not_yet_submitted`.
     """
-    by_state = {state: ended.get(state, 0) for state in ("completed", "killed", "rejected")}
+    by_state = {state: ended.get(state, 0) for state in STATES}
     jobs: dict[str, Any] = {
         "read": account.read,
         "skipped": dict(sorted(account.skipped.items())),
         "clipped": dict(sorted(account.clipped.items())),
+        "changed": dict(sorted(account.changed.items())),
         "submitted": account.submitted,
         **by_state,
         "rejected_by": dict(rejected_by),

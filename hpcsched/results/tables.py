@@ -1,7 +1,8 @@
 """The Parquet files of a run as tables that metrics are computed over."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.tables import Column
+from hpcsched.metrics.tables import Column, DownAmounts
 from hpcsched.results.files import JOBS, ROUNDS, problem
 
 
@@ -88,12 +89,15 @@ class ParquetTable:
             raise problem("unknown-column", self._path, f"it has no column {column!r}")
 
 
-def run_tables(folder: Path, capacity: dict[str, int]) -> RunTables:
+def run_tables(
+    folder: Path, capacity: dict[str, int], down: Mapping[str, DownAmounts] = MappingProxyType({})
+) -> RunTables:
     """Return the tables of a run; raises InputError where one is missing or damaged."""
     return RunTables(
         jobs=ParquetTable(folder / JOBS, ran_only=True),
         rounds=ParquetTable(folder / ROUNDS),
         capacity=capacity,
+        down=down,
     )
 
 

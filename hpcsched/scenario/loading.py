@@ -55,9 +55,18 @@ def read_scenario(
     registry: Registry | None = None,
 ) -> LoadedScenario:
     """Return the scenario in a YAML file with its positions; see `load_scenario`."""
+    return check_document(parse_document(read_text(Path(path))), path, overrides, registry)
+
+
+def check_document(
+    document: Document,
+    path: str | os.PathLike[str],
+    overrides: Sequence[str] = (),
+    registry: Registry | None = None,
+) -> LoadedScenario:
+    """Return the scenario that a document declares, as if it had been read from a file."""
     registry = manager.registry() if registry is None else registry
     file = Path(path)
-    document = parse_document(read_text(file))
     positions = Positions.of(str(path), document)
     findings = [
         Finding(

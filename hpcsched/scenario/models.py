@@ -8,15 +8,18 @@ from pydantic import Field, ValidationInfo, create_model, field_validator, model
 from pydantic_core import InitErrorDetails
 
 from hpcsched.errors import PluginError
-from hpcsched.parameters import Duration, Listed, Params, Selects
+from hpcsched.parameters import Duration, Listed, Params, ResourceType, Selects
 from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
 from hpcsched.scenario.choices import NamedChoice, SourceChoice
 from hpcsched.scenario.latency import DispatchLatency
 from hpcsched.scenario.names import Name
+from hpcsched.scenario.outages import OutagesDeclaration, unknown_nodes
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.system import Includable, SystemDeclaration
+from hpcsched.scenario.walk import blocks, mark_of
 from hpcsched.simulation.latency import Latency
+from hpcsched.system.outages import node_numbers
 
 # Names that validation turns into choices, hence no instances of the fields' types.
 _REQUESTED_TIME: Any = "requested-time"
@@ -113,6 +116,11 @@ class Scenario(Params):
         description="The partitions of the system, with nodes and limits of their own, as a site's"
         " resource manager has them; none: every job may run anywhere.",
     )
+    outages: OutagesDeclaration | None = Field(
+        default=None,
+        description="When nodes are out of service, for maintenance, for others, or by failures;"
+        " never if not given.",
+    )
     trace: Annotated[SourceChoice, Selects("trace_source")] = Field(
         description="Where jobs come from: a source and its parameters."
     )
@@ -157,6 +165,23 @@ class Scenario(Params):
         return self
 
     @model_validator(mode="after")
+    def _check_resource_types(self) -> Self:
+        unknown = list(unknown_resource_types(self))
+        if unknown:
+            raise refuse(*unknown)
+        return self
+
+    @model_validator(mode="after")
+    def _check_outage_nodes(self) -> Self:
+        if self.outages is not None:
+            names = cache(lambda: tuple(node_numbers(self.system.build())))
+            groups = [group.name for group in self.system.groups]
+            unknown = list(unknown_nodes(self.outages, groups, names))
+            if unknown:
+                raise refuse(*unknown)
+        return self
+
+    @model_validator(mode="after")
     def _check_mode(self, info: ValidationInfo) -> Self:
         """Refuse what does not go with planning off-line; plugins are known in a loaded file."""
         if self.simulation.mode == "offline" and info.context is not None:
@@ -164,6 +189,22 @@ class Scenario(Params):
             if refusals:
                 raise refuse(*refusals)
         return self
+
+
+def unknown_resource_types(scenario: Scenario) -> Iterator[InitErrorDetails]:
+    """Yield the names of resource types in a scenario's trace that no node group has."""
+    types = dict.fromkeys(name for g in scenario.system.groups for name in g.resources)
+    for path, block in blocks(scenario.trace, ("trace",)):
+        for key, field in type(block).model_fields.items():
+            mark = mark_of(field, ResourceType)
+            name = getattr(block, key)
+            if mark is None or name in types or name in mark.beside:
+                continue
+            message = (
+                f"no node group has the resource type {name!r};"
+                f" there are: {', '.join((*mark.beside, *types))}"
+            )
+            yield refusal("unknown-resource-type", message, name, at=(*path, key))
 
 
 def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDetails]:
@@ -188,9 +229,18 @@ def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
         message = "in 'mode: offline' no decision takes time: there is one plan for the whole trace"
         at = ("simulation", "dispatch_latency")
         yield refusal("not-offline", message, None, at=at)
+    if scenario.system.pools:
+        message = "'mode: offline' plans for a system without pools"
+        yield refusal("not-offline", message, None, at=("system", "pools"))
     if scenario.partitions:
         message = "'mode: offline' plans for a system without partitions and their limits"
         yield refusal("not-offline", message, None, at=("partitions",))
+    if scenario.outages is not None:
+        message = "'mode: offline' plans for a system that is in service all the time"
+        yield refusal("not-offline", message, None, at=("outages",))
+    if getattr(scenario.trace, "dependencies", None) == "honour":
+        message = "'mode: offline' plans for jobs that do not wait for others to end"
+        yield refusal("not-offline", message, "honour", at=("trace", "dependencies"))
 
 
 def scenario_model(registry: Registry) -> type[Scenario]:

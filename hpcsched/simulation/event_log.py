@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 FILE_NAME = "events.jsonl"
 
@@ -36,6 +36,11 @@ class EventLog(Observer):
             nodes=allocation.nodes,
             node_units=allocation.units,
         )
+
+    def job_interrupted(self, interruption: Interruption) -> None:
+        """Write that a job has lost a node, and whether it waits again."""
+        job_id, requeued = interruption.job.job_id, interruption.requeued
+        self._write("interrupted", interruption.end_time, job_id=job_id, requeued=requeued)
 
     def job_ended(self, record: JobRecord) -> None:
         """Write how a job left the system; a rejected job's time is its submission's."""

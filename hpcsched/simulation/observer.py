@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.dispatching.reasons import Reason
-from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 
 class Observer:
     """The base of observers; override what you want to hear of, the rest costs nothing.
 
-    Calls come in the order of the simulated events: at an instant ends, then submissions, then the
-    starts and rejections of the round whose decision is carried out, then the round.
+    Calls come in the order of the simulated events: at an instant ends, then interruptions, then
+    submissions, then the starts and rejections of the round whose decision is carried out, then the
+    round.
     """
 
     def job_submitted(self, job: WaitingJob) -> None:
@@ -20,8 +21,11 @@ class Observer:
     def job_started(self, job: RunningJob) -> None:
         """A job has started, at its start time."""
 
+    def job_interrupted(self, interruption: Interruption) -> None:
+        """A running job has lost a node; it waits again, or is told of as failed next."""
+
     def job_ended(self, record: JobRecord) -> None:
-        """A job has left the system: completed, killed or rejected."""
+        """A job has left the system: completed, killed, rejected or failed."""
 
     def round_ended(self, record: RoundRecord) -> None:
         """A dispatching round is over and its decision applied, `latency` seconds after `now`."""

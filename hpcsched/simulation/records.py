@@ -6,7 +6,7 @@ from hpcsched.dispatching.decision import SolverCall
 from hpcsched.system.allocation import Allocation
 from hpcsched.workload.job import Job
 
-JobState = Literal["completed", "killed", "rejected"]
+JobState = Literal["completed", "killed", "rejected", "failed"]
 
 RejectedBy = Literal[
     "dispatcher",
@@ -14,12 +14,15 @@ RejectedBy = Literal[
     "over_partition_time",
     "larger_than_partition",
     "over_nodes_per_user",
+    "over_pool",
 ]
-"""What rejects a job: the dispatcher; or, at submission, the rules of partitions.
+"""What rejects a job: the dispatcher; or, at submission, the rules of partitions
+or pools.
 
 `no_partition`: it belongs to none; `over_partition_time`: it requests more time than its partition
 allows; `larger_than_partition`: it does not fit on the idle nodes that it may use;
-`over_nodes_per_user`: it may take more nodes than a user may hold.
+`over_nodes_per_user`: it may take more nodes than a user may hold; `over_pool`: it draws more than
+pools ever offer, in the long run, for as long as it is predicted to run.
 """
 
 
@@ -29,7 +32,9 @@ class JobRecord(NamedTuple):
     `killed` means that it was ended at its requested time; `run_time` is then shorter than the
     trace's. A rejected job has no start, end, run time or allocation. `demand` is the job's largest
     share of the system, scaled to a whole number (see `System.demand`). `rejected_by` says what
-    rejected it, if it was.
+    rejected it, if it was. `failed` means that a node of it went out of service, and that it was
+    not run again. Start and end are those of the last attempt: `requeues` attempts before it were
+    lost, which had run for `lost_time` seconds together.
     """
 
     job: Job
@@ -40,6 +45,21 @@ class JobRecord(NamedTuple):
     end_time: int | None
     allocation: Allocation | None
     rejected_by: RejectedBy | None = None
+    requeues: int = 0
+    lost_time: int = 0
+
+
+class Interruption(NamedTuple):
+    """An attempt to run a job that ended because a node went out of service.
+
+    If it was `requeued`, the job waits again; otherwise it has left the system, as failed.
+    """
+
+    job: Job
+    start_time: int
+    end_time: int
+    allocation: Allocation
+    requeued: bool
 
 
 class RoundRecord(NamedTuple):

@@ -4,13 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hpcsched.results.audit.attempts import lost_columns, with_lost
 from hpcsched.results.audit.capacity import check_capacity
 from hpcsched.results.audit.columns import RunColumns, match, read_trace
+from hpcsched.results.audit.dependencies import check_dependencies
 from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.results.audit.outages import check_outages
 from hpcsched.results.audit.partitions import check_partitions
 from hpcsched.results.audit.places import check_places
-from hpcsched.simulation.records import JobRecord
+from hpcsched.results.audit.pools import check_pools
+from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
@@ -23,21 +28,33 @@ def audit_replay(
     *,
     kill_at_requested_time: bool = False,
     partitions: Partitions = NO_PARTITIONS,
+    outages: Outages = NO_OUTAGES,
+    interruptions: Sequence[Interruption] = (),
 ) -> None:
     """Raise AssertionError, with what is wrong, unless the records are a valid replay of the jobs.
 
     Every job is there exactly once; none starts before its submission; each ends when it must; all
-    its units are placed, where they may be; no node is ever overcommitted; partitions are kept.
+    its units are placed, where they may be; no node is ever overcommitted; jobs wait for others
+    where they must; partitions are kept; no start overdraws a pool.
     """
     trace, run = read_trace(jobs, system), _columns(records, system)
-    rows = match(trace, run)
+    lost = lost_columns(
+        [(at.job.job_id, at.start_time, at.end_time, at.requeued) for at in interruptions],
+        [list(at.allocation.nodes) for at in interruptions],
+        [list(at.allocation.units) for at in interruptions],
+    )
+    attempts = with_lost(run, lost)
+    rows, all_rows = match(trace, run), match(trace, attempts)
     checks = (
         check_presence(trace, run, partial=False),
         check_requests(trace, run, rows, system),
         check_times(trace, run, rows, kill_at_requested_time=kill_at_requested_time),
-        check_places(trace, run, rows, system),
-        check_capacity(run, system),
-        *check_partitions(trace, run, rows, system, partitions),
+        check_places(trace, attempts, all_rows, system),
+        check_capacity(attempts, system),
+        *check_dependencies(trace, run, rows),
+        *check_partitions(trace, attempts, all_rows, system, partitions),
+        *check_pools(trace, attempts, all_rows, system),
+        *check_outages(trace, (attempts, lost), all_rows, system, outages),
     )
     violations = [violation for check in checks for violation in check.violations]
     if violations:
@@ -57,6 +74,7 @@ def _columns(records: Sequence[JobRecord], system: System) -> RunColumns:
         units=np.array([job.units for job in jobs], dtype=np.int64),
         unit_request=requests.reshape(len(jobs), len(system.resource_types)),
         requested_time=np.array([job.requested_time for job in jobs], dtype=np.int64),
+        predicted_run_time=np.array([r.predicted_run_time for r in records], dtype=np.int64),
         demand=[record.demand for record in records],
         exclusive=np.array([job.exclusive for job in jobs], dtype=np.bool_),
         state=np.array([record.state for record in records], dtype=np.str_),
@@ -70,4 +88,6 @@ def _columns(records: Sequence[JobRecord], system: System) -> RunColumns:
         unpaired=np.zeros(len(records), dtype=np.bool_),
         node=np.array([node for place in places for node in place.nodes], dtype=np.int64),
         node_units=np.array([units for place in places for units in place.units], dtype=np.int64),
+        requeues=np.array([record.requeues for record in records], dtype=np.int64),
+        lost_time=np.array([record.lost_time for record in records], dtype=np.int64),
     )

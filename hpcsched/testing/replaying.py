@@ -11,6 +11,7 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Parts, Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
+from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.testing.building import uniform_request
 from hpcsched.workload.job import TracedJob
@@ -34,14 +35,16 @@ def replay(
     pooled: bool = False,
     correction: Correction | None = None,
     observers: Sequence[Observer] = (),
+    outages: Outages = NO_OUTAGES,
 ) -> list[JobRecord]:
     """Replay jobs to the end and return their records, in the order in which they left the system.
 
     Jobs come by ascending submit time. Without a predictor, dispatchers plan with requested times.
-    `pooled` shows the dispatcher slots instead of nodes, for jobs that all ask for the same.
-    Without a correction, jobs that outlive their prediction are said to end in a second. The
-    `observers` follow the replay; where one hears of reasons, the dispatcher is asked for them.
-    Raises DecisionError where a decision cannot be carried out or jobs wait for ever.
+    `pooled` shows the dispatcher slots instead of nodes, for jobs that all ask for the same; with
+    `outages` it is shown nodes in any case. Without a correction, jobs that outlive their
+    prediction are said to end in a second. The `observers` follow the replay; where one hears of
+    reasons, the dispatcher is asked for them. Raises DecisionError where a decision cannot be
+    carried out or jobs wait for ever.
     """
     records = _Records()
     parts = Parts(
@@ -54,6 +57,8 @@ def replay(
         uniform_request([traced.job for traced in jobs]) if pooled else None,
         kill_at_requested_time,
         correction=OneSecond() if correction is None else correction,
+        dependencies=any(traced.job.after for traced in jobs),
+        outages=outages,
     )
     Simulation(parts).run(iter(jobs))
     return records.records

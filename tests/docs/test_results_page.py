@@ -6,12 +6,25 @@ import re
 import pytest
 
 from hpcsched.assembly import assemble
+from hpcsched.metrics.pools import PoolFigures
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest
-from hpcsched.results.schema import STATES, jobs_schema, reasons_schema, rounds_schema
+from hpcsched.results.outages import InterruptionRecorder, outage_figures
+from hpcsched.results.schema import (
+    STATES,
+    interruptions_schema,
+    jobs_schema,
+    outages_schema,
+    pools_schema,
+    reasons_schema,
+    rounds_schema,
+)
 from hpcsched.results.summary import Left, job_account
 from hpcsched.runner import run
 from hpcsched.scenario import load_scenario
+from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.pools import Pool
+from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.account import TraceAccount
 from tests.docs.pages import DOCS, ROOT, tables
 
@@ -21,12 +34,16 @@ SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | 
 NAMED = {
     "jobs.skipped": "policy",
     "jobs.clipped": "policy",
+    "jobs.changed": "what",
     "jobs.rejected_by": "rule",
     "objective.parameters": "parameter",
     "metrics": "metric",
     "definitions": "metric",
     "definitions.<metric>.parameters": "parameter",
     "utilization_by_resource": "type",
+    "outages.lost_amounts": "type",
+    "pools": "pool",
+    "outages.node_seconds_down": "kind",
     "loss_of_capacity_by_resource": "type",
     "percentiles": "quantity",
     "rounds.solver": "status",
@@ -72,8 +89,12 @@ def test_columns(section, schema, scenario):
     assert described(section) == schema(scenario.system.build()).names
 
 
-def test_columns_of_reasons():
+def test_columns_of_optional_files():
     """Every column is described, in order, and no other."""
+    assert described("outages.parquet") == outages_schema().names
+    system = System((NodeGroup("node", 1, {"core": 1}),), {}, (Pool("power", 1),))
+    assert described("pools.parquet") == pools_schema(system).names
+    assert described("interruptions.parquet") == interruptions_schema().names
     assert described("reasons.parquet") == reasons_schema().names
 
 
@@ -89,8 +110,14 @@ def test_summary_keys(scenario, tmp_path):
     summary = result.summary
     account = TraceAccount(read=3, submitted=2)
     account.skipped["malformed"] = account.clipped["over_requested_time"] = 1
+    account.changed["shifted"] = 1
     found = dict.fromkeys(key_paths(summary))
     found |= dict.fromkeys(key_paths({"rounds": {"solver": {"optimal": 1}}}))
+    InterruptionRecorder(tmp_path).close()
+    down = Outages((Outage(0, 1, (0,), "failure"),))
+    figures = outage_figures(tmp_path, down, scenario.system.build())
+    found |= dict.fromkeys(key_paths({"outages": figures}))
+    found |= dict.fromkeys(key_paths({"pools": {"power": dict.fromkeys(PoolFigures._fields, 0)}}))
     jobs = job_account(account, {}, Left(1, 1), {"dispatcher": 1})
     found |= dict.fromkeys(key_paths({"jobs": jobs}))
     assert sorted(described("summary.json")) == sorted(found)

@@ -55,6 +55,32 @@ def site(tmp_path: Path) -> Scenario:
     return load_scenario(tmp_path / "site.yaml")
 
 
+NAMED = SITE.replace("queue: [1]", "partition: [short]").replace("queue: [2]", "queue: [normal]")
+NAMED = NAMED.replace("swf, path: jobs.swf, unit: {core: 1}", "slurm-sacct, path: jobs.txt")
+
+
+def test_partitions_that_claim_by_name(tmp_path: Path) -> None:
+    """The auditor finds the partition of a job by its name too, on its own."""
+    rows = ["JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|Partition|QOS|User"]
+    for k, submit, time, n, limit, user, queue in JOBS:
+        names = {1: "short|normal", 2: "long|normal", 9: "long|other"}[queue]
+        rows.append(f"{k}|{submit}|0|{time}|00:00:{limit}|{n}|{n}|{names}|{user}")
+    (tmp_path / "jobs.txt").write_text("\n".join(rows))
+    (tmp_path / "site.yaml").write_text(NAMED)
+    scenario = load_scenario(tmp_path / "site.yaml")
+    result = run(scenario, tmp_path / "run")
+    rows_left = result.directory.all_jobs.read("job_id", "rejected_by").to_pylist()
+    assert {row["job_id"]: row["rejected_by"] for row in rows_left if row["rejected_by"]} == {
+        3: "over_partition_time",
+        4: "larger_than_partition",
+        7: "over_nodes_per_user",
+        8: "no_partition",
+    }
+    report = audited(scenario, tmp_path / "run")
+    assert report.ok, messages(report)
+    assert all(check.looked_at for check in report.checks)
+
+
 def audited(scenario: Scenario, folder: Path) -> AuditReport:
     """Audit a run as `hpcsched verify` does."""
     parts, directory = assemble(scenario), RunDirectory.open(folder)

@@ -54,6 +54,13 @@ def test_what_is_declared_is_made(tmp_path: Path) -> None:
     assert rest == Partition("rest")
 
 
+def test_names_beside_numbers(tmp_path: Path) -> None:
+    """Partitions and queues of a trace can be named; a number in quotes is a name."""
+    text = '  - {name: a, jobs: {partition: [gpu, 3, "7"], queue: [night]}}\n'
+    (found,) = build_partitions(load_scenario(write(tmp_path, text)).partitions)
+    assert found.jobs == {"partition": {"gpu", 3, "7"}, "queue": {"night"}}
+
+
 @pytest.mark.parametrize(
     ("text", "place", "rule", "message"),
     [
@@ -73,6 +80,8 @@ def test_what_is_declared_is_made(tmp_path: Path) -> None:
         ("  - {name: a, groups: []}\n", (9, 23), "bad-value", "a list that is not empty"),
         ("  - {name: a, jobs: {}}\n", (9, 21), "bad-value", "leave out 'jobs'"),
         ("  - {name: a, jobs: {queue: [-1]}}\n", (9, 30), "bad-value", "a value of at least 0"),
+        ('  - {name: a, jobs: {queue: [""]}}\n', (9, 30), "bad-value", "a text that is not empty"),
+        ("  - {name: a, jobs: {group: [x]}}\n", (9, 30), "bad-value", "expected a whole number"),
         ("  - {name: a, nodes_per_user: 0}\n", (9, 31), "bad-value", "a value of at least 1"),
         (
             "  - {name: a, running_jobs_per_user: -2}\n",

@@ -11,15 +11,15 @@ from hpcsched.results.directory import RunDirectory
 from hpcsched.system.system import IntArray
 from hpcsched.workload.account import TraceAccount
 
+_STATES = ("completed", "killed", "rejected", "failed")
+
 
 def check_account(
     jobs: dict[str, Any], run: RunColumns, account: TraceAccount, *, partial: bool
 ) -> Check:
     """Check that the account of jobs balances, and is that of the trace read again."""
     check = Check("the account of jobs balances, and is that of the trace read again")
-    by_state = {
-        state: int((run.state == state).sum()) for state in ("completed", "killed", "rejected")
-    }
+    by_state = {state: int((run.state == state).sum()) for state in _STATES}
     for state, count in by_state.items():
         check.expect(f"jobs {state}", count, jobs.get(state))
     rules, counts = np.unique(run.rejected_by[run.rejected_by != ""], return_counts=True)
@@ -36,7 +36,7 @@ def check_account(
         return check
     check.expect("records read in the trace", account.read, jobs.get("read"))
     check.expect("jobs submitted in the trace", account.submitted, jobs.get("submitted"))
-    for what in ("skipped", "clipped"):
+    for what in ("skipped", "clipped", "changed"):
         expected, found = dict(getattr(account, what)), jobs.get(what, {})
         for reason in sorted({*expected, *found}):
             check.expect(f"{what} for {reason}", expected.get(reason, 0), found.get(reason, 0))
@@ -44,7 +44,10 @@ def check_account(
 
 
 def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
-    """Check that the rounds add up to the jobs, and the figures of them to the rounds."""
+    """Check that the rounds add up to the jobs, and the figures of them to the rounds.
+
+    `columns` has all attempts to run a job, those that were lost among them.
+    """
     check = Check("the rounds add up, and the summary's figures of them are right")
     figures = run.summary["rounds"]
     names = ("now", "latency", "started", "rejected", "fallback", "decision_time")

@@ -20,13 +20,18 @@ BoolArray = npt.NDArray[np.bool_]
 NUMBERS = ("user", "group", "application", "queue", "partition")
 """What the trace tells of a job by number."""
 
+NAMED = {"queue": "queue_name", "partition": "partition_name"}
+"""Where it may tell the name of a number, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class TraceColumns:
     """The jobs of a trace, `[T]`; `unit_request` is `[T, R]`, demands are exact integers.
 
     `numbers` are those of each job's user, group, application, queue and partition, by these names;
-    -1 where the trace gives none.
+    -1 where the trace gives none. `names` are those of its queue and partition; empty where the
+    trace gives none. `after` has the jobs that each has to wait for, and `pool_requests` what each
+    draws from pools by the trace.
     """
 
     job_id: IntArray
@@ -40,6 +45,10 @@ class TraceColumns:
     allowed_nodes: list[frozenset[int] | None]
     demand: list[int]
     numbers: dict[str, IntArray]
+    names: dict[str, npt.NDArray[np.str_]]
+    after: list[tuple[int, ...]]
+    pool_requests: list[tuple[tuple[str, int], ...]]
+    think_time: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,7 @@ class RunColumns:
     units: IntArray
     unit_request: IntArray
     requested_time: IntArray
+    predicted_run_time: IntArray
     demand: list[Any]
     exclusive: BoolArray
     state: npt.NDArray[np.str_]
@@ -70,6 +80,8 @@ class RunColumns:
     unpaired: BoolArray
     node: IntArray
     node_units: IntArray
+    requeues: IntArray
+    lost_time: IntArray
 
     @property
     def ran(self) -> BoolArray:
@@ -100,6 +112,13 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
         allowed_nodes=[job.allowed_nodes for job, _ in rows],
         demand=[job.units * share(job.unit_request) for job, _ in rows],
         numbers={name: _numbers([getattr(job, name) for job, _ in rows]) for name in NUMBERS},
+        names={
+            number: np.array([getattr(job, name) or "" for job, _ in rows], dtype=np.str_)
+            for number, name in NAMED.items()
+        },
+        after=[job.after for job, _ in rows],
+        pool_requests=[job.pool_requests for job, _ in rows],
+        think_time=np.array([job.think_time for job, _ in rows], dtype=np.int64),
     )
 
 
@@ -107,14 +126,15 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
     """Return the rows of `jobs.parquet`; raises InputError where they are not what they must be."""
     whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
     requests = [f"unit_request.{name}" for name in system.resource_types]
-    others = ("run_time", "demand", "exclusive", "state", "rejected_by", "nodes", "node_units")
-    table = run.all_jobs.read(*whole, *others, *requests)
+    later = ("run_time", "predicted_run_time", "requeues", "lost_time")
+    others = ("demand", "exclusive", "state", "rejected_by", "nodes", "node_units")
+    table = run.all_jobs.read(*whole, *later, *others, *requests)
     try:
         places, unpaired, node, node_units = _places(table)
         request = table["unit_request"].combine_chunks()
         amounts = [_whole(request.field(name)) for name in system.resource_types]
         return RunColumns(
-            **{name: _whole(table[name]) for name in (*whole, "run_time")},
+            **{name: _whole(table[name]) for name in (*whole, *later)},
             unit_request=np.stack(amounts, axis=1),
             demand=table["demand"].to_pylist(),
             exclusive=np.array(table["exclusive"].to_pylist(), dtype=np.bool_),

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from hpcsched.results.audit.columns import RunColumns
 from hpcsched.results.audit.loss import lost_amounts
+from hpcsched.system.outages import DownTime
 from hpcsched.system.system import IntArray, System
 
 Values = npt.NDArray[Any]
@@ -19,10 +20,21 @@ def mean(values: Values) -> float | None:
 
 
 class Figures:
-    """The jobs that ran, and the figures over them; times are in seconds."""
+    """The jobs that ran, and the figures over them; times are in seconds.
 
-    def __init__(self, run: RunColumns, system: System) -> None:
+    `attempts` has attempts as well that were lost to outages; `down` is when nodes are out of
+    service.
+    """
+
+    def __init__(
+        self,
+        run: RunColumns,
+        system: System,
+        attempts: RunColumns | None = None,
+        down: DownTime | None = None,
+    ) -> None:
         self._run, self._system = run, system
+        self._attempts, self._down = run if attempts is None else attempts, down
         ran = np.flatnonzero(run.ran)
         self._ran = ran
         self.wait: IntArray = run.start_time[ran] - run.submit_time[ran]
@@ -110,15 +122,26 @@ class Figures:
 
     def loss_of_capacity(self, *, rejected_wait: bool) -> dict[str, float]:
         """Return the loss of capacity of each resource type (see `lost_amounts`)."""
-        lost = lost_amounts(self._run, self._system, rejected_wait=rejected_wait)
+        lost = lost_amounts(
+            self._attempts, self._system, rejected_wait=rejected_wait, down=self._down
+        )
         by_name = dict(zip(self._system.resource_types, lost, strict=True))
         return {name: by_name[name] / whole for name, whole in self._whole().items()}
 
     def _whole(self) -> dict[str, int]:
-        """Return capacity × makespan of each resource type of which there is some."""
-        totals = self._system.capacity.sum(axis=0).tolist()
-        named = zip(self._system.resource_types, totals, strict=True)
-        return {name: t * self.makespan for name, t in named if t and self.makespan}
+        """Return capacity × makespan, less what is out of service, where there is some."""
+        if not self.makespan:
+            return {}
+        capacity, names = self._system.capacity, self._system.resource_types
+        whole = [total * self.makespan for total in capacity.sum(axis=0).tolist()]
+        if self._down is not None:
+            first = int(self._run.submit_time[self._ran].min())
+            length = self._down.within(first, first + self.makespan)
+            for node, seconds in zip(self._down.node.tolist(), length.tolist(), strict=True):
+                whole = [
+                    w - c * seconds for w, c in zip(whole, capacity[node].tolist(), strict=True)
+                ]
+        return {name: amount for name, amount in zip(names, whole, strict=True) if amount > 0}
 
     def percentiles(self, tau: int) -> dict[str, Values]:
         """Return the sorted values that percentiles are taken from, by quantity."""

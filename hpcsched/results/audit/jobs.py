@@ -54,7 +54,7 @@ def check_times(
     """Check starts, ends and states."""
     rows, of = match
     check = Check("no job starts before its submission, each ends when and as it must", len(rows))
-    known = np.isin(run.state[rows], ("completed", "killed", "rejected"))
+    known = np.isin(run.state[rows], ("completed", "killed", "rejected", "failed"))
     for row in rows[~known].tolist():
         check.found(f"job {run.job_id[row]}: state: expected a known one, found {run.state[row]!r}")
     rejected = run.state[rows] == "rejected"
@@ -85,6 +85,10 @@ def check_times(
         over = run_time > trace.requested_time[of]
         run_time = np.minimum(run_time, trace.requested_time[of])
         state[over] = "killed"
+    # When a failed job must have ended is checked with the outages.
+    failed = run.state[rows] == "failed"
+    state[failed] = "failed"
+    run_time = np.where(failed, run.end_time[rows] - start, run_time)
     _expect_equal(check, "end_time", ids, start + run_time, run.end_time[rows])
     _expect_equal(check, "run_time", ids, run.end_time[rows] - start, run.run_time[rows])
     _expect_equal(check, "state", ids, state, run.state[rows])

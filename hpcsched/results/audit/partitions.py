@@ -37,8 +37,12 @@ def _partition_of(trace: TraceColumns, declared: tuple[Partition, ...]) -> IntAr
     """Return the place of each job's partition among those declared, `[T]`; -1: it has none."""
     place = np.full(len(trace.job_id), -1)
     for n, partition in enumerate(declared):
-        for what, numbers in partition.jobs.items():
-            named = np.isin(trace.numbers[what], list(numbers))
+        for what, claimed in partition.jobs.items():
+            numbers = [number for number in claimed if isinstance(number, int)]
+            named = np.isin(trace.numbers[what], numbers)
+            if what in trace.names:
+                names = [name for name in claimed if isinstance(name, str)]
+                named |= np.isin(trace.names[what], names)
             place[(place == -1) & named] = n
     for n, partition in enumerate(declared):
         if not partition.jobs:
@@ -62,8 +66,8 @@ def _check_refusals(
         n = int(partition_of[k])
         expected = "no_partition" if n < 0 else _refusal(trace, k, declared[n], room(k, n))
         found = str(run.rejected_by[row])
-        # Beyond its partition, a job may have been refused by the dispatcher.
-        if found != expected and (expected or found != "dispatcher"):
+        # Beyond its partition, a job may have been refused by the dispatcher, or for the pools.
+        if found != expected and (expected or found not in ("dispatcher", "over_pool")):
             job_id = run.job_id[row]
             check.found(
                 f"job {job_id}: rejected_by: expected {expected or 'nothing'},"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from hpcsched.results.audit.columns import RunColumns
 from hpcsched.results.audit.figures import Figures
 from hpcsched.results.audit.violations import TOLERANCE, Check, compare
+from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
 
 
@@ -25,15 +26,18 @@ def check_figures(
     declared: Declared,
     *,
     partial: bool,
+    attempts: RunColumns | None = None,
+    outages: Outages = NO_OUTAGES,
 ) -> Check:
     """Check every figure of a summary within a relative tolerance of 10⁻⁹.
 
     The loss of capacity of a partial run is not checked, since the jobs that still waited are not
     recorded; that of a run with jobs that the dispatcher rejected is checked to lie between two
-    bounds.
+    bounds. `attempts` has, beside the jobs, attempts that were lost to outages.
     """
     check = Check(f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
-    figures = Figures(run, system)
+    down = down_time(outages.all) if outages.all else None
+    figures = Figures(run, system, attempts, down)
     parameters = declared.metric_parameters
     stated = summary["metrics"]
     for name, expected in figures.metrics(parameters).items():

@@ -1,0 +1,150 @@
+"""What was out of service in a run, and what was lost to it: written, read back, and summed up."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hpcsched.metrics.tables import DownAmounts
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import INTERRUPTIONS, OUTAGES
+from hpcsched.results.placements import placement_columns
+from hpcsched.results.record_file import RecordFile, transposed, whole
+from hpcsched.results.schema import interruptions_schema, outages_schema
+from hpcsched.results.tables import ParquetTable
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import Interruption
+from hpcsched.system.outages import DownTime, Outage, Outages, down_time
+from hpcsched.system.system import System
+
+
+def write_outages(folder: Path, outages: Outages) -> None:
+    """Write `outages.parquet`: what is out of service and when, drawn failures among it.
+
+    Raises InputError where it cannot be written.
+    """
+    file: RecordFile[Outage] = RecordFile(
+        folder / OUTAGES, outages_schema(), _outage_columns, repetitive=["kind", "name"]
+    )
+    for outage in outages.all:
+        file.add(outage)
+    file.close()
+
+
+class InterruptionRecorder(Observer):
+    """Writes `interruptions.parquet` into a folder: the attempts to run a job that were lost.
+
+    Equal runs give equal bytes. Raises InputError where the file cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file: RecordFile[Interruption] = RecordFile(
+            folder / INTERRUPTIONS, interruptions_schema(), _interruption_columns
+        )
+
+    def job_interrupted(self, interruption: Interruption) -> None:
+        """Write an attempt that was lost."""
+        self._file.add(interruption)
+
+    def close(self) -> None:
+        """Write what is left and finish the file."""
+        self._file.close()
+
+
+def recorded_outages(run: RunDirectory) -> tuple[Outage, ...]:
+    """Return the outages of a run, by start; none if it had none.
+
+    Raises InputError where the file is damaged.
+    """
+    path = run.path / OUTAGES
+    if not path.is_file():
+        return ()
+    table = ParquetTable(path).read(*outages_schema().names)
+    starts, ends, kinds, names, nodes = (table[name].to_pylist() for name in outages_schema().names)
+    rows = zip(starts, ends, nodes, kinds, names, strict=True)
+    return tuple([Outage(start, end, tuple(on), *what) for start, end, on, *what in rows])
+
+
+def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:
+    """Return how much of each resource type is out of service, and when."""
+    down = down_time(outages.all)
+    amounts = system.capacity[down.node]
+    return {
+        name: DownAmounts(down.start, down.end, amounts[:, r])
+        for r, name in enumerate(system.resource_types)
+    }
+
+
+def outage_figures(folder: Path, outages: Outages, system: System) -> dict[str, Any]:
+    """Return what a summary says of outages; raises InputError where a file is damaged.
+
+    `interruptions` counts the attempts that were lost, of which `requeued` jobs were put back into
+    the queue. `lost_time` is how long they had run, in seconds, `lost_node_seconds` the same for
+    each of their nodes, and `lost_amounts` what they held by resource type, in amount × seconds: as
+    much as they asked for. `node_seconds_down` is, by kind of outage, how long nodes are out of
+    service in all that is declared, also beyond the run's end.
+    """
+    table = ParquetTable(folder / INTERRUPTIONS).whole()
+    seconds = [
+        end - start
+        for start, end in zip(
+            table["start_time"].to_pylist(), table["end_time"].to_pylist(), strict=True
+        )
+    ]
+    requests = table["unit_request"].to_pylist()
+    units = table["units"].to_pylist()
+    places = map(len, table["nodes"].to_pylist())
+    lost = [
+        sum(s * n * request[r] for s, n, request in zip(seconds, units, requests, strict=True))
+        for r in range(len(system.resource_types))
+    ]
+    return {
+        "interruptions": table.num_rows,
+        "requeued": sum(table["requeued"].to_pylist()),
+        "lost_time": sum(seconds),
+        "lost_node_seconds": sum(s * n for s, n in zip(seconds, places, strict=True)),
+        "lost_amounts": dict(zip(system.resource_types, lost, strict=True)),
+        "node_seconds_down": _down_by_kind(outages),
+    }
+
+
+def _down_by_kind(outages: Outages) -> dict[str, int]:
+    kinds = dict.fromkeys(outage.kind for outage in outages.all)
+    return {
+        kind: _seconds(down_time(o for o in outages.all if o.kind == kind))
+        for kind in sorted(kinds)
+    }
+
+
+def _seconds(down: DownTime) -> int:
+    return int(np.sum(down.end - down.start))
+
+
+def _outage_columns(outages: Sequence[Outage], _schema: pa.Schema) -> list[pa.Array]:
+    """Return the columns of `outages_schema`."""
+    starts, ends, nodes, kinds, names = transposed(outages)
+    return [
+        whole(starts),
+        whole(ends),
+        pa.array(kinds, pa.string()),
+        pa.array(names, pa.string()),
+        pa.array(nodes, pa.list_(pa.int32())),
+    ]
+
+
+def _interruption_columns(records: Sequence[Interruption], _schema: pa.Schema) -> list[pa.Array]:
+    """Return the columns of `interruptions_schema`."""
+    jobs, starts, ends, allocations, requeued = transposed(records)
+    nodes, node_units = placement_columns(allocations)
+    return [
+        whole([job.job_id for job in jobs]),
+        whole(starts),
+        whole(ends),
+        pa.array(requeued, pa.bool_()),
+        whole([job.units for job in jobs]),
+        pa.array([job.unit_request for job in jobs], pa.list_(pa.int64())),
+        nodes,
+        node_units,
+    ]

@@ -1,0 +1,221 @@
+"""The `outages:` block: what a user declares, and the outages that it makes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import InitErrorDetails
+
+from hpcsched.parameters import Duration, InputPath, Listed, Params, PositiveDuration
+from hpcsched.scenario.key_path import KeyPath
+from hpcsched.scenario.refusal import refusal
+from hpcsched.simulation.failure_log import read_failures
+from hpcsched.simulation.failure_model import FailureModel, draw_failures
+from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
+from hpcsched.system.system import System
+
+_Names = Annotated[tuple[str, ...], Listed]
+_LARGEST_SHAPE = 100.0
+
+
+class NodeChoice(Params):
+    """Which nodes: groups, single nodes, or all if neither is given."""
+
+    groups: _Names | None = Field(
+        default=None, min_length=1, description="The node groups whose nodes are meant."
+    )
+    nodes: _Names | None = Field(
+        default=None,
+        min_length=1,
+        description="Single nodes, by group and number (node-3); beside groups, these as well.",
+    )
+
+    def numbers(self, system: System) -> tuple[int, ...]:
+        """Return the numbers of the nodes, ascending."""
+        if self.groups is None and self.nodes is None:
+            return tuple(range(system.node_count))
+        names = node_numbers(system)
+        chosen = {names[node] for node in self.nodes or ()}
+        groups = [group.name for group in system.groups]
+        wanted = {groups.index(name) for name in self.groups or ()}
+        chosen |= {n for n, g in enumerate(system.group_of.tolist()) if g in wanted}
+        return tuple(sorted(chosen))
+
+
+class WindowDeclaration(NodeChoice):
+    """Nodes that are out of service at times that are known in advance, once or repeatedly."""
+
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=80,
+        description="What it is called in reasons and messages.",
+    )
+    start: Duration = Field(
+        description="When it begins: seconds since the trace's origin, or with a unit (4d6h)."
+    )
+    end: PositiveDuration | None = Field(
+        default=None, description="When it is over; either this or the duration is given."
+    )
+    duration: PositiveDuration | None = Field(
+        default=None, description="How long it takes; either this or the end is given."
+    )
+    every: PositiveDuration | None = Field(
+        default=None, description="After what time it begins again (7d); once if not given."
+    )
+    times: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="How often it takes place; needed, and only allowed, where it is repeated.",
+    )
+
+    @model_validator(mode="after")
+    def _check_times(self) -> Self:
+        if (self.end is None) == (self.duration is None):
+            raise ValueError("expected either 'end' or 'duration'")
+        if self.end is not None and self.end <= self.start:
+            raise ValueError(f"expected an end after the start, {self.start}, found {self.end}")
+        if (self.every is None) != (self.times is None):
+            raise ValueError("expected 'every' and 'times' together, or neither")
+        if self.every is not None and self.every < self.length:
+            raise ValueError(
+                f"expected 'every' to be at least as long as it takes, {self.length} s, found"
+                f" {self.every}"
+            )
+        return self
+
+    @property
+    def length(self) -> int:
+        """How long it takes, in seconds."""
+        if self.duration is not None:
+            return self.duration
+        assert self.end is not None
+        return self.end - self.start
+
+    def build(self, kind: OutageKind, system: System) -> Iterator[Outage]:
+        """Yield each time that it takes place."""
+        nodes = self.numbers(system)
+        for k in range(self.times or 1):
+            start = self.start + k * (self.every or 0)
+            yield Outage(start, start + self.length, nodes, kind, self.name or "")
+
+
+class FailureDeclaration(NodeChoice):
+    """Nodes that fail at random, each by itself, and are repaired."""
+
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=80,
+        description="What they are called in reasons and messages.",
+    )
+    mean_up_time: PositiveDuration = Field(
+        description="The mean time from a repair of a node to its next failure: seconds, or with a"
+        " unit."
+    )
+    mean_repair_time: PositiveDuration = Field(
+        description="The mean time from a failure of a node to the end of its repair: seconds, or"
+        " with a unit."
+    )
+    shape: float = Field(
+        default=1.0,
+        gt=0.1,
+        le=_LARGEST_SHAPE,
+        description="The shape of the Weibull distribution of up times: 1 for the exponential one,"
+        " less where failures come in bursts. It has no unit.",
+    )
+    start: Duration = Field(default=0, description="From when on nodes fail: seconds, or a unit.")
+    end: PositiveDuration = Field(
+        description="Until when nodes fail, in seconds or with a unit; none fails after that."
+    )
+
+    @model_validator(mode="after")
+    def _check_end(self) -> Self:
+        if self.end <= self.start:
+            raise ValueError(f"expected an end after the start, {self.start}, found {self.end}")
+        return self
+
+    def build(self, system: System) -> FailureModel:
+        """Return the model that is declared."""
+        return FailureModel(
+            self.numbers(system),
+            self.mean_up_time,
+            self.mean_repair_time,
+            self.shape,
+            self.start,
+            self.end,
+            self.name or "",
+        )
+
+
+class OutagesDeclaration(Params):
+    """When nodes are out of service, and what becomes of the jobs on them."""
+
+    maintenance: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
+        default=(), description="Announced times at which nodes are serviced."
+    )
+    reservations: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
+        default=(), description="Announced times at which nodes are kept for others."
+    )
+    failures: Annotated[tuple[FailureDeclaration, ...], Listed] = Field(
+        default=(), description="Models of failures, which nobody knows of in advance."
+    )
+    failure_log: InputPath | None = Field(
+        default=None,
+        description="A CSV file of failures, with the header node,from,until: a node's name, and"
+        " seconds since the trace's origin.",
+    )
+    requeue: bool = Field(
+        default=True,
+        description="Whether a job that loses a node is run again from its beginning, with its"
+        " submit time kept; otherwise it leaves as failed.",
+    )
+
+    def build(self, system: System, seed: Callable[[str], int]) -> Outages:
+        """Return the outages that are declared; `seed` gives one to each model, by its place.
+
+        Raises InputError where the file of failures cannot be used.
+        """
+        outages: list[Outage] = []
+        for maintenance in self.maintenance:
+            outages += maintenance.build("maintenance", system)
+        for reservation in self.reservations:
+            outages += reservation.build("reservation", system)
+        for n, failures in enumerate(self.failures):
+            outages += draw_failures(failures.build(system), seed(f"failures[{n}]"))
+        if self.failure_log is not None:
+            outages += read_failures(Path(self.failure_log), system)
+        return Outages(tuple(sorted(outages)), self.requeue)
+
+    def choices(self) -> Iterator[tuple[KeyPath, NodeChoice]]:
+        """Yield every choice of nodes, with the key path within this block."""
+        for key, blocks in (
+            ("maintenance", self.maintenance),
+            ("reservations", self.reservations),
+            ("failures", self.failures),
+        ):
+            for n, block in enumerate(blocks):
+                yield (key, n), block
+
+
+def unknown_nodes(
+    declared: OutagesDeclaration, groups: Sequence[str], nodes: Callable[[], Sequence[str]]
+) -> Iterator[InitErrorDetails]:
+    """Yield the node groups and the nodes that outages name and that the system does not have.
+
+    `nodes` gives the names of all nodes, which is asked where one is named.
+    """
+    for path, choice in declared.choices():
+        for k, name in enumerate(choice.groups or ()):
+            if name not in groups:
+                message = f"there is no node group {name!r}; there are: {', '.join(groups)}"
+                yield refusal("unknown-group", message, name, at=("outages", *path, "groups", k))
+        for k, name in enumerate(choice.nodes or ()):
+            known = nodes()
+            if name not in known:
+                message = (
+                    f"there is no node {name!r}; the first is {known[0]}, the last {known[-1]}"
+                )
+                yield refusal("unknown-node", message, name, at=("outages", *path, "nodes", k))

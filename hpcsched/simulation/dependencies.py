@@ -1,0 +1,116 @@
+"""Jobs that wait for others to end: when each of them may start.
+
+Such a job is in the system from its submission on, and counts as waiting. Dispatchers are shown it
+once it may start. Any end of the other job will do, also one by being killed or rejected; and what
+has not been submitted before, or never is, is not waited for.
+
+Source: Chapin and others, *Benchmarks and standards for the evaluation of parallel job schedulers*,
+1999, for the preceding job and the think time; here they bind the replay instead of describing the
+log.
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.workload.job import Job
+
+
+class Dependencies:
+    """Which jobs are held back until others have ended, and until when.
+
+    `held` has the jobs that were held back in the last round. Times are in seconds. What is kept
+    grows with the trace: the end of each job that has left, since any later job may ask for it.
+    """
+
+    def __init__(self) -> None:
+        self._ends: dict[int, int] = {}
+        self._present: set[int] = set()
+        # Of each held job, those that it still waits for; and who waits for each job.
+        self._missing: dict[int, set[int]] = {}
+        self._waiting_for: dict[int, list[Job]] = {}
+        # Of each job whose others have ended, when the think time is over and who ended last.
+        self._released: dict[int, tuple[int, int]] = {}
+        self._releases: list[int] = []
+        self.held: dict[int, Reason] = {}
+
+    def submitted(self, job: Job, now: int) -> None:
+        """Take note of a job that has joined the queue, or was refused on its way there."""
+        self._present.add(job.job_id)
+        if not job.after:
+            return
+        missing = {other for other in job.after if other in self._present and other != job.job_id}
+        for other in missing:
+            self._waiting_for.setdefault(other, []).append(job)
+        if missing:
+            self._missing[job.job_id] = missing
+        else:
+            self._release(job, now)
+
+    def left(self, job_id: int, now: int) -> None:
+        """Take note of a job that has left the system, however it did."""
+        self._present.discard(job_id)
+        self._ends[job_id] = now
+        self._missing.pop(job_id, None)
+        self._released.pop(job_id, None)
+        for job in self._waiting_for.pop(job_id, ()):
+            missing = self._missing.get(job.job_id)
+            if missing is not None:
+                missing.discard(job_id)
+                if not missing:
+                    del self._missing[job.job_id]
+                    self._release(job, now)
+
+    def started(self, job_id: int) -> None:
+        """Take note of a job that has started, and waits for nobody any more."""
+        self._released.pop(job_id, None)
+
+    def eligible(self, queue: Sequence[WaitingJob], now: int) -> tuple[WaitingJob, ...]:
+        """Return the jobs that may start, in the order given; note who is held back."""
+        if not self._missing and not self._released:
+            self.held = {}
+            return tuple(queue)
+        self.held = held = self._held_back(queue, now)
+        return tuple([job for job in queue if job.job_id not in held]) if held else tuple(queue)
+
+    def frees(self, queue: Sequence[WaitingJob], now: int) -> bool:
+        """Say whether a job that was held back in the last round would not be any more."""
+        before = self.held
+        if not before:
+            return False
+        return not before.keys() <= self._held_back(queue, now).keys()
+
+    def next_release(self, now: int) -> int | None:
+        """Return the next instant after now at which a think time is over."""
+        while self._releases and self._releases[0] <= now:
+            heappop(self._releases)
+        return self._releases[0] if self._releases else None
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """Return why each job waits that was held back in the last round."""
+        return tuple(self.held.values())
+
+    def _release(self, job: Job, now: int) -> None:
+        """Note from when on a job may start, all that it waits for having ended."""
+        ends = [(self._ends[other], other) for other in job.after if other in self._ends]
+        if not ends:
+            return
+        end, last = max(ends)
+        self._released[job.job_id] = end + job.think_time, last
+        if end + job.think_time > now:
+            heappush(self._releases, end + job.think_time)
+
+    def _held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
+        held = {}
+        for job in queue:
+            job_id = job.job_id
+            missing = self._missing.get(job_id)
+            if missing is not None:
+                held[job_id] = Reason(job_id, "dependency", min(missing))
+            elif job_id in self._released and self._released[job_id][0] > now:
+                time, last = self._released[job_id]
+                held[job_id] = Reason(
+                    job_id, "dependency", last, detail=f"think time, until second {time}"
+                )
+        return held

@@ -1,0 +1,73 @@
+"""What people are told of outages and dependencies: explanations, accounts and pictures."""
+
+import pytest
+
+from hpcsched.report.account import account_lines
+from hpcsched.report.explanation import explain_job
+from hpcsched.report.explanation_rendering import as_text
+from hpcsched.report.gantt import Down, held_in_window
+from hpcsched.report.studied_runs import open_study
+from hpcsched.runner import RunResult, run
+from hpcsched.scenario import load_scenario
+
+SCENARIO = """\
+name: told
+system: {groups: [{name: node, count: 2, resources: {core: 1}}]}
+outages:
+  maintenance: [{name: weekly, start: 40, duration: 10}]
+  failure_log: failures.csv
+trace: {source: swf, path: jobs.swf, dependencies: honour}
+dispatcher: easy
+observers: [reasons]
+"""
+FAILURES = "node,from,until\nnode-0,5,8\nnode-0,7,9\n"
+# Job, submit time, run time, processors, preceding job, think time.
+JOBS = ((1, 0, 10, 2, -1, -1), (2, 1, 30, 1, -1, -1), (3, 2, 1, 1, 1, 4))
+
+
+@pytest.fixture(name="ran", scope="module")
+def _ran(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    """Run three jobs: one loses a node, one waits for maintenance, one for the first."""
+    folder = tmp_path_factory.mktemp("told")
+    (folder / "told.yaml").write_text(SCENARIO)
+    (folder / "failures.csv").write_text(FAILURES)
+    lines = [
+        f"{k} {submit} -1 {time} {n} -1 -1 {n} {time} -1 1 1 1 1 1 1 {after} {think}\n"
+        for k, submit, time, n, after, think in JOBS
+    ]
+    (folder / "jobs.swf").write_text("; Version: 2.2\n" + "".join(lines))
+    return run(load_scenario(folder / "told.yaml"), folder / "run")
+
+
+def told(ran: RunResult, job_id: int) -> str:
+    """Return the explanation of a job."""
+    return as_text(explain_job(ran.directory, job_id, lambda _: {}))
+
+
+def test_explanations(ran: RunResult) -> None:
+    """Job 2 has node 1 from 5 to 35, so that job 1 is done again from 50 to 60."""
+    first = told(ran, 1)
+    assert "submitted at 0 s, started at 50 s and ended at 60 s (completed)" in first
+    assert "Before that it was run once, for 5 s in all, and lost a node." in first
+    assert "too few nodes were in service for it: failure" in first
+    assert "too few nodes were in service for it: maintenance weekly" in first
+    third = told(ran, 3)
+    assert "it had to wait for job 1" in third
+    assert "to end (think time, until second 64)" in third
+    assert "started at 64 s" in third
+
+
+def test_the_account(ran: RunResult) -> None:
+    """One line says what was lost."""
+    lines = list(account_lines(ran.summary))
+    assert lines[0] == "3 records read, 3 jobs submitted: 3 completed"
+    assert lines[1] == (
+        "  lost to outages: 1 attempts, of which 1 were tried again, after 0.0 node-hours"
+    )
+
+
+def test_the_gantt_chart(ran: RunResult) -> None:
+    """Nodes that are out of service are there, as far as they are in the window."""
+    (one,) = open_study([ran.directory.path]).runs
+    _, window = held_in_window(one, None, 6, 45)
+    assert window.down == (Down(0, 6, 9), Down(0, 40, 45), Down(1, 40, 45))

@@ -1,0 +1,256 @@
+"""Pools in the engine: what it refuses, what it puts off, and when it holds a round."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.errors import DecisionError, PluginError
+from hpcsched.simulation.latency import Latency
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.telling import givers_among
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.system import NodeGroup, System
+from tests.builders import Spy, easy, lists, replay, traced
+from tests.pool_workloads import audited, pool_workloads
+from tests.strategies import tries
+
+NODES = (NodeGroup("node", 4, {"core": 2}),)
+
+
+def system(*pools):
+    """Return four nodes of two cores, with pools."""
+    return System(NODES, {}, pools)
+
+
+def power(capacity, *changes, every=None, **draw):
+    """Return a pool from which a core draws 10 W, or by another model."""
+    model = Draw(**draw) if draw else Draw({"core": 10})
+    return Pool("power", capacity, model, tuple(Change(*change) for change in changes), every)
+
+
+class Eager:
+    """Starts every job at once on the nodes of its number, whatever there is of pools."""
+
+    def dispatch(self, problem):
+        """Start all that waits."""
+        return Decision(
+            tuple(
+                Start(job.job_id, NodeAllocation((job.job_id,), (job.units,)))
+                for job in problem.queue
+            )
+        )
+
+
+class Waits:
+    """Starts nothing."""
+
+    def dispatch(self, _problem):
+        """Let every job wait."""
+        return Decision()
+
+
+class Reasons(Observer):
+    """Keeps the reasons of each round."""
+
+    def __init__(self):
+        self.given = []
+
+    def reasons_given(self, record, reasons):
+        """Keep them, with the time of the round."""
+        self.given += [(record.now, r.job_id, r.kind, r.detail) for r in reasons]
+
+
+def test_a_decision_that_overdraws_a_pool():
+    """The message names the dispatcher, the round, the job and the pool."""
+    jobs = (traced(0, 0, 2, 5, (1,)), traced(1, 0, 2, 5, (1,)))
+    message = "dispatcher tested, round 1: job 1, pool power: 20 would be drawn, 10 free"
+    with pytest.raises(DecisionError, match=f"^{re.escape(message)}$"):
+        replay(system(power(30)), Eager(), jobs)
+
+
+def test_what_counts_is_which_nodes_are_on():
+    """Two jobs on one node switch it on once, and so draw no more than there is."""
+    jobs = (traced(0, 0, 1, 5, (1,)), traced(1, 0, 1, 5, (1,)))
+
+    class OnOne:
+        """Starts all on node 0."""
+
+        def dispatch(self, problem):
+            """Start all that waits."""
+            where = NodeAllocation((0,), (1,))
+            return Decision(tuple(Start(job.job_id, where) for job in problem.queue))
+
+    pool = power(10, per_node=10)
+    assert replay(system(pool), OnOne(), jobs).start_times == {0: 0, 1: 0}
+    message = "job 1, pool power: 10 would be drawn, 0 free"
+    with pytest.raises(DecisionError, match=message):
+        replay(system(pool), Eager(), jobs)
+
+
+@pytest.mark.parametrize(
+    ("pool", "run_time", "rejected"),
+    [
+        (power(20), 99, False),
+        (power(19), 1, True),
+        (power(99, (5, 20)), 99, False),
+        # Only what is offered in the long run counts.
+        (power(99, (5, 19)), 1, True),
+        (power(0, (5, 20)), 99, False),
+        (power(0, (5, 20), (15, 0), every=20), 10, False),
+        (power(0, (5, 20), (15, 0), every=20), 11, True),
+        (power(0, (5, 0), (15, 20), every=20), 10, False),
+        (power(0, (5, 0), (15, 20), every=20), 11, True),
+    ],
+)
+def test_jobs_that_can_never_run(pool, run_time, rejected):
+    """They are refused at submission, with a reason of their own."""
+    record = replay(system(pool), easy(), (traced(1, 0, 2, run_time, (1,)),)).jobs[1]
+    assert record.rejected_by == ("over_pool" if rejected else None)
+
+
+def test_pools_together():
+    """Each pool offers enough by turns, and never both at the same time for long enough."""
+    both = (
+        power(0, (0, 20), (10, 0), every=20),
+        Pool("licence", 0, Draw(per_job=1), (Change(6, 1),  Change(16, 0)), 20),
+    )  # fmt: skip
+    short, long = traced(1, 0, 2, 4, (1,)), traced(2, 0, 2, 5, (1,))
+    recorder = replay(system(*both), easy(), (short, long))
+    assert recorder.start_times == {1: 6, 2: None}
+    assert recorder.jobs[2].rejected_by == "over_pool"
+
+
+def test_a_cap_that_falls_while_a_decision_is_awaited():
+    """The start is put off, and its reason says so; the next round is held at once."""
+    why = Reasons()
+    told = easy()
+    latency = Latency(Fraction(3), Fraction(0))
+    recorder = replay(
+        system(power(20, (2, 10), (9, 20))),
+        told,
+        (traced(0, 0, 2, 1, (1,)),),
+        [why],
+        latency=latency,
+    )
+    assert recorder.start_times == {0: 12}
+    late = "pool power: 20 would be drawn, 10 free since the decision was asked for"
+    assert (0, 0, "limit", late) in why.given
+    assert recorder.rounds[0].started == 0
+    assert recorder.rounds[1].now == 3
+
+
+@pytest.mark.parametrize("every", [None, 20])
+def test_a_dispatcher_that_starts_nothing(every):
+    """It is found out once all that pools offer has been seen, even if there is no end of it."""
+    pool = power(20, (5, 30), every=every)
+    with pytest.raises(DecisionError, match="nothing runs and nothing more is submitted"):
+        replay(system(pool), Waits(), (traced(0, 0, 2, 1, (1,)),))
+
+
+def test_what_a_problem_says_of_pools():
+    """What is free now and later, what queued jobs draw at most, and what comes free."""
+    seen = []
+    pools = power(50, (6, 30), per={"core": 10}, per_node=2), Pool("licence", 3, Draw(traced=True))
+    job = traced(1, 1, 2, 4, (1,))
+    job = job._replace(job=job.job._replace(pool_requests=(("licence", 2),)))
+    dispatcher = Spy(easy(), lambda problem, _: seen.append(problem))
+    replay(system(*pools), dispatcher, (traced(0, 0, 2, 5, (1,)), job))
+    found = seen[1].pools
+    assert found.names == ("power", "licence")
+    assert found.held.tolist() == [[22, 0]]
+    assert found.free.tolist() == [28, 3]
+    assert found.draws.tolist() == [[24, 2]]
+    assert list(found.capacity_from_now()) == [(1, (50, 3)), (6, (30, 3))]
+    with pytest.raises(ValueError, match="read-only"):
+        found.free[0] = 1
+    assert seen[0]._replace(system=System(NODES)).pools is None
+
+
+def test_slots_are_not_used_where_there_are_pools():
+    """A uniform request changes nothing, as slots know of no pools."""
+    jobs = (traced(1, 0, 2, 5, (1,)), traced(2, 0, 2, 5, (1,)))
+    assert replay(system(power(20)), easy(), jobs, uniform_request=(1,)).start_times == {1: 0, 2: 5}
+
+
+@tries(60)
+@given(workload=pool_workloads())
+def test_a_latency_and_pools(workload):
+    """Nothing is overdrawn or lost where decisions come late."""
+    for dispatcher in (easy(), lists(option="greedy")):
+        audited(dispatcher, workload, latency=Latency(Fraction(3), Fraction(1, 2)))
+
+
+class Counting(Observer):
+    """Tells how many jobs were submitted and have ended."""
+
+    def __init__(self):
+        self.submitted = self.ended = 0
+
+    def job_submitted(self, job):
+        """Count it."""
+        self.submitted += 1
+
+    def job_ended(self, record):
+        """Count it."""
+        self.ended += 1
+
+    def additional_data(self, now):
+        """Return the counts."""
+        return {"submitted": self.submitted, "ended": self.ended, "asked_at": now}
+
+
+def test_additional_data():
+    """Observers are asked before each round, after all events of its instant."""
+    seen = []
+    dispatcher = Spy(easy(), lambda problem, _: seen.append(problem.additional))
+    counting = Counting()
+    jobs = tuple(traced(k, k, 4, 5, (2,)) for k in range(2))
+    replay(system(), dispatcher, jobs, [counting], givers={"counts": counting})
+    assert [dict(data["counts"]) for data in seen] == [
+        {"submitted": 1, "ended": 0, "asked_at": 0},
+        {"submitted": 2, "ended": 0, "asked_at": 1},
+        {"submitted": 2, "ended": 1, "asked_at": 5},
+    ]
+    with pytest.raises(TypeError):
+        seen[0]["counts"]["ended"] = 3
+
+
+def test_the_names_of_observers():
+    """Those that tell something have their plugins' names; a second one of a name has a number."""
+    first, second, other = Counting(), Counting(), Observer()
+    names = ("a", "b", "a", "c")
+    found = givers_among(names, (first, other, second, first))
+    assert found == {"a": first, "a/2": second, "c": first}
+
+
+@pytest.mark.parametrize("data", [None, [1], {1: 2}])
+def test_additional_data_that_is_none(data):
+    """The message names the observer."""
+
+    class Odd:
+        """Tells what is no data."""
+
+        def additional_data(self, _now):
+            """Return it."""
+            return data
+
+    with pytest.raises(PluginError, match="observer odd: expected a mapping of names"):
+        replay(system(), easy(), (traced(0, 0, 1, 1, (1,)),), givers={"odd": Odd()})
+
+
+def test_an_observer_that_fails():
+    """The message names the observer and what it raised."""
+
+    class Fails:
+        """Has nothing to tell."""
+
+        def additional_data(self, _now):
+            """Raise an error."""
+            raise KeyError("heat")
+
+    with pytest.raises(PluginError, match="observer hot: additional_data raised KeyError: 'heat'"):
+        replay(system(), easy(), (traced(0, 0, 1, 1, (1,)),), givers={"hot": Fails()})
