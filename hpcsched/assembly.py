@@ -48,6 +48,7 @@ METHODS = MappingProxyType(
         "objective": "measure",
         "metric": "measure",
         "observer": "round_ended",
+        "workload_manager": "read",
     }
 )
 """The method by which what a factory has built is recognised, by kind of plugin."""

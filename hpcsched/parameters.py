@@ -236,5 +236,8 @@ else:
 InputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path), InputFile()]
 """A file to read; `${VAR}` is filled in, relative paths start at the scenario's folder."""
 
+OutputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path)]
+"""A file or folder to write; paths are resolved as those of `InputPath` are."""
+
 Listed = Strict(False)
 """Put into an annotation of a tuple field, so that a YAML list is accepted for it."""

@@ -20,7 +20,7 @@ FLOORS = (
     ("scenario",),
     ("assembly", "report"),
     ("runner",),
-    ("instances", "experiment"),
+    ("instances", "experiment", "live"),
     ("evaluation",),
     ("testing", "cli"),
 )

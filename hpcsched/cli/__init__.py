@@ -14,6 +14,7 @@ from hpcsched.cli import (
     experiment,
     explain,
     instances,
+    live,
     plot,
     plugins,
     predictors,
@@ -40,6 +41,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(validate.validate)
 app.command()(experiment.experiment)
+app.command()(live.live)
 app.command()(verify.verify)
 app.command()(compare.compare)
 app.command()(report.report)

@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 def hpcsched_trace_sources() -> Iterable[Plugin]:
     """Return those that read logs, and those that make jobs up.
 
-    The first are `swf`, `alea`, `slurm-sacct`, `pbs-accounting`, `batsim` and `table`; the others
-    `eurora-like`, `kit-like`, `lublin99` and `mimic`.
+    The first are `swf`, `alea`, `slurm-sacct`, `pbs-accounting`, `batsim`, `table` and `run`; the
+    others `eurora-like`, `kit-like`, `lublin99` and `mimic`.
     """
     from hpcsched.workload.alea import AleaParams, AleaSource
     from hpcsched.workload.batch.pbs_accounting import PbsAccountingParams, PbsAccountingSource
     from hpcsched.workload.batch.slurm_sacct import SlurmSacctParams, SlurmSacctSource
     from hpcsched.workload.batsim.source import BatsimParams, BatsimSource
+    from hpcsched.workload.run_source import RunSource, RunSourceParams
     from hpcsched.workload.swf import SwfParams, SwfSource
     from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
     from hpcsched.workload.synthetic.kit_like import KitLikeParams, make_kit_like
@@ -84,6 +85,12 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
         "tables of jobs, CSV or Parquet, whose columns the scenario names",
         _make_table,
         TableParams,
+    )
+    yield Plugin(
+        "run",
+        "the jobs of an earlier run, live or simulated, as they ran",
+        lambda params, context: RunSource(params, context.system),
+        RunSourceParams,
     )
     yield Plugin(
         "eurora-like",
@@ -529,6 +536,19 @@ def _make_reasons(_params: Params, context: Context) -> object:
     from hpcsched.results.reasons import ReasonRecorder
 
     return ReasonRecorder(context.folder)
+
+
+@hookimpl
+def hpcsched_workload_managers() -> Iterable[Plugin]:
+    """Return `state-file`."""
+    from hpcsched.system.state_file import StateFile, StateFileParams
+
+    yield Plugin(
+        "state-file",
+        "a cluster as some program has written it down; nothing can be placed on it",
+        lambda params, _context: StateFile(params),
+        StateFileParams,
+    )
 
 
 @hookimpl

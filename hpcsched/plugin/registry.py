@@ -26,6 +26,7 @@ KINDS = MappingProxyType(
         "objective": "what a scenario wants to be small",
         "metric": "one figure of the summary",
         "observer": "follows a simulation",
+        "workload_manager": "reads a real cluster, and places jobs on it",
         "executor": "runs the cells of an experiment",
     }
 )

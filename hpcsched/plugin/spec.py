@@ -122,6 +122,15 @@ def hpcsched_observers() -> Iterable[Plugin]:
 
 
 @hookspec
+def hpcsched_workload_managers() -> Iterable[Plugin]:
+    """Return workload managers, selected by `live: {workload_manager: NAME}`.
+
+    A factory returns a `hpcsched.system.cluster.WorkloadManager`, which reads a real cluster and,
+    for `hpcsched live --drive`, places the jobs that it holds.
+    """
+
+
+@hookspec
 def hpcsched_executors() -> Iterable[Plugin]:
     """Return executors, selected by `executor: {name: NAME}` in an experiment.
 

@@ -18,10 +18,11 @@ STATE = "state.json"
 OUTAGES = "outages.parquet"
 INTERRUPTIONS = "interruptions.parquet"
 POOLS = "pools.parquet"
+ADVICE = "advice.jsonl"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
-OPTIONAL = (EVENTS, REASONS, STATE, OUTAGES, INTERRUPTIONS, POOLS)
-"""What observers, outages and pools add to a run that has them, and the state of one under way."""
+OPTIONAL = (EVENTS, REASONS, STATE, OUTAGES, INTERRUPTIONS, POOLS, ADVICE)
+"""What observers, outages, pools and real clusters add to a run, and the state of one under way."""
 
 
 def problem(rule: str, path: Path, message: str) -> InputError:

@@ -12,6 +12,7 @@ from hpcsched.parameters import Duration, Listed, Params, ResourceType, Selects
 from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
 from hpcsched.scenario.choices import NamedChoice, SourceChoice
 from hpcsched.scenario.latency import DispatchLatency
+from hpcsched.scenario.live import LiveSettings, not_live
 from hpcsched.scenario.names import Name
 from hpcsched.scenario.outages import OutagesDeclaration, unknown_nodes
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
@@ -143,6 +144,11 @@ class Scenario(Params):
     simulation: SimulationSettings = Field(
         default=SimulationSettings(), description="Settings of the simulated system."
     )
+    live: LiveSettings | None = Field(
+        default=None,
+        description="The real cluster for `hpcsched live`, on which the dispatcher advises or"
+        " places jobs; nothing else reads it.",
+    )
     metrics: MetricSettings = Field(
         default_factory=MetricSettings, description="What is measured, and with which parameters."
     )
@@ -179,6 +185,27 @@ class Scenario(Params):
             unknown = list(unknown_nodes(self.outages, groups, names))
             if unknown:
                 raise refuse(*unknown)
+        return self
+
+    @model_validator(mode="after")
+    def _check_live(self, info: ValidationInfo) -> Self:
+        """Refuse what a real cluster cannot be asked with; plugins are known in a loaded file."""
+        if self.live is not None:
+            counts = {group.name: group.count for group in self.system.groups}
+            refusals = list(not_live(self.live, counts, partitions=bool(self.partitions)))
+            if self.simulation.mode == "offline":
+                message = (
+                    "a real cluster is dispatched on-line; it does not go with 'mode: offline'"
+                )
+                refusals.append(refusal("not-live", message, None, at=("simulation", "mode")))
+            if info.context is not None:
+                predictor = self.predictor.plugin_name
+                plugin = info.context["choose"].registry.get("predictor", predictor).plugin
+                if SEES_RUN_TIME in plugin.capabilities:
+                    message = f"{predictor} is shown run times, which no real cluster knows"
+                    refusals.append(refusal("not-live", message, predictor, at=("predictor",)))
+            if refusals:
+                raise refuse(*refusals)
         return self
 
     @model_validator(mode="after")

@@ -11,6 +11,7 @@ RULES = MappingProxyType(
         "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
         "missing-key": "A key that is required is not there.",
         "not-installed": "A solver is named whose Python package is not installed.",
+        "not-live": "A choice does not go with a real cluster, or is not how that is.",
         "not-offline": "A choice does not go with planning the whole trace at once.",
         "not-reproducible": "A choice makes results depend on the machine.",
         "path-not-found": "An input file is not there, or a variable in its path is not set.",

@@ -1,0 +1,1 @@
+"""Live dispatching: a scenario's dispatcher asked about a real cluster, round by round."""

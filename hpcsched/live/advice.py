@@ -1,0 +1,97 @@
+"""What a dispatcher would have done, beside what the cluster did."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.live.rounds import Round
+from hpcsched.results.files import ADVICE, write_text
+from hpcsched.system.cluster import ClusterState
+
+
+class Advised(NamedTuple):
+    """A job that a dispatcher would have started: when first, where, and why, in seconds."""
+
+    key: str
+    job_id: int
+    time: int
+    nodes: tuple[str, ...]
+    why: str
+
+
+class Advice:
+    """Collects the first advice on each job, and what the cluster says of it at that time."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self.given: dict[int, Advised] = {}
+
+    def take(self, held: Round) -> list[Advised]:
+        """Take note of a round; return the advice that is new."""
+        reasons = {reason.job_id: reason for reason in held.reasons}
+        new = []
+        for start in held.starts:
+            if start.job_id not in self.given:
+                nodes = tuple(self._names[node] for node in start.allocation.nodes)
+                why = in_words(reasons.get(start.job_id), held.jobs)
+                key = held.jobs[start.job_id].key
+                one = Advised(key, start.job_id, held.problem.now, nodes, why)
+                self.given[start.job_id] = one
+                new.append(one)
+        return new
+
+    def write(
+        self,
+        folder: Path,
+        started: Mapping[int, int],
+        nodes: Mapping[int, tuple[str, ...]],
+    ) -> None:
+        """Write `advice.jsonl`: a line for each job, with when and where the cluster started it."""
+        lines = [
+            json.dumps(
+                one._asdict()
+                | {"started": started.get(one.job_id), "started_on": nodes.get(one.job_id)}
+            )
+            for one in self.given.values()
+        ]
+        write_text(folder / ADVICE, "".join(f"{line}\n" for line in lines))
+
+
+def in_words(reason: Reason | None, jobs: Mapping[int, object]) -> str:
+    """Return a reason in a few words; jobs are called as the cluster calls them."""
+    if reason is None:
+        return "-"
+    words: list[str] = [reason.kind]
+    if reason.job is not None:
+        words.append(str(getattr(jobs.get(reason.job), "key", reason.job)))
+    if reason.detail:
+        words.append(reason.detail)
+    return " ".join(words)
+
+
+def advice_lines(
+    held: Round, names: Sequence[str], state: ClusterState, most: int
+) -> Iterator[str]:
+    """Yield a table of a round: what is advised of each job, why, and what the cluster says.
+
+    All starts are shown, and of the jobs that wait the first `most`.
+    """
+    whys = {job.job_id: job.why for job in state.jobs}
+    starts = {
+        start.job_id: ",".join(names[node] for node in start.allocation.nodes)
+        for start in held.starts
+    }
+    reasons = {reason.job_id: reason for reason in held.reasons}
+    keys = {job.job_id: job.key for job in state.jobs}
+    rows = [("job", "would start on", "why", "the cluster")]
+    waiting = [job_id for job_id in reasons if job_id not in starts]
+    for job_id in [*starts, *waiting[:most]]:
+        why = in_words(reasons.get(job_id), held.jobs)
+        rows.append((keys[job_id], starts.get(job_id, "-"), why, whys[job_id] or "-"))
+    widths = [max(len(row[k]) for row in rows) for k in range(4)]
+    for row in rows:
+        yield "  ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)).rstrip()
+    if len(waiting) > most:
+        yield f"and {len(waiting) - most} more that wait"

@@ -1,0 +1,87 @@
+"""Asks a dispatcher, and answers by list scheduling where it fails or takes too long."""
+
+from queue import Empty, Queue
+from threading import Thread
+from time import perf_counter
+from typing import NamedTuple
+
+from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.live.placing import BadDecisionError, check_decision
+
+
+class Answer(NamedTuple):
+    """A checked decision, the real seconds that it took, and why it is not the dispatcher's own.
+
+    `trouble` is empty where it is.
+    """
+
+    decision: Decision
+    seconds: float
+    trouble: str
+
+
+class Asking:
+    """A dispatcher with a limit to how long it may think, in real seconds.
+
+    It works in a thread of its own, which nothing can break off: while a round that took too long
+    goes on, the rounds that follow are answered by list scheduling, first come, first served.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, limit: float) -> None:
+        self._dispatcher = dispatcher
+        self._limit = limit
+        self._substitute = ListScheduler(ArrivalOrder(), "backfill", FirstFit(), None)
+        self._problems: Queue[DispatchingProblem] = Queue()
+        self._answers: Queue[object] = Queue()
+        self._late = False
+        Thread(target=self._work, name="dispatcher", daemon=True).start()
+
+    def warm_up(self, problem: DispatchingProblem, limit: float) -> None:
+        """Have a problem answered and the answer dropped, so that what is compiled is ready."""
+        if not problem.queue:
+            return
+        usual, self._limit = self._limit, limit
+        try:
+            self.ask(problem)
+        finally:
+            self._limit = usual
+
+    def ask(self, problem: DispatchingProblem) -> Answer:
+        """Return an answer within the limit and the moment that list scheduling takes."""
+        began = perf_counter()
+        try:
+            found = self._own_answer(problem)
+            return Answer(found, perf_counter() - began, "")
+        except (TimeoutError, BadDecisionError) as error:
+            decision = self._substitute.dispatch(problem)._replace(fallback=True)
+            return Answer(check_decision(problem, decision), perf_counter() - began, str(error))
+
+    def _own_answer(self, problem: DispatchingProblem) -> Decision:
+        if self._late:
+            try:
+                self._answers.get_nowait()
+            except Empty:
+                raise TimeoutError("the dispatcher still thinks about an earlier round") from None
+            self._late = False
+        self._problems.put(problem)
+        try:
+            answer = self._answers.get(timeout=self._limit)
+        except Empty:
+            self._late = True
+            raise TimeoutError(f"the dispatcher took more than {self._limit:g} s") from None
+        if isinstance(answer, Exception):
+            raise BadDecisionError(f"the dispatcher raised {type(answer).__name__}: {answer}")
+        return check_decision(problem, answer)
+
+    def _work(self) -> None:
+        while True:
+            problem = self._problems.get()
+            try:
+                self._answers.put(self._dispatcher.dispatch(problem))
+            except Exception as error:  # whatever it is, the cluster goes on
+                self._answers.put(error)

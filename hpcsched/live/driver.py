@@ -1,0 +1,239 @@
+"""The loop that looks at a cluster, asks a dispatcher, and advises or places jobs."""
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hpcsched.live.following import Following
+from hpcsched.live.journal import Do, Journal
+from hpcsched.live.rounds import Round
+from hpcsched.system.cluster import (
+    ClusterState,
+    RefusedError,
+    UnavailableError,
+    WorkloadManager,
+)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often a cluster is looked at, in seconds; see `hpcsched.scenario.live.LiveSettings`."""
+
+    poll: float
+    tick: float
+    patience: float
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What tells the time, in seconds since 1970, and lets it pass; another one in tests."""
+
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+
+
+class Put(NamedTuple):
+    """What a round is told beside the state.
+
+    `overdue` are the numbers of jobs that have been postponed for long, `shunned` the keys of those
+    that the cluster did not start lately.
+    """
+
+    overdue: frozenset[int]
+    shunned: frozenset[str]
+
+
+class Failures:
+    """The jobs that a cluster did not start, each left alone for twice as long as the time before.
+
+    That begins with 2 seconds, and never is more than ten minutes or, where that is longer, the
+    patience that is given.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._longest = max(600.0, patience)
+        self._until: dict[str, tuple[int, float]] = {}
+
+    def add(self, key: str, now: float) -> None:
+        """Take note that a job was not started, at `now` in seconds."""
+        count = self._until.get(key, (0, 0.0))[0] + 1
+        self._until[key] = count, now + min(self._longest, 2.0**count)
+
+    def shunned(self, now: float) -> frozenset[str]:
+        """Return the keys of the jobs that are still left alone."""
+        return frozenset(key for key, (_, until) in self._until.items() if until > now)
+
+    def forget(self, present: Collection[str]) -> None:
+        """Forget the jobs that are not present any more."""
+        self._until = {key: what for key, what in self._until.items() if key in present}
+
+
+class Driver:
+    """Drives a cluster, or only advises: without a journal nothing is changed.
+
+    `ask` holds a round on a state; `told` is given each round that was held. `say` is given lines
+    about what an operator should know, `beat` is called whenever the cluster was in hand.
+    """
+
+    def __init__(
+        self,
+        manager: WorkloadManager,
+        following: Following,
+        ask: Callable[[ClusterState, int, Put], Round],
+        pace: Pace,
+        *,
+        told: Callable[[Round, ClusterState], None],
+        say: Callable[[str], None],
+        origin: int,
+        journal: Journal | None = None,
+        beat: Callable[[float], None] = lambda _now: None,
+        clock: Clock = Clock(),
+    ) -> None:
+        self._manager = manager
+        self._following = following
+        self._ask, self._told, self._say, self._beat = ask, told, say, beat
+        self._pace, self._clock = pace, clock
+        self._origin = origin
+        self._journal = journal
+        self._seen: object = None
+        self._last_round = float("-inf")
+        self._unavailable = False
+        self._postponed: dict[int, float] = {}
+        self._rounds = 0
+        self._failures = Failures(pace.patience)
+        self.stopped = False
+
+    def stop(self) -> None:
+        """End the loop before the next look."""
+        self.stopped = True
+
+    def run(
+        self, seconds: float | None = None, rounds: int | None = None, *, until_idle: bool = False
+    ) -> None:
+        """Look and answer until it is stopped, the time is over, or so many rounds were held.
+
+        With `until_idle`, until none of the jobs that are followed is left.
+        """
+        end = float("inf") if seconds is None else self._clock.now() + seconds
+        while not self.stopped:
+            looked = self._clock.now()
+            read = self.step()
+            idle = read and not (self._following.waiting or self._following.running)
+            if (until_idle and idle) or self._rounds == rounds or self._clock.now() >= end:
+                return
+            self._clock.sleep(max(0.05, looked + self._pace.poll - self._clock.now()))
+
+    def step(self) -> bool:
+        """Look once, and hold a round if one is due; return whether the cluster could be read."""
+        try:
+            state = self._manager.read()
+        except UnavailableError as error:
+            if not self._unavailable:
+                self._say(f"the cluster cannot be read, and is tried again: {error}")
+            self._unavailable = True
+            return False
+        if self._unavailable:
+            self._say("the cluster can be read again")
+            self._unavailable = False
+        now = self._clock.now()
+        self._following.update(state, int(now) - self._origin)
+        self._beat(now)
+        if self._journal is not None:
+            present = {job.key for job in state.jobs if job.phase != "ended"}
+            self._journal.forget(present)
+            self._failures.forget(present)
+            self._take_back(state, now, self._journal)
+        if not self._following.waiting:
+            self._seen = _fingerprint(state)
+            return True
+        seen = _fingerprint(state)
+        if seen != self._seen or now - self._last_round >= self._pace.tick:
+            self._seen, self._last_round = seen, now
+            self._round(state, now)
+        return True
+
+    def _round(self, state: ClusterState, now: float) -> None:
+        overdue = frozenset(
+            job_id
+            for job_id, since in self._postponed.items()
+            if now - since >= self._pace.patience
+        )
+        self._rounds += 1
+        put = Put(overdue, self._failures.shunned(now))
+        held = self._ask(state, int(now) - self._origin, put)
+        self._postponed = {
+            job_id: self._postponed.get(job_id, now) for job_id in sorted(held.postponed)
+        }
+        if held.trouble:
+            self._say(f"round {held.record.round}: answered by list scheduling: {held.trouble}")
+        self._told(held, state)
+        if self._journal is not None:
+            self._make(held, now, self._journal)
+
+    def _make(self, held: Round, now: float, journal: Journal) -> None:
+        """Make the starts of a round, each written down before."""
+        jobs = [*(held.jobs[start.job_id] for start in held.starts), *held.beyond]
+        by_key = {job.key: job for job in jobs}
+        changes: list[tuple[Do, str, tuple[str, ...]]] = [
+            ("start", held.jobs[start.job_id].key, self.names(start.allocation.nodes))
+            for start in held.starts
+        ]
+        changes += [("start", job.key, ()) for job in held.beyond]
+        if not changes:
+            return
+        for entry in journal.intend(now, held.record.round, changes):
+            try:
+                self._manager.start(by_key[entry.job], entry.nodes)
+            except RefusedError as error:
+                journal.outcome(entry, refused=str(error))
+                self._failures.add(entry.job, now)
+                self._say(f"job {entry.job} could not be started: {error}")
+            except UnavailableError as error:
+                self._say(f"the cluster does not answer, job {entry.job} is decided again: {error}")
+                self._seen = None
+                return
+            else:
+                journal.outcome(entry)
+        self._seen = None  # what was done changes the cluster
+
+    def names(self, nodes: tuple[int, ...]) -> tuple[str, ...]:
+        """Return the names of nodes by their numbers."""
+        return tuple(self._following.site.names[node] for node in nodes)
+
+    def _take_back(self, state: ClusterState, now: float, journal: Journal) -> None:
+        """Take back the jobs that were told to start and have not, or were put back since."""
+        late = [
+            job
+            for job in state.jobs
+            if job.key in journal.placed
+            and job.phase in {"waiting", "blocked"}
+            and not job.held
+            and journal.placed[job.key].nodes
+            and now - journal.placed[job.key].time >= self._pace.patience
+        ]
+        if not late:
+            return
+        by_key = {job.key: job for job in late}
+        for entry in journal.intend(now, self._rounds, [("hold", job.key, ()) for job in late]):
+            try:
+                self._manager.hold(by_key[entry.job])
+            except (RefusedError, UnavailableError) as error:
+                journal.outcome(entry, refused=str(error))
+                self._say(f"job {entry.job} could not be taken back: {error}")
+            else:
+                journal.outcome(entry)
+                self._failures.add(entry.job, now)
+                self._say(f"job {entry.job} did not start in time, and is taken back")
+
+
+def _fingerprint(state: ClusterState) -> object:
+    """Return what changes when a round may come to another answer."""
+    return (
+        tuple((node.name, node.usable) for node in state.nodes),
+        tuple(
+            (job.key, job.phase, job.held, tuple(job.placed), job.requested_time, job.units)
+            for job in state.jobs
+            if job.phase != "ended"
+        ),
+    )

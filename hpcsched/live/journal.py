@@ -1,0 +1,125 @@
+"""The journal: every change to a cluster, written down before it is made.
+
+A line of JSON a change, and one that says what came of it. What was written and not made is simply
+decided again: the cluster itself is always read anew, and the journal only tells which of its jobs
+a driver has placed, and where.
+"""
+
+import json
+import os
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple
+
+from hpcsched.errors import Finding, InputError, Place
+
+NAME = "journal.jsonl"
+
+Do = Literal["start", "hold"]
+"""What is done to a job: it is to start on nodes, or is taken back."""
+
+
+class Entry(NamedTuple):
+    """A change: its number, when (seconds since 1970), in which round, of which job, and where."""
+
+    number: int
+    time: float
+    round: int
+    do: Do
+    job: str
+    nodes: tuple[str, ...]
+
+
+class Journal:
+    """A journal that is appended to; `close` it in the end.
+
+    `placed` has the jobs that were told to start and not taken back since, by key. Raises
+    InputError where the file cannot be read or written. A last line that was broken off is left
+    out: its change was not made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self.placed: dict[str, Entry] = {}
+        self._number = 0
+        whole = self._read()
+        try:
+            self._file: IO[bytes] = self._path.open("ab")
+            self._file.truncate(whole)
+        except OSError as error:
+            raise _problem(self._path, f"it cannot be written: {error.strerror}") from error
+
+    def _read(self) -> int:
+        """Read what there is, and return the length of its whole lines in bytes."""
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise _problem(self._path, f"it cannot be read: {error.strerror}") from error
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                self._note(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise _problem(self._path, f"it is damaged: {error}", number) from error
+        return whole
+
+    def _note(self, line: dict[str, Any]) -> None:
+        if "do" not in line:
+            if line["outcome"] == "refused":
+                self.placed = {k: e for k, e in self.placed.items() if e.number != line["of"]}
+            return
+        entry = Entry(
+            int(line["number"]), float(line["time"]), int(line["round"]), line["do"],
+            str(line["job"]), tuple(line["nodes"]),
+        )  # fmt: skip
+        self._number = max(self._number, entry.number)
+        if entry.do == "start":
+            self.placed[entry.job] = entry
+        else:
+            self.placed.pop(entry.job, None)
+
+    def intend(
+        self, now: float, round_: int, changes: Sequence[tuple[Do, str, Sequence[str]]]
+    ) -> list[Entry]:
+        """Write down changes that are to be made next; they are on the disk when this returns."""
+        entries = []
+        for do, job, nodes in changes:
+            self._number += 1
+            entry = Entry(self._number, now, round_, do, job, tuple(nodes))
+            entries.append(entry)
+            self._write(entry._asdict())
+        self._sync()
+        for entry in entries:
+            self._note(entry._asdict())
+        return entries
+
+    def outcome(self, entry: Entry, refused: str = "") -> None:
+        """Write down what came of a change: it was made, or refused, and why."""
+        line: dict[str, Any] = {"of": entry.number, "outcome": "refused" if refused else "made"}
+        self._write(line | ({"why": refused} if refused else {}))
+        self._note(line)
+
+    def forget(self, present: Collection[str]) -> None:
+        """Forget the jobs that are not present any more."""
+        self.placed = {key: entry for key, entry in self.placed.items() if key in present}
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._sync()
+        self._file.close()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line).encode() + b"\n")
+
+    def _sync(self) -> None:
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _problem(self._path, f"it cannot be written: {error.strerror}") from error
+
+
+def _problem(path: Path, message: str, line: int | None = None) -> InputError:
+    return InputError(Finding("journal", message, Place(str(path), line)))

@@ -1,0 +1,69 @@
+"""What a live predictor knows: the cluster's history at first, then every job that completes."""
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+
+from hpcsched.errors import PluginError
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.workload.job import Job, TracedJob
+
+
+class Predictions:
+    """The predicted run time of every job, asked for when the job is first seen.
+
+    A prediction stands, also where the predictor has learnt since, as it does in a simulation.
+    Raises PluginError where the predictor fails.
+    """
+
+    def __init__(self, predictor: Predictor | Oracle) -> None:
+        if isinstance(predictor, Oracle):
+            raise PluginError("a predictor that is shown run times cannot be asked about a cluster")
+        self._predictor = predictor
+        self._seconds: dict[int, int] = {}
+
+    def of(self, job: Job) -> int:
+        """Return the predicted run time of a job, in seconds, at least 1."""
+        known = self._seconds.get(job.job_id)
+        if known is None:
+            try:
+                known = max(1, int(self._predictor.predict(job)))
+            except Exception as error:
+                raise self._fault(job, error) from error
+            self._seconds[job.job_id] = known
+        return known
+
+    def learn(self, job: Job, run_time: int) -> None:
+        """Tell the predictor that a job has completed; its prediction is forgotten."""
+        try:
+            self._predictor.observe(job, run_time)
+        except Exception as error:
+            raise self._fault(job, error) from error
+        self.forget(job.job_id)
+
+    def forget(self, job_id: int) -> None:
+        """Forget a job that will not be asked about any more."""
+        self._seconds.pop(job_id, None)
+
+    def learn_history(self, jobs: Iterator[TracedJob], origin: int) -> int:
+        """Learn from jobs by ascending submit time, in seconds since 1970; return how many.
+
+        They are predicted as they are submitted, and end as if none had waited, since some
+        predictors count what is in the system.
+        """
+        ends: list[tuple[int, int, Job, int]] = []
+        count = 0
+        for traced, run_time in jobs:
+            job = traced._replace(submit_time=traced.submit_time - origin)
+            while ends and ends[0][0] <= job.submit_time:
+                self.learn(*heappop(ends)[2:])
+            self.of(job)
+            heappush(ends, (job.submit_time + run_time, count, job, run_time))
+            count += 1
+        while ends:
+            self.learn(*heappop(ends)[2:])
+        return count
+
+    def _fault(self, job: Job, error: Exception) -> PluginError:
+        predictor = type(self._predictor).__name__
+        what = f"raised {type(error).__name__}: {error}"
+        return PluginError(f"predictor {predictor}, job {job.job_id}: {what}")

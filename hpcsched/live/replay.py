@@ -1,0 +1,91 @@
+"""What ran live, simulated again with the same dispatcher: how far apart the start times are."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import pyarrow.compute as pc
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.live.placing import Spreading
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import JOBS
+from hpcsched.runner import run
+from hpcsched.scenario import load_scenario
+
+
+class StartDifferences(NamedTuple):
+    """How much later jobs started live than simulated, in seconds, by job number."""
+
+    live: Path
+    simulated: Path
+    seconds: dict[int, int]
+
+    @property
+    def median_absolute(self) -> float:
+        """The median of the differences, whichever was the earlier, in seconds."""
+        return float(median(map(abs, self.seconds.values())))
+
+
+def replay_live(
+    scenario: Path,
+    live: Path,
+    out: Path,
+    *,
+    latency: int,
+    overrides: Sequence[str] = (),
+    force: bool = False,
+) -> StartDifferences:
+    """Simulate the jobs of a live run with the dispatcher of a scenario; compare start times.
+
+    `latency` is what a round is charged, in seconds: the time that a real cluster takes from an end
+    to the start that answers it. Raises InputError where the run cannot be read or no job ended.
+    """
+    directory = RunDirectory.open(live)
+    jobs = (live / JOBS).absolute()
+    loaded = load_scenario(scenario, overrides)
+    if loaded.live is None:
+        message = "it has no 'live:', with which a live run is compared"
+        raise InputError(Finding("not-live", message, Place(str(scenario))))
+    patience = loaded.live.patience
+    first = pc.min(directory.rounds.read("now")["now"]).as_py()
+    begin = "" if first is None else f", submitted_from: {first}"
+    charged = f"{{fixed: {latency}}}" if latency else "null"
+    given = [
+        *overrides,
+        f"trace={{source: run, path: {_quoted(str(jobs))}{begin}}}",
+        # The nodes of a unit matter here, and pooled units have none.
+        "simulation.pooling=false",
+        "live=null",
+        f"simulation.dispatch_latency={charged}",
+    ]
+    simulated = load_scenario(scenario, given)
+    result = run(simulated, out, force=force, around=lambda inner: Spreading(inner, patience))
+    before = _starts(directory)
+    after = _starts(result.directory)
+    seconds = {job_id: start - after[job_id] for job_id, start in before.items() if job_id in after}
+    if not seconds:
+        raise InputError(Finding("no-jobs", "no job of it has ended", Place(str(live))))
+    return StartDifferences(live, result.directory.path, seconds)
+
+
+def difference_lines(found: StartDifferences) -> Iterator[str]:
+    """Yield what came of a comparison, in a few lines."""
+    ordered: Sequence[int] = sorted(map(abs, found.seconds.values()))
+    yield f"{len(ordered)} jobs, live and simulated"
+    yield f"  median difference of start times  {found.median_absolute:g} s"
+    yield f"  ninth decile                      {ordered[int(0.9 * (len(ordered) - 1))]} s"
+    yield f"  largest                           {ordered[-1]} s"
+    later = sum(found.seconds.values()) / len(ordered)
+    yield f"  mean, live later than simulated   {later:.2f} s"
+
+
+def _starts(directory: RunDirectory) -> dict[int, int]:
+    table = directory.jobs.read("job_id", "start_time")
+    return dict(zip(table["job_id"].to_pylist(), table["start_time"].to_pylist(), strict=True))
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML in single quotes."""
+    return "'" + text.replace("'", "''") + "'"

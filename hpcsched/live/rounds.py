@@ -1,0 +1,105 @@
+"""One live round: a cluster's state in, a decision that can be made and its reasons out."""
+
+from collections.abc import Collection, Mapping
+from time import perf_counter
+from typing import NamedTuple
+
+from hpcsched.dispatching.decision import Start
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.live.asking import Answer, Asking
+from hpcsched.live.placing import place
+from hpcsched.live.snapshot import Asked, snapshot
+from hpcsched.simulation.records import RoundRecord
+from hpcsched.system.cluster import ClusterJob, ClusterState
+
+
+class Round(NamedTuple):
+    """What a round came to.
+
+    `starts` can be made as they are. `jobs` has the cluster's jobs of the queue by number,
+    `reasons` says why each starts or waits, `postponed` which starts of the decision were put off
+    for want of nodes. `trouble` is why the answer is not the dispatcher's own, empty if it is.
+    `beyond` are held jobs that only the cluster's own scheduler can place.
+    """
+
+    problem: DispatchingProblem
+    jobs: Mapping[int, ClusterJob]
+    starts: tuple[Start, ...]
+    reasons: tuple[Reason, ...]
+    postponed: frozenset[int]
+    record: RoundRecord
+    trouble: str
+    beyond: tuple[ClusterJob, ...] = ()
+
+
+def hold_round(
+    state: ClusterState,
+    asked: Asked,
+    asking: Asking,
+    *,
+    now: int,
+    number: int,
+    overdue: Collection[int] = (),
+) -> Round:
+    """Ask a dispatcher about a cluster, at `now` in seconds since the site's origin.
+
+    `overdue` are jobs that were postponed for long (see `hpcsched.live.placing.place`).
+    """
+    began = perf_counter()
+    problem, jobs, left_out, beyond = snapshot(state, asked, now, number)
+    answer = asking.ask(problem)
+    spread = {job_id for job_id, job in jobs.items() if job.spread}
+    placed = place(problem, answer.decision, spread, overdue)
+    put_off = {reason.job_id: reason for reason in placed.postponed}
+    said = [put_off.get(reason.job_id, reason) for reason in answer.decision.reasons]
+    silent = put_off.keys() - {reason.job_id for reason in said}
+    reasons = (*said, *(put_off[job_id] for job_id in sorted(silent)), *left_out)
+    waiting = len(problem.queue) - len(placed.starts)
+    record = _record(problem, answer, placed.starts, waiting, perf_counter() - began)
+    return Round(
+        problem,
+        jobs,
+        placed.starts,
+        reasons,
+        frozenset(put_off),
+        record,
+        answer.trouble,
+        beyond,
+    )
+
+
+def _record(
+    problem: DispatchingProblem,
+    answer: Answer,
+    starts: tuple[Start, ...],
+    waiting: int,
+    seconds: float,
+) -> RoundRecord:
+    """Return the record of a round, in which decisions take no time of the cluster's."""
+    types = range(len(problem.system.resource_types))
+    starting = {start.job_id for start in starts}
+    free = problem.availability.sum(axis=0).tolist()
+    waited = [0 for _ in types]
+    for job in problem.queue:
+        sign = -1 if job.job_id in starting else 0
+        for r in types:
+            amount = job.units * job.unit_request[r]
+            free[r] += sign * amount
+            waited[r] += 0 if sign else amount
+    return RoundRecord(
+        problem.round,
+        problem.now,
+        len(problem.queue),
+        len({job.job_id for job in problem.running if job.job_id >= 0}),
+        len(starts),
+        0,
+        waiting,
+        tuple(waited),
+        tuple(max(0, amount) for amount in free),
+        0,
+        tuple(0 for _ in types),
+        seconds,
+        answer.decision.fallback,
+        answer.decision.solver,
+    )

@@ -1,0 +1,89 @@
+"""The run directory of a live run: what happened on the cluster, and what the dispatcher said."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hpcsched.assembly import Assembly
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.plugin.registry import Registry
+from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.files import SCENARIO
+from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.reasons import ReasonRecorder
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.summary import ChosenObjective, Left, summarize, write_summary
+from hpcsched.results.timing import write_timing
+from hpcsched.scenario import resolved_yaml
+from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.walk import blocks
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import RoundRecord
+from hpcsched.workload.account import TraceAccount
+
+
+class RunFolder:
+    """The files of a live run, written as it goes; `finish` it in the end.
+
+    `observers` are to be told of jobs. Raises InputError where the folder cannot be written.
+    """
+
+    def __init__(self, assembly: Assembly, *, force: bool) -> None:
+        scenario, folder = assembly.scenario, assembly.folder
+        self._assembly = assembly
+        self._metrics = assembly.metrics()
+        create(folder, force=force)
+        self._manifest = start_manifest(
+            folder,
+            scenario=scenario.name,
+            seed=scenario.seed,
+            trace_files=[],
+            plugins=distributions(assembly, assembly.registry),
+            not_reproducible_because=["it was made on a real cluster"],
+        )
+        (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
+        own: list[Observer] = [RunRecorder(folder, assembly.system)]
+        listed = assembly.observers()
+        if not any(isinstance(observer, ReasonRecorder) for observer in listed):
+            own.append(ReasonRecorder(folder))
+        self.observers: Sequence[Observer] = [*own, *listed]
+
+    def round_ended(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:
+        """Write a round and the reasons of its decision."""
+        for observer in self.observers:
+            observer.round_ended(record)
+            observer.reasons_given(record, reasons)
+
+    def finish(self, status: Status, account: TraceAccount, left: Left | None) -> RunDirectory:
+        """Write the summary and what else is left; return the run directory."""
+        folder = self._assembly.folder
+        for observer in self.observers:
+            observer.close()
+        write_summary(folder, self._summary(account, left))
+        write_timing(folder)
+        finish_manifest(folder, self._manifest, status, [])
+        return RunDirectory.open(folder)
+
+    def _summary(self, account: TraceAccount, left: Left | None) -> dict[str, Any]:
+        scenario, system = self._assembly.scenario, self._assembly.system
+        choice = scenario.objective
+        parameters = choice.model_dump(exclude={choice.plugin_tag})
+        return summarize(
+            self._assembly.folder,
+            capacity=dict(zip(system.resource_types, system.totals, strict=True)),
+            account=account,
+            metrics=self._metrics,
+            objective=ChosenObjective(choice.plugin_name, self._assembly.objective, parameters),
+            percents=scenario.metrics.percentiles,
+            class_bounds=scenario.metrics.class_bounds,
+            left=left,
+        )
+
+
+def distributions(assembly: Assembly, registry: Registry) -> dict[str, str]:
+    """Return the distributions whose plugins the scenario uses, with their versions."""
+    used = {}
+    for _, block in blocks(assembly.scenario):
+        if isinstance(block, Choice):
+            installed = registry.get(block.plugin_kind, block.plugin_name)
+            used[installed.distribution] = installed.version
+    return used

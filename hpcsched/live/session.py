@@ -1,0 +1,150 @@
+"""One live run: everything that a scenario names, put together with a real cluster."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from hpcsched.assembly import assemble
+from hpcsched.errors import Finding, InputError
+from hpcsched.live.advice import Advice, advice_lines
+from hpcsched.live.asking import Asking
+from hpcsched.live.driver import Driver, Pace, Put
+from hpcsched.live.driver_lock import DriverLock, Heartbeat
+from hpcsched.live.following import Following
+from hpcsched.live.journal import Journal
+from hpcsched.live.learning import Predictions
+from hpcsched.live.rounds import Round, hold_round
+from hpcsched.live.run_folder import RunFolder
+from hpcsched.live.site import check_nodes, site_of
+from hpcsched.live.snapshot import Asked, snapshot
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.manifest import Status
+from hpcsched.results.summary import Left
+from hpcsched.scenario import Scenario
+from hpcsched.system.cluster import ClusterState, WorkloadManager
+
+_WARM_UP = 300.0
+"""Seconds that a dispatcher may take when it is first asked: it may have to compile something."""
+_SHOWN = 20
+"""Waiting jobs that are shown in a round of advice; the run directory has all of them."""
+
+
+def run_live(
+    scenario: Scenario,
+    out: Path,
+    *,
+    drive: bool,
+    say: Callable[[str], None],
+    seconds: float | None = None,
+    rounds: int | None = None,
+    until_idle: bool = False,
+    force: bool = False,
+) -> RunDirectory:
+    """Advise about a cluster, or `drive` it; write the run directory `out` and return it.
+
+    It ends after so many seconds or rounds, when nothing is left (`until_idle`), or at an interrupt
+    from the keyboard or SIGTERM. `say` is given lines for the operator. Raises InputError where the
+    scenario does not go with the cluster or another driver is at work, UnavailableError where the
+    cluster cannot be read at the start, PluginError where a plugin fails.
+    """
+    live = scenario.live
+    if live is None:
+        message = "it has no 'live:', which says how the cluster is reached"
+        raise InputError(Finding("not-live", message))
+    assembly = assemble(scenario, folder=out)
+    manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
+    with ExitStack() as stack:
+        folder = Path(live.folder)
+        journal = None
+        if drive:
+            stack.enter_context(DriverLock(folder))
+            journal = Journal(folder)
+            stack.callback(journal.close)
+        state = manager.read()
+        site = site_of(assembly.system, live, _earliest(state))
+        check_nodes(site, state.nodes)
+        predictions = Predictions(assembly.predictor)
+        learnt = predictions.learn_history(assembly.source.jobs(), site.origin)
+        say(f"{learnt} jobs of the history were learnt from")
+        run = RunFolder(assembly, force=force)
+        ours = frozenset() if journal is None else frozenset(journal.placed)
+        following = Following(site, predictions, run.observers, assembly.followers, ours)
+        asking = Asking(assembly.dispatcher, live.round_limit)
+        advice = Advice(site.names)
+        heartbeat = Heartbeat(folder, live.partitions, live.release_after)
+        numbers = count(1)
+
+        def asked(put: Put | None = None) -> Asked:
+            starting = frozenset() if journal is None else frozenset(journal.placed)
+            shunned = frozenset() if put is None else put.shunned
+            return Asked(
+                site, predictions.of, assembly.correction, assembly.objective, drive, starting,
+                shunned,
+            )  # fmt: skip
+
+        def ask(seen: ClusterState, now: int, put: Put) -> Round:
+            return hold_round(
+                seen, asked(put), asking, now=now, number=next(numbers), overdue=put.overdue
+            )
+
+        def told(held: Round, seen: ClusterState) -> None:
+            run.round_ended(held.record, held.reasons)
+            new = advice.take(held)
+            if drive:
+                for one in new:
+                    say(f"job {one.key} starts on {','.join(one.nodes)}: {one.why}")
+            else:
+                for line in advice_lines(held, site.names, seen, _SHOWN):
+                    say(line)
+
+        asking.warm_up(snapshot(state, asked(), site.time(time.time()), 0).problem, _WARM_UP)
+        driver = Driver(
+            manager,
+            following,
+            ask,
+            Pace(live.poll, live.tick, live.patience),
+            told=told,
+            say=say,
+            origin=site.origin,
+            journal=journal,
+            beat=heartbeat.beat if drive else lambda _now: None,
+        )
+        status: Status = "failed"
+        try:
+            with _stopped_by_signals(driver):
+                driver.run(seconds, rounds, until_idle=until_idle)
+            status = "interrupted" if following.waiting or following.running else "complete"
+        finally:
+            left = Left(following.waiting, following.running)
+            advice.write(out, following.started_at, following.nodes_of)
+            directory = run.finish(status, following.account, left if any(left) else None)
+    return directory
+
+
+def _earliest(state: ClusterState) -> float:
+    """Return when the first job that is left was submitted, or else the present instant."""
+    submitted = (job.submit_time for job in state.jobs if job.phase != "ended")
+    return min([time.time(), *submitted])
+
+
+@contextmanager
+def _stopped_by_signals(driver: Driver) -> Iterator[None]:
+    """Let an interrupt or SIGTERM stop a driver after the present look."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
+        return
+
+    def stop(_signal: int, _frame: Any) -> None:
+        driver.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

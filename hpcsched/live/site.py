@@ -1,0 +1,68 @@
+"""The part of a cluster that a scenario declares: its nodes by number, and the origin of times."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.scenario.live import LiveSettings
+from hpcsched.system.cluster import ClusterNode
+from hpcsched.system.node_names import expand_names
+from hpcsched.system.system import System
+
+DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Site:
+    """A system with the names of its nodes on the cluster, `[N]`, and its partitions.
+
+    `origin` is the instant from which times are counted in problems and results, in seconds since
+    1970: a midnight (UTC), so that hours of the day stay what they are.
+    """
+
+    system: System
+    names: tuple[str, ...]
+    numbers: Mapping[str, int]
+    partitions: frozenset[str]
+    origin: int
+
+    def time(self, instant: float) -> int:
+        """Return an instant of the cluster as seconds since the origin, rounded down."""
+        return int(instant // 1) - self.origin
+
+
+def site_of(system: System, live: LiveSettings, earliest: float) -> Site:
+    """Return the site that a scenario declares; `earliest` is the first instant that matters."""
+    names = tuple(name for g in system.groups for name in expand_names(live.nodes[g.name]))
+    numbers = {name: number for number, name in enumerate(names)}
+    origin = int(earliest // DAY) * DAY
+    return Site(system, names, numbers, frozenset(live.partitions), origin)
+
+
+def check_nodes(site: Site, nodes: Iterable[ClusterNode]) -> None:
+    """Raise InputError where the cluster lacks a node, or it offers less than is declared."""
+    found: dict[str, ClusterNode] = {node.name: node for node in nodes}
+    findings = []
+    for number, name in enumerate(site.names):
+        group = site.system.groups[int(site.system.group_of[number])]
+        key = f"live.nodes.{group.name}"
+        node = found.get(name)
+        if node is None:
+            findings.append(Finding("not-live", f"the cluster has no node {name}", key=key))
+            continue
+        less = [
+            f"{node.resources.get(type_, 0)} {type_} instead of {amount}"
+            for type_, amount in group.resources.items()
+            if node.resources.get(type_, 0) < amount
+        ]
+        if less:
+            message = f"the node {name} has less than is declared: {', '.join(less)}"
+            findings.append(Finding("not-live", message, key=key))
+    if findings:
+        raise InputError(findings)
+
+
+def shares(amounts: Mapping[str, Any], system: System) -> dict[str, Any]:
+    """Return the amounts of the resource types that the system has."""
+    return {name: amount for name, amount in amounts.items() if name in system.resource_types}

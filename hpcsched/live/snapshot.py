@@ -1,0 +1,241 @@
+"""From a cluster to a dispatching problem, as a function of nothing else."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.live.site import DAY, Site, shares
+from hpcsched.prediction.correction import Correction
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import IntArray
+from hpcsched.workload.job import Job
+
+ALWAYS_THERE = frozenset({"core", "mem"})
+"""Resource types that every job asks for, and that a scenario may leave out."""
+
+
+class Snapshot(NamedTuple):
+    """A problem; the cluster's jobs behind its queue, by number; why other jobs are not in it.
+
+    `beyond` are held jobs that nobody but the cluster's own scheduler can place.
+    """
+
+    problem: DispatchingProblem
+    queue: Mapping[int, ClusterJob]
+    left_out: tuple[Reason, ...]
+    beyond: tuple[ClusterJob, ...]
+
+
+class Asked(NamedTuple):
+    """What a snapshot needs beside the cluster.
+
+    `predict` gives the predicted run time of a job in seconds. `driven` says that only held jobs
+    are to be placed. `starting` are the keys of jobs that were told to start and may not have yet:
+    what they are about to take is not free any more. `shunned` are those of jobs that are left out
+    for now, as the cluster did not start them.
+    """
+
+    site: Site
+    predict: Callable[[Job], int]
+    correction: Correction
+    objective: Objective
+    driven: bool
+    starting: Collection[str] = ()
+    shunned: Collection[str] = ()
+
+
+class NoPlaceError(Exception):
+    """A job cannot run on the nodes of the site; the text says why."""
+
+
+def job_of(job: ClusterJob, site: Site) -> Job:
+    """Return a job in the scenario's terms; raises NoPlaceError where it can never run there."""
+    if job.unknown:
+        raise NoPlaceError(f"left to the cluster, since it asks for {job.unknown}")
+    unknown = sorted(
+        set(job.amounts) - set(site.system.resource_types) - ALWAYS_THERE
+        - {name for name, amount in job.amounts.items() if not amount}
+    )  # fmt: skip
+    if unknown:
+        raise NoPlaceError(f"it asks for {', '.join(unknown)}, which the system does not have")
+    allowed: frozenset[int] | None = None
+    if job.allowed is not None:
+        allowed = frozenset(site.numbers[name] for name in job.allowed if name in site.numbers)
+        if not allowed:
+            raise NoPlaceError("none of the nodes that it may use is the scenario's")
+        if len(allowed) == len(site.names):
+            allowed = None
+    found = Job(
+        job.job_id,
+        site.time(job.submit_time),
+        job.units,
+        site.system.request(shares(job.amounts, site.system)),
+        job.requested_time,
+        job.user,
+        job.group,
+        job.application,
+        None,
+        job.partition_number,
+        None,
+        job.exclusive,
+        allowed,
+        job.name,
+    )
+    if not any(found.unit_request):
+        raise NoPlaceError("it asks for nothing that the system has")
+    fits = units_that_fit(site.system, site.system.capacity.T, found)
+    if job.spread:
+        fits = np.minimum(fits, 1)
+    if int(fits.sum()) < job.units:
+        raise NoPlaceError("it does not fit on the idle nodes that it may use")
+    return found
+
+
+def waiting_job(job: Job, site: Site, predicted: int) -> WaitingJob:
+    """Return a queued job."""
+    demand = site.system.demand(job.units, job.unit_request)
+    return WaitingJob(
+        job.job_id, job.submit_time, job.units, job.unit_request, predicted, demand, job
+    )
+
+
+def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapshot:
+    """Return the dispatching problem of a cluster at `now`, in seconds since the origin.
+
+    What jobs of any partition hold is taken, and so are nodes that are down or drained: they are
+    planned with as if they came back in a day. Jobs are in order of arrival.
+    """
+    site = asked.site
+    space = _Taken(site)
+    running: list[RunningJob] = []
+    queue: dict[int, ClusterJob] = {}
+    waiting: list[WaitingJob] = []
+    left_out: list[Reason] = []
+    beyond: list[ClusterJob] = []
+    for job in state.jobs:
+        if job.phase == "running":
+            running += _running(job, job.placed, asked, space, now)
+        elif job.phase == "waiting" and not job.held and job.key in asked.starting:
+            placed = dict.fromkeys(job.wanted, job.amounts)
+            running += _running(job, placed, asked, space, now)
+        elif job.partition not in site.partitions or job.phase == "ended":
+            continue
+        elif job.phase == "blocked" or (asked.driven and not job.held):
+            left_out.append(Reason(job.job_id, "limit", detail=job.why or "left to the cluster"))
+        elif job.key in asked.shunned:
+            detail = "the cluster did not start it; it is tried again later"
+            left_out.append(Reason(job.job_id, "limit", detail=detail))
+        else:
+            try:
+                wanted = job_of(job, site)
+            except NoPlaceError as error:
+                left_out.append(Reason(job.job_id, "limit", detail=str(error)))
+                beyond.append(job)
+                continue
+            queue[job.job_id] = job
+            waiting.append(waiting_job(wanted, site, asked.predict(wanted)))
+    for node in state.nodes:
+        number = site.numbers.get(node.name)
+        if number is not None and not node.usable:
+            running += space.block(number, now)
+    waiting.sort(key=lambda one: (one.submit_time, one.job_id))
+    running.sort(key=lambda one: (one.predicted_end_time, one.job_id))
+    problem = DispatchingProblem(
+        now,
+        round_,
+        tuple(waiting),
+        tuple(running),
+        site.system,
+        asked.objective,
+        free_amounts=space.frozen(),
+        explain=True,
+    )
+    return Snapshot(problem, queue, tuple(left_out), tuple(beyond))
+
+
+class _Taken:
+    """What is free while jobs are put in place, `[R, N]`; no more is taken than there is."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self.free: IntArray = site.system.capacity.T.copy()
+        self._blocks = 0
+
+    def take(self, number: int, amounts: tuple[int, ...]) -> tuple[int, ...]:
+        """Take amounts of a node, as far as they are there, and return how much that was."""
+        free = self.free[:, number]
+        taken = np.minimum(free, np.array(amounts, dtype=np.int64))
+        self.free[:, number] = free - taken
+        return tuple(taken.tolist())
+
+    def block(self, number: int, now: int) -> list[RunningJob]:
+        """Take all that is left of a node that no job may use, as one job of a day."""
+        rest = self.take(number, tuple(self.free[:, number].tolist()))
+        if not any(rest):
+            return []
+        self._blocks += 1
+        stand_in = Job(-self._blocks, now, 1, rest, DAY)
+        return [_in_place(stand_in, (number,), self._site, start=now, end=now + DAY, predicted=DAY)]
+
+    def frozen(self) -> IntArray:
+        """Return what is left, read-only."""
+        self.free.flags.writeable = False
+        return self.free
+
+
+def _running(
+    job: ClusterJob,
+    placed: Mapping[str, Mapping[str, int]],
+    asked: Asked,
+    space: _Taken,
+    now: int,
+) -> list[RunningJob]:
+    """Return what a job holds, one entry for all nodes on which it holds the same."""
+    site = asked.site
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for name, amounts in placed.items():
+        number = site.numbers.get(name)
+        if number is None:
+            continue
+        held = space.take(number, site.system.request(shares(amounts, site.system)))
+        if any(held):
+            alike.setdefault(held, []).append(number)
+    start = site.time(job.start_time) if job.start_time is not None else now
+    found = []
+    for held, nodes in alike.items():
+        seen = Job(
+            job.job_id,
+            min(site.time(job.submit_time), start),
+            len(nodes),
+            held,
+            job.requested_time,
+            job.user,
+            job.group,
+            job.application,
+            None,
+            job.partition_number,
+            name=job.name,
+        )
+        predicted = asked.predict(seen)
+        end = start + predicted
+        if end <= now:
+            elapsed = max(0, now - start)
+            end = max(now + 1, start + asked.correction.correct(seen, predicted, elapsed))
+        found.append(
+            _in_place(seen, tuple(sorted(nodes)), site, start=start, end=end, predicted=predicted)
+        )
+    return found
+
+
+def _in_place(
+    job: Job, nodes: tuple[int, ...], site: Site, *, start: int, end: int, predicted: int
+) -> RunningJob:
+    allocation = NodeAllocation(nodes, (1,) * len(nodes))
+    waiting = waiting_job(job, site, predicted)
+    return RunningJob(end, job.job_id, start, job.units, allocation, waiting)

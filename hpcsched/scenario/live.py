@@ -1,0 +1,96 @@
+"""The `live:` block: the real cluster on which a scenario's dispatcher advises or places jobs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from pydantic import Field, field_validator
+from pydantic_core import InitErrorDetails
+
+from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Selects
+from hpcsched.scenario.choices import NamedChoice
+from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.system.node_names import expand_names
+
+
+class LiveSettings(Params):
+    """A real cluster, and how it is looked at."""
+
+    workload_manager: Annotated[NamedChoice, Selects("workload_manager")] = Field(
+        description="What the cluster is read and, to drive it, changed through."
+    )
+    partitions: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Listed] = Field(
+        min_length=1,
+        description="The cluster's partitions whose jobs are dispatched; those of others are left"
+        " alone, and what they hold is not free.",
+    )
+    nodes: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        description="The names of each node group's nodes on the cluster, such as c[1-3,7]; nodes"
+        " of the cluster that are not named are not used."
+    )
+    folder: OutputPath = Field(
+        default="live",
+        description="Where the driver keeps its lock, its journal and its heartbeat; relative to"
+        " the scenario.",
+    )
+    poll: PositiveDuration = Field(
+        default=1,
+        description="Seconds between two looks at the cluster; a change is answered by a round.",
+    )
+    tick: PositiveDuration = Field(
+        default=10, description="Seconds after which a round is held though nothing has changed."
+    )
+    round_limit: PositiveDuration = Field(
+        default=5,
+        description="Seconds after which a round is answered by list scheduling instead.",
+    )
+    patience: PositiveDuration = Field(
+        default=30,
+        description="Seconds after which a job that was to start and has not is taken back, and"
+        " after which one that needs several nodes is waited for.",
+    )
+    release_after: PositiveDuration = Field(
+        default=60,
+        description="Seconds without a heartbeat after which the watchdog hands waiting jobs to the"
+        " cluster's own scheduler.",
+    )
+
+    @field_validator("nodes")
+    @classmethod
+    def _check_names(cls, nodes: dict[str, str]) -> dict[str, str]:
+        seen: dict[str, str] = {}
+        for group, text in nodes.items():
+            try:
+                names = expand_names(text)
+            except ValueError as error:
+                raise refuse(refusal("bad-value", str(error), text, at=(group,))) from None
+            for name in names:
+                if name in seen:
+                    message = f"the node {name} is named twice"
+                    raise refuse(refusal("duplicate-name", message, text, at=(group,)))
+                seen[name] = group
+        return nodes
+
+
+def not_live(
+    live: LiveSettings, counts: Mapping[str, int], *, partitions: bool
+) -> Iterator[InitErrorDetails]:
+    """Yield what of a scenario does not go with a real cluster.
+
+    `counts` has the number of nodes by group; `partitions` says whether the scenario has some.
+    """
+    for group, text in live.nodes.items():
+        at = ("live", "nodes", group)
+        if group not in counts:
+            message = f"the system has no node group {group!r}; there are: {', '.join(counts)}"
+            yield refusal("unknown-group", message, text, at=at)
+        elif len(expand_names(text)) != counts[group]:
+            found = len(expand_names(text))
+            message = f"the group {group} has {counts[group]} nodes, and {found} are named"
+            yield refusal("not-live", message, text, at=at)
+    missing = [group for group in counts if group not in live.nodes]
+    if missing:
+        message = f"the names of the nodes of {', '.join(missing)} are missing"
+        yield refusal("not-live", message, live.nodes, at=("live", "nodes"))
+    if partitions:
+        message = "the limits of a real cluster's partitions are its own; leave out 'partitions'"
+        yield refusal("not-live", message, None, at=("partitions",))

@@ -1,0 +1,52 @@
+"""The workload manager `state-file`: a cluster as some program has written it down.
+
+It serves to ask for advice about a cluster that cannot be reached, or that no plugin reads.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import InputPath, Params
+from hpcsched.system.cluster import ClusterJob, ClusterState, RefusedError
+
+_STATE = TypeAdapter(ClusterState)
+
+
+class StateFileParams(Params):
+    """Which file to read."""
+
+    path: InputPath = Field(
+        description="A JSON file with `nodes` and `jobs`, lists of objects whose keys are the"
+        " fields of hpcsched.system.cluster; ${VAR} is filled in."
+    )
+
+
+class StateFile:
+    """A cluster in a file, which is read anew each time."""
+
+    def __init__(self, params: StateFileParams) -> None:
+        self._path = Path(params.path)
+
+    def read(self) -> ClusterState:
+        """Return what the file says; raises InputError where it cannot be read or is damaged."""
+        try:
+            return _STATE.validate_json(self._path.read_bytes())
+        except OSError as error:
+            message = f"it cannot be read: {error.strerror}"
+            raise InputError(Finding("missing-file", message, Place(str(self._path)))) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            message = f"it is damaged: {where}: {first['msg']}"
+            raise InputError(Finding("damaged-file", message, Place(str(self._path)))) from error
+
+    def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
+        """Refuse: nothing can be placed on a file."""
+        raise RefusedError(f"job {job.key}: a state in a file cannot be changed")
+
+    def hold(self, job: ClusterJob) -> None:
+        """Refuse, as `start` does."""
+        raise RefusedError(f"job {job.key}: a state in a file cannot be changed")

@@ -1,0 +1,125 @@
+"""Trace source `run`: the jobs of an earlier run, live or simulated, as they ran.
+
+What a run directory's `jobs.parquet` says of a job is taken as it stands: submit time, request,
+nodes that it may use, and run time. Rejected jobs never ran, and are skipped.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import InputPath, Params
+from hpcsched.system.system import System
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.job import Job, TracedJob
+
+_COLUMNS = (
+    "job_id",
+    "submit_time",
+    "units",
+    "unit_request",
+    "requested_time",
+    "user",
+    "group",
+    "application",
+    "queue",
+    "partition",
+    "node_groups",
+    "exclusive",
+    "allowed_nodes",
+    "name",
+    "run_time",
+)
+
+
+class RunSourceParams(Params):
+    """Which run to take the jobs of."""
+
+    path: InputPath = Field(
+        description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
+        " had the same resource types, in the same units."
+    )
+    submitted_from: int | None = Field(
+        default=None,
+        description="Jobs that were submitted before this second are taken as submitted then: a"
+        " live run knows of its first jobs only when it begins.",
+    )
+
+
+class RunSource:
+    """The jobs of a run, by submit time and number."""
+
+    uniform_request: tuple[int, ...] | None = None
+    comments: Sequence[str] = ()
+
+    def __init__(self, params: RunSourceParams, system: System) -> None:
+        self._path = Path(params.path)
+        self._system = system
+        self._from = params.submitted_from
+        self.account = TraceAccount()
+        self.fraction_read: float | None = None
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The file of jobs."""
+        return [self._path]
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError where the file is damaged or of another system."""
+        self.account = TraceAccount()
+        for row in self._rows():
+            self.account.read += 1
+            if row["run_time"] is None:
+                self.account.skipped["rejected"] += 1
+                continue
+            if set(row["unit_request"]) != set(self._system.resource_types):
+                theirs = ", ".join(row["unit_request"])
+                raise self._fault(f"its jobs ask for {theirs}; the system has others")
+            self.account.submitted += 1
+            if self._from is not None:
+                row["submit_time"] = max(row["submit_time"], self._from)
+            yield _traced(row, self._system)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        import pyarrow as pa  # noqa: PLC0415 (it takes its time, and few traces need it)
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        try:
+            table = pq.read_table(self._path, columns=list(_COLUMNS))
+            order = [("submit_time", "ascending"), ("job_id", "ascending")]
+            rows: list[dict[str, Any]] = table.sort_by(order).to_pylist()
+        except OSError as error:
+            raise self._fault(f"it cannot be read: {error}") from error
+        except (pa.ArrowException, KeyError) as error:
+            raise self._fault(f"it is no jobs.parquet of a run: {error}") from error
+        if rows and set(rows[0]) != set(_COLUMNS):
+            raise self._fault("it is no jobs.parquet of a run: it lacks columns")
+        return rows
+
+    def _fault(self, message: str) -> InputError:
+        return InputError(Finding("damaged-file", message, Place(str(self._path))))
+
+
+def _traced(row: dict[str, Any], system: System) -> TracedJob:
+    request = tuple(row["unit_request"][name] for name in system.resource_types)
+    groups, nodes = row["node_groups"], row["allowed_nodes"]
+    job = Job(
+        row["job_id"],
+        row["submit_time"],
+        row["units"],
+        request,
+        row["requested_time"],
+        row["user"],
+        row["group"],
+        row["application"],
+        row["queue"],
+        row["partition"],
+        None if groups is None else frozenset(groups),
+        row["exclusive"],
+        None if nodes is None else frozenset(nodes),
+        row["name"],
+    )
+    return TracedJob(job, row["run_time"])

@@ -1,0 +1,104 @@
+"""Slurm through its commands, where there is no slurmrestd.
+
+Commands are started with lists of arguments, never through a shell.
+"""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm.params import SlurmParams
+
+_KEY = re.compile(r"\d+(_\d+)?")
+_NODES = re.compile(r"[A-Za-z0-9._,\-]*")
+_KNOWN = frozenset({"openapi/v0.0.38", "openapi/v0.0.37"})
+"""What `squeue --json` of Slurm 22.05 says of itself; any other is refused."""
+_DOWN = re.compile(r"unable to contact|timed out|connection refused|connect failure", re.I)
+
+
+class Commands:
+    """The commands `squeue`, `sinfo` and `scontrol`; raises InputError where one is missing."""
+
+    def __init__(self, params: SlurmParams) -> None:
+        self._timeout = params.timeout
+        self._environment = dict(os.environ)
+        if params.config is not None:
+            self._environment["SLURM_CONF"] = params.config
+
+    def jobs(self) -> list[Mapping[str, Any]]:
+        """Return all jobs that Slurm still knows; raises UnavailableError without an answer."""
+        return self._json(["squeue", "--json", "--states=all"], "jobs")
+
+    def nodes(self) -> list[Mapping[str, Any]]:
+        """Return all nodes; raises UnavailableError without an answer."""
+        return self._json(["sinfo", "--json"], "nodes")
+
+    def place(self, key: str, nodes: str) -> None:
+        """Bind a job to nodes, none if the text is empty, and let it start."""
+        self._scontrol("update", f"JobId={_checked(key)}", f"ReqNodeList={_checked_nodes(nodes)}")
+        self._scontrol("release", _checked(key))
+
+    def hold(self, key: str) -> None:
+        """Hold a job, bound to no node."""
+        self._scontrol("hold", _checked(key))
+        self._scontrol("update", f"JobId={_checked(key)}", "ReqNodeList=")
+
+    def _scontrol(self, *arguments: str) -> None:
+        done = self._run(["scontrol", *arguments])
+        if done.returncode:
+            said = " ".join((done.stderr or done.stdout).split())
+            if _DOWN.search(said):
+                raise UnavailableError(f"scontrol: {said}")
+            raise RefusedError(f"scontrol: {said}")
+
+    def _json(self, arguments: Sequence[str], what: str) -> list[Mapping[str, Any]]:
+        done = self._run(arguments)
+        if done.returncode:
+            said = " ".join(done.stderr.split())
+            raise UnavailableError(f"{arguments[0]}: {said}")
+        try:
+            content = json.loads(done.stdout)
+            found = content[what]
+            version = content["meta"]["plugin"]["type"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UnavailableError(f"{arguments[0]}: not the JSON expected: {error}") from error
+        if version not in _KNOWN:
+            message = f"the version of {arguments[0]} --json is not known here: {version}"
+            raise InputError(Finding("unknown-version", message))
+        if not isinstance(found, list):
+            raise UnavailableError(f"{arguments[0]}: the answer has no list of {what}")
+        return found
+
+    def _run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(
+                arguments,
+                env=self._environment,
+                capture_output=True,
+                text=True,
+                timeout=self._timeout,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise UnavailableError(f"{arguments[0]} took more than {self._timeout} s") from error
+        except OSError as error:
+            message = f"{arguments[0]} cannot be started: {error.strerror}"
+            raise InputError(Finding("no-command", message)) from error
+
+
+def _checked(key: str) -> str:
+    if not _KEY.fullmatch(key):
+        raise RefusedError(f"{key!r} is no number of a job")
+    return key
+
+
+def _checked_nodes(nodes: str) -> str:
+    if not _NODES.fullmatch(nodes):
+        raise RefusedError(f"{nodes!r} are no names of nodes")
+    return nodes

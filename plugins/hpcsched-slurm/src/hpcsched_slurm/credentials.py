@@ -1,0 +1,57 @@
+"""Tokens for slurmrestd: from a file that only its owner may read, or from the environment.
+
+A token is never written anywhere, and never given to a program as an argument.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from hpcsched.errors import Finding, InputError, Place
+
+VARIABLE = "SLURM_JWT"
+
+
+class Token:
+    """A token, which shows as three dots wherever it is printed."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+
+    def __repr__(self) -> str:
+        return "Token(...)"
+
+    def reveal(self) -> str:
+        """Return the token, for the header of a request and nothing else."""
+        return self._secret
+
+
+def read_token(file: str | None) -> Token:
+    """Return the token in a file, or in the environment where none is named.
+
+    Raises InputError where it is not there, or others than its owner may read the file.
+    """
+    if file is None:
+        secret = os.environ.get(VARIABLE, "").strip()
+        if not secret:
+            message = f"a token is needed: name a 'token_file', or set {VARIABLE}"
+            raise InputError(Finding("no-token", message))
+        return Token(secret)
+    path = Path(file)
+    try:
+        with path.open(encoding="utf-8") as opened:
+            status = os.fstat(opened.fileno())
+            if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                message = "others than its owner may use it; expected permissions 0600"
+                raise InputError(Finding("open-token", message, Place(file)))
+            if status.st_uid not in {os.geteuid(), 0}:
+                message = "it is neither yours nor root's"
+                raise InputError(Finding("open-token", message, Place(file)))
+            secret = opened.read().strip()
+    except OSError as error:
+        message = f"it cannot be read: {error.strerror}"
+        raise InputError(Finding("no-token", message, Place(file))) from error
+    secret = secret.removeprefix(f"{VARIABLE}=")
+    if not secret or not secret.isascii() or any(letter.isspace() for letter in secret):
+        raise InputError(Finding("no-token", "it holds no token", Place(file)))
+    return Token(secret)

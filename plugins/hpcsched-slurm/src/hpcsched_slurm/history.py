@@ -1,0 +1,183 @@
+r"""Trace source `slurm-history`: jobs that Slurm has completed.
+
+It reads two kinds of file, and tells them apart by their first line. One is what Slurm's plugin
+`jobcomp/filetxt` writes (`JobCompLoc`): a line a job, without generic resources. The other is what
+`sacct` prints:
+
+    sacct --allusers --allocations --parsable2 --starttime=now-30days --format=JobIDRaw,UID,GID,\
+    JobName,Partition,State,Submit,Start,End,TimelimitRaw,NNodes,NCPUS,AllocTRES
+"""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import InputPath, Params, PositiveDuration
+from hpcsched.system.space import room_for
+from hpcsched.system.system import System
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched_slurm.arrays import first_array_number
+from hpcsched_slurm.gres import resource_type
+from hpcsched_slurm.reading import number_of
+
+_COMPLETED = re.compile(
+    r"JobId=(?P<JobIDRaw>\d+) UserId=.*?\((?P<UID>\d+)\) GroupId=.*?\((?P<GID>\d+)\)"
+    r" Name=(?P<JobName>.*?) JobState=(?P<State>\w+) Partition=(?P<Partition>\S+)"
+    r" TimeLimit=(?P<TimelimitRaw>\S+) StartTime=(?P<Start>\S+) EndTime=(?P<End>\S+)"
+    r" NodeList=\S* NodeCnt=(?P<NNodes>\d+) ProcCnt=(?P<NCPUS>\d+) WorkDir=.*?"
+    r" Tres=(?P<AllocTRES>\S*) .*?SubmitTime=(?P<Submit>\S+)"
+    r"(?:.*? ArrayJobId=(?P<array>\d+) ArrayTaskId=(?P<task>\d+))?.*"
+)
+_NEEDED = frozenset(
+    {"JobIDRaw", "UID", "GID", "JobName", "Partition", "State", "Submit", "Start", "End",
+     "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"}
+)  # fmt: skip
+_NEVER_RAN = frozenset({"Unknown", "None", "", "N/A"})
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)")
+_SCALES = {"": 2**20, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
+"""Bytes of a unit of memory; Slurm's own unit is the mebibyte."""
+
+
+class SlurmHistoryParams(Params):
+    """Which history to read."""
+
+    path: InputPath = Field(
+        description="The file of `jobcomp/filetxt`, or what sacct printed; ${VAR} is filled in."
+    )
+    last: PositiveDuration | None = Field(
+        default=None,
+        description="Only jobs that were submitted so long before the last one; all if not given.",
+    )
+    no_limit: PositiveDuration = Field(
+        default="365d",  # type: ignore[assignment]
+        description="What is taken as the requested time of a job without a time limit.",
+    )
+
+
+class SlurmHistory:
+    """The jobs of a history that ran, by submit time and number, in seconds since 1970.
+
+    Skipped are `malformed` lines, jobs that `never_ran`, and those `larger_than_system`.
+    """
+
+    uniform_request: tuple[int, ...] | None = None
+    comments: Sequence[str] = ()
+    fraction_read: float | None = None
+
+    def __init__(self, params: SlurmHistoryParams, system: System) -> None:
+        self._params = params
+        self._path = Path(params.path)
+        self._system = system
+        self.account = TraceAccount()
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The history."""
+        return [self._path]
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError where the file cannot be read or is of neither kind."""
+        self.account = account = TraceAccount()
+        found = []
+        for record in self._records():
+            account.read += 1
+            reason, traced = ("malformed", None) if record is None else self._job(record)
+            if traced is None:
+                account.skipped[reason] += 1
+            else:
+                found.append(traced)
+        found.sort(key=lambda traced: (traced.job.submit_time, traced.job.job_id))
+        if self._params.last is not None and found:
+            first = found[-1].job.submit_time - self._params.last
+            early = sum(traced.job.submit_time < first for traced in found)
+            account.skipped["before_last"] += early
+            found = found[early:]
+        seen: set[int] = set()
+        for traced in found:  # a job that was requeued is there once for each time that it ran
+            if traced.job.job_id in seen:
+                account.skipped["repeated"] += 1
+                continue
+            seen.add(traced.job.job_id)
+            account.submitted += 1
+            yield traced
+
+    def _records(self) -> Iterator[Mapping[str, str | None] | None]:
+        """Yield the fields of each line by their names in sacct; None for one that is no record."""
+        try:
+            lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            message = f"it cannot be read: {error.strerror}"
+            raise InputError(Finding("unreadable-file", message, Place(str(self._path)))) from error
+        if lines and "|" in lines[0] and not lines[0].startswith("JobId="):
+            names = lines[0].split("|")
+            missing = sorted(_NEEDED - set(names))
+            if missing:
+                message = f"the columns {', '.join(missing)} of sacct are missing"
+                raise InputError(Finding("malformed", message, Place(str(self._path), 1)))
+            for line in lines[1:]:
+                values = line.split("|")
+                yield dict(zip(names, values, strict=True)) if len(values) == len(names) else None
+            return
+        for line in lines:
+            match = _COMPLETED.fullmatch(line.rstrip())
+            yield None if match is None else match.groupdict()
+
+    def _job(self, record: Mapping[str, str | None]) -> tuple[str, TracedJob | None]:
+        """Return a job, or the reason why there is none."""
+        text = {name: value or "" for name, value in record.items()}
+        if text["Start"] in _NEVER_RAN or text["End"] in _NEVER_RAN:
+            return "never_ran", None
+        try:
+            submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
+            units = max(1, int(text["NNodes"]))
+            amounts = _amounts(text["AllocTRES"], int(text["NCPUS"]), units)
+            limit = text["TimelimitRaw"]
+            number = int(text["JobIDRaw"])
+            if text.get("array"):
+                number = first_array_number(int(text["array"])) + int(text["task"])
+            job = Job(
+                number,
+                submit,
+                units,
+                self._system.request(
+                    {k: v for k, v in amounts.items() if k in self._system.resource_types}
+                ),
+                int(limit) * 60 if limit.isdecimal() else self._params.no_limit,
+                user=int(text["UID"]),
+                group=int(text["GID"]),
+                application=number_of(text["JobName"]),
+                partition=number_of(text["Partition"]),
+                name=text["JobName"],
+            )
+        except (ValueError, KeyError):
+            return "malformed", None
+        if start < submit or end <= start:
+            return "never_ran", None
+        if not any(job.unit_request) or room_for(self._system, job.unit_request) < units:
+            return "larger_than_system", None
+        return "", TracedJob(job, end - start)
+
+
+def _instant(text: str) -> int:
+    """Return a time of this machine's place, as Slurm prints it, in seconds since 1970."""
+    return int(time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S")))
+
+
+def _amounts(tres: str, processors: int, units: int) -> dict[str, int]:
+    """Return what a job had on each of its nodes, rounded up."""
+    amounts = {"core": -(-processors // units)}
+    for part in tres.split(","):
+        name, _, value = part.partition("=")
+        if name == "mem":
+            match = _SIZE.fullmatch(value)
+            if match is None:
+                raise ValueError(f"expected an amount of memory, found {value!r}")
+            amounts["mem"] = -(-int(float(match[1]) * _SCALES[match[2]]) // units)
+        elif name.startswith("gres/") and ":" not in name and value.isdecimal():
+            amounts[resource_type(name.removeprefix("gres/"))] = -(-int(value) // units)
+    return amounts

@@ -1,0 +1,65 @@
+"""The workload manager `slurm`."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from hpcsched.system.cluster import ClusterJob, ClusterState, UnavailableError
+from hpcsched_slurm.params import SlurmParams
+from hpcsched_slurm.reading import Terms, cluster_of
+
+
+class Calls(Protocol):
+    """What is asked of Slurm, whichever way."""
+
+    def jobs(self) -> list[Mapping[str, Any]]:
+        """Return all jobs that Slurm still knows."""
+
+    def nodes(self) -> list[Mapping[str, Any]]:
+        """Return all nodes."""
+
+    def place(self, key: str, nodes: str) -> None:
+        """Bind a job to nodes, none if the text is empty, and let it start."""
+
+    def hold(self, key: str) -> None:
+        """Hold a job, bound to no node."""
+
+
+class Slurm:
+    """A cluster that Slurm runs."""
+
+    def __init__(self, calls: Calls, terms: Terms) -> None:
+        self._calls = calls
+        self._terms = terms
+
+    def read(self) -> ClusterState:
+        """Return the cluster; raises UnavailableError where Slurm does not answer as expected."""
+        jobs, nodes = self._calls.jobs(), self._calls.nodes()
+        try:
+            return cluster_of(jobs, nodes, self._terms, time.time())
+        except (KeyError, TypeError, ValueError) as error:
+            text = f"{type(error).__name__}: {error}"
+            raise UnavailableError(f"what Slurm says is not understood: {text}") from error
+
+    def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
+        """Have a held job start on nodes; on any that Slurm chooses if none is named.
+
+        Raises RefusedError where Slurm does not, UnavailableError where it does not answer.
+        """
+        self._calls.place(job.key, ",".join(nodes))
+
+    def hold(self, job: ClusterJob) -> None:
+        """Take back a job; raises as `start` does."""
+        self._calls.hold(job.key)
+
+
+def make_slurm(params: SlurmParams) -> Slurm:
+    """Return a cluster as parameters say; raises InputError where it cannot be reached so."""
+    terms = Terms(params.mark, params.no_limit)
+    if params.rest is not None:
+        from hpcsched_slurm.rest import Rest  # noqa: PLC0415 (one of the two ways)
+
+        return Slurm(Rest(params), terms)
+    from hpcsched_slurm.commands import Commands  # noqa: PLC0415 (the other)
+
+    return Slurm(Commands(params), terms)

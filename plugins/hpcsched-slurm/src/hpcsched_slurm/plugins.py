@@ -1,0 +1,36 @@
+"""The plugins of this package, as hpcsched finds them."""
+
+from collections.abc import Iterable
+
+import hpcsched
+from hpcsched.plugin.registry import Plugin
+from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
+from hpcsched_slurm.params import SlurmParams
+
+
+@hpcsched.hookimpl
+def hpcsched_workload_managers() -> Iterable[Plugin]:
+    """Return `slurm`."""
+    yield Plugin(
+        "slurm",
+        "a cluster that Slurm runs, through its REST interface or its commands",
+        _make_slurm,
+        SlurmParams,
+    )
+
+
+def _make_slurm(params: SlurmParams, _context: object) -> object:
+    from hpcsched_slurm.manager import make_slurm  # noqa: PLC0415 (only a live run needs it)
+
+    return make_slurm(params)
+
+
+@hpcsched.hookimpl
+def hpcsched_trace_sources() -> Iterable[Plugin]:
+    """Return `slurm-history`."""
+    yield Plugin(
+        "slurm-history",
+        "jobs that Slurm has completed: its job completion file, or what sacct prints",
+        lambda params, context: SlurmHistory(params, context.system),
+        SlurmHistoryParams,
+    )

@@ -1,0 +1,328 @@
+"""From what Slurm says of nodes and jobs, as JSON, to a cluster.
+
+The objects are those of slurmrestd v0.0.38 and of `squeue --json` and `sinfo --json` in Slurm
+22.05, which are alike. Amounts become cores and bytes; every other resource is counted by its name.
+"""
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from hpcsched.system.cluster import ClusterJob, ClusterNode, ClusterState, Ending, Phase
+from hpcsched.system.node_names import expand_names
+from hpcsched_slurm.arrays import first_array_number, task_ranges
+from hpcsched_slurm.gres import Gres, offers, parse_gres, totals
+
+MEBIBYTE = 2**20
+_USABLE = frozenset({"idle", "mixed", "allocated"})
+_CLOSED = frozenset(
+    [
+        "DRAIN",
+        "DOWN",
+        "FAIL",
+        "NOT_RESPONDING",
+        "POWERED_DOWN",
+        "POWERING_DOWN",
+        "MAINT",
+        "RESERVED",
+        "REBOOT_ISSUED",
+        "REBOOT_REQUESTED",
+        "INVALID_REG",
+    ]
+)
+_RUNNING = frozenset(
+    [
+        "RUNNING",
+        "COMPLETING",
+        "SUSPENDED",
+        "CONFIGURING",
+        "STAGE_OUT",
+        "RESIZING",
+        "SIGNALING",
+        "STOPPED",
+    ]
+)
+_PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
+_KILLED = frozenset({"TIMEOUT", "DEADLINE", "OUT_OF_MEMORY", "PREEMPTED"})
+_FEATURES = re.compile(r"[\w.-]+(?:[&|][\w.-]+)*")
+
+
+class Node(NamedTuple):
+    """What of a node decides which jobs may use it."""
+
+    name: str
+    partitions: frozenset[str]
+    features: frozenset[str]
+    gres: tuple[Gres, ...]
+    cores: int
+    threads: int
+    memory: int
+
+
+class Terms(NamedTuple):
+    """How to read jobs: the mark of held jobs, and seconds for a job without a limit."""
+
+    mark: str
+    no_limit: int
+
+
+def cluster_of(
+    jobs: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]], terms: Terms, now: float
+) -> ClusterState:
+    """Return the cluster; raises KeyError, TypeError or ValueError where objects are not as known.
+
+    `now` is in seconds since 1970.
+    """
+    listed = list(nodes)
+    known = tuple(node_of(node) for node in listed)
+    usable = tuple(_cluster_node(node, own) for node, own in zip(listed, known, strict=True))
+    reader = _JobReader(known, terms, now)
+    found: list[ClusterJob] = []
+    running_tasks: dict[int, int] = {}
+    for job in jobs:
+        if job["array_job_id"] and str(job["job_state"]) in _RUNNING:
+            running_tasks[job["array_job_id"]] = running_tasks.get(job["array_job_id"], 0) + 1
+        found += reader.read(job)
+    return ClusterState(usable, tuple(_within_limits(found, reader.most_tasks, running_tasks)))
+
+
+def node_of(node: Mapping[str, Any]) -> Node:
+    """Return what of a node decides which jobs may use it."""
+    threads = max(1, int(node["threads"]))
+    return Node(
+        str(node["name"]),
+        frozenset(node["partitions"]),
+        frozenset(part for part in str(node["active_features"]).split(",") if part),
+        parse_gres(str(node["gres"])),
+        int(node["cpus"]) // threads,
+        threads,
+        int(node["real_memory"]) * MEBIBYTE,
+    )
+
+
+def resources_of(node: Node) -> dict[str, int]:
+    """Return what a node offers, as a scenario declares it."""
+    return {"core": node.cores, "mem": node.memory, **totals(node.gres)}
+
+
+def _cluster_node(node: Mapping[str, Any], own: Node) -> ClusterNode:
+    state = str(node["state"]).lower()
+    flags = [str(flag).upper() for flag in node["state_flags"]]
+    closed = [flag for flag in flags if flag in _CLOSED]
+    usable = state in _USABLE and not closed
+    why = "" if usable else " ".join([state, *closed, str(node["reason"] or "")]).strip()
+    return ClusterNode(own.name, resources_of(own), usable, why)
+
+
+def number_of(name: str) -> int:
+    """Return a number that always stands for a name, such as a partition's."""
+    return zlib.crc32(name.encode())
+
+
+class _JobReader:
+    """Reads jobs of a cluster with certain nodes."""
+
+    def __init__(self, nodes: tuple[Node, ...], terms: Terms, now: float) -> None:
+        self._nodes = nodes
+        self._terms = terms
+        self._now = now
+        self._threads = max([1, *(node.threads for node in nodes)])
+        self._most_cores = max([1, *(node.cores for node in nodes)])
+        self._usable: dict[tuple[object, ...], frozenset[str] | None] = {}
+        self.most_tasks: dict[int, int] = {}
+
+    def read(self, job: Mapping[str, Any]) -> Iterator[ClusterJob]:
+        """Yield a job, or the tasks of an array that wait, each as a job of its own."""
+        array, task = job["array_job_id"] or 0, job["array_task_id"]
+        if array and task is not None:
+            yield self._job(job, f"{array}_{task}", first_array_number(array) + int(task))
+        elif array and job["array_task_string"]:
+            tasks, most = task_ranges(str(job["array_task_string"]))
+            if most is not None:
+                self.most_tasks[array] = most
+            model = self._job(job, str(array), 0)
+            for number in tasks:
+                yield model._replace(
+                    key=f"{array}_{number}", job_id=first_array_number(array) + number
+                )
+        else:
+            yield self._job(job, str(job["job_id"]), int(job["job_id"]))
+
+    def _job(self, job: Mapping[str, Any], key: str, number: int) -> ClusterJob:
+        units, amounts, asked, whole_memory = self._request(job)
+        phase, why = self._phase(job)
+        started = phase in {"running", "ended"} and bool(job["nodes"])
+        limit = job["time_limit"]
+        return ClusterJob(
+            key,
+            number,
+            phase,
+            str(job["partition"]),
+            int(job["submit_time"]),
+            self._terms.no_limit if limit is None else max(1, int(limit) * 60),
+            units,
+            amounts,
+            spread=units > 1,
+            exclusive=job["shared"] == "none" or whole_memory,
+            allowed=self._allowed(job, asked),
+            held=phase == "waiting" and self._marked(job),
+            why=why,
+            wanted=expand_names(str(job["required_nodes"] or "")),
+            start_time=int(job["start_time"]) if started else None,
+            end_time=int(job["end_time"]) if phase == "ended" else None,
+            ending=_ending(job, started=started) if phase == "ended" else None,
+            placed=_placed(job, amounts) if started else {},
+            user=int(job["user_id"]),
+            group=int(job["group_id"]),
+            application=number_of(str(job["name"])),
+            partition_number=number_of(str(job["partition"])),
+            name=str(job["name"]),
+            unknown=self._unknown(job) if phase in {"waiting", "blocked"} else "",
+        )
+
+    def _marked(self, job: Mapping[str, Any]) -> bool:
+        return not job["priority"] and job["admin_comment"] == self._terms.mark
+
+    def _phase(self, job: Mapping[str, Any]) -> tuple[Phase, str]:
+        state, reason = str(job["job_state"]), str(job["state_reason"])
+        if state in _RUNNING:
+            return "running", ""
+        if state not in _PENDING:
+            return "ended", ""
+        if job["dependency"]:
+            return "blocked", f"waits for {job['dependency']}"
+        if (job["eligible_time"] or 0) > self._now:
+            return "blocked", "may not begin yet"
+        if not job["priority"] and not self._marked(job):
+            return "blocked", f"is held: {reason}"
+        return "waiting", "held for hpcsched" if self._marked(job) else reason
+
+    def _request(
+        self, job: Mapping[str, Any]
+    ) -> tuple[int, dict[str, int], tuple[Gres, ...], bool]:
+        """Return units, what each asks for, the resources with types, and whether for all memory.
+
+        A job has a unit on each of its nodes. Where it asks for more cores than a node has, it
+        needs as many nodes as hold them.
+        """
+        cores = -(-int(job["cpus"] or 1) // self._threads)
+        units = max(1, int(job["node_count"] or 1), -(-cores // self._most_cores))
+        each = -(-cores // units)
+        asked = _gres_per_unit(job, units)
+        per_core, per_node = job["memory_per_cpu"], job["memory_per_node"]
+        memory = 0
+        if per_core:
+            memory = int(per_core) * each * self._threads
+        elif per_node:
+            memory = int(per_node)
+        amounts = {"core": each, "mem": memory * MEBIBYTE, **totals(asked)}
+        return units, amounts, asked, not memory
+
+    def _allowed(self, job: Mapping[str, Any], asked: tuple[Gres, ...]) -> frozenset[str] | None:
+        """Return the nodes of the job's partitions that have what it asks for; None: all."""
+        excluded = str(job["excluded_nodes"] or "")
+        key = job["partition"], job["features"], excluded, asked
+        if key not in self._usable:
+            partitions = set(str(job["partition"]).split(","))
+            features = str(job["features"] or "")
+            out = set(expand_names(excluded))
+            names = frozenset(
+                node.name
+                for node in self._nodes
+                if node.partitions & partitions
+                and node.name not in out
+                and _has_features(node.features, features)
+                and offers(node.gres, asked)
+            )
+            self._usable[key] = None if len(names) == len(self._nodes) else names
+        return self._usable[key]
+
+    def _unknown(self, job: Mapping[str, Any]) -> str:
+        """Return what a job asks for that cannot be said of a job here, in words; maybe nothing."""
+        features = str(job["features"] or "")
+        if features and not _FEATURES.fullmatch(features):
+            return f"the constraint {features}"
+        if "&" in features and "|" in features:
+            return f"the constraint {features}"
+        for field, what in (
+            ("licenses", "licences"),
+            ("resv_name", "a reservation"),
+            ("het_job_id", "being part of a heterogeneous job"),
+            ("burst_buffer", "a burst buffer"),
+        ):
+            if job[field]:
+                return what
+        return ""
+
+
+def _ending(job: Mapping[str, Any], *, started: bool) -> Ending:
+    if not started:
+        return "cancelled"
+    return "killed" if str(job["job_state"]) in _KILLED else "completed"
+
+
+def _has_features(node: frozenset[str], asked: str) -> bool:
+    """Say whether a node has features such as `a&b` or `a|b`."""
+    if not asked or not _FEATURES.fullmatch(asked):
+        return True
+    if "|" in asked:
+        return any(feature in node for feature in asked.split("|"))
+    return all(feature in node for feature in asked.split("&"))
+
+
+def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
+    """Return what a job asks for on each of its nodes."""
+    tasks = max(1, int(job["tasks"] or 1))
+    found: list[Gres] = []
+    for field, share in (
+        ("tres_per_node", 1.0),
+        ("tres_per_job", 1 / units),
+        ("tres_per_socket", 1.0),
+        ("tres_per_task", tasks / units),
+    ):
+        for one in parse_gres(str(job[field] or "")):
+            found.append(one._replace(amount=-int(-one.amount * share // 1)))
+    return tuple(found)
+
+
+def _placed(job: Mapping[str, Any], amounts: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Return what a job holds on each of its nodes: what Slurm tells, or else what it asked."""
+    names = expand_names(str(job["nodes"]))
+    details = job.get("job_resources") or {}
+    shares = {str(node["nodename"]): node for node in details.get("allocated_nodes", ())}
+    gres = list(job["gres_detail"] or ())
+    others = {name: amount for name, amount in amounts.items() if name not in {"core", "mem"}}
+    placed: dict[str, dict[str, int]] = {}
+    for k, name in enumerate(names):
+        share = shares.get(name)
+        held = dict(amounts)
+        if share is not None:
+            held = {"core": _cores(share), "mem": int(share["memory_allocated"]) * MEBIBYTE}
+            held |= totals(parse_gres(gres[k])) if len(gres) == len(names) else others
+        placed[name] = held
+    return placed
+
+
+def _cores(share: Mapping[str, Any]) -> int:
+    """Return how many cores of a node a job holds."""
+    return sum(
+        str(state).startswith("allocated")
+        for socket in share["sockets"].values()
+        for state in socket["cores"].values()
+    )
+
+
+def _within_limits(
+    jobs: Iterable[ClusterJob], most: Mapping[int, int], running: Mapping[int, int]
+) -> Iterator[ClusterJob]:
+    """Yield jobs, those tasks blocked that an array's own limit does not let run now."""
+    room = {array: limit - running.get(array, 0) for array, limit in most.items()}
+    for job in jobs:
+        array = int(job.key.partition("_")[0])
+        if "_" in job.key and array in room and job.phase == "waiting":
+            room[array] -= 1
+            if room[array] < 0:
+                yield job._replace(phase="blocked", held=False, why="JobArrayTaskLimit")
+                continue
+        yield job

@@ -1,0 +1,144 @@
+"""Slurm through slurmrestd, over a UNIX socket or the loopback interface."""
+
+import getpass
+import http.client
+import json
+import re
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm.credentials import Token, read_token
+from hpcsched_slurm.params import SlurmParams
+
+VERSION = "v0.0.38"
+"""The one version of the interface that is known here; any other is refused."""
+
+_KEY = re.compile(r"\d+(_\d+)?")
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """A connection to a socket in the file system."""
+
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect to the socket."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class Rest:
+    """Calls of slurmrestd; raises InputError where its version is unknown or the token is bad."""
+
+    def __init__(self, params: SlurmParams) -> None:
+        self._params = params
+        self._token: Token = read_token(params.token_file)
+        self._user = params.user or getpass.getuser()
+
+    def jobs(self) -> list[Mapping[str, Any]]:
+        """Return all jobs that Slurm still knows; raises UnavailableError without an answer."""
+        return self._list("jobs")
+
+    def nodes(self) -> list[Mapping[str, Any]]:
+        """Return all nodes; raises UnavailableError without an answer."""
+        return self._list("nodes")
+
+    def place(self, key: str, nodes: str) -> None:
+        """Bind a job to nodes, none if the text is empty, and let it start."""
+        self._update(key, {"nodelist": nodes, "hold": False})
+
+    def hold(self, key: str) -> None:
+        """Hold a job, bound to no node."""
+        self._update(key, {"nodelist": "", "hold": True})
+
+    def _list(self, what: str) -> list[Mapping[str, Any]]:
+        status, content = self._call("GET", what)
+        if status != http.HTTPStatus.OK:
+            raise UnavailableError(f"slurmrestd: {what}: {_errors(content) or status}")
+        found = content.get(what)
+        if not isinstance(found, list):
+            raise UnavailableError(f"slurmrestd: {what}: the answer has no list of {what}")
+        return found
+
+    def _update(self, key: str, change: Mapping[str, Any]) -> None:
+        if not _KEY.fullmatch(key):
+            raise RefusedError(f"{key!r} is no number of a job")
+        # Of a task of an array it says that it failed though it has not; the next look tells.
+        status, content = self._call("POST", f"job/{key}", change)
+        if status == http.HTTPStatus.OK:
+            return
+        numbers = {error.get("error_number") for error in _error_list(content)}
+        text = f"slurmrestd: {_errors(content) or status}"
+        if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR and not numbers - {None}:
+            raise UnavailableError(text)
+        raise RefusedError(text)
+
+    def _call(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """Return status and content of an answer, which is of the known version."""
+        connection = self._connection()
+        headers = {
+            "X-SLURM-USER-NAME": self._user,
+            "X-SLURM-USER-TOKEN": self._token.reveal(),
+            "Content-Type": "application/json",
+        }
+        try:
+            data = None if body is None else json.dumps(body)
+            connection.request(method, f"/slurm/{VERSION}/{path}", data, headers)
+            answer = connection.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise UnavailableError(f"slurmrestd: {type(error).__name__}: {error}") from error
+        finally:
+            connection.close()
+        if answer.status == http.HTTPStatus.NOT_FOUND:
+            raise _unknown_version(f"it does not offer {VERSION}")
+        if answer.status in {http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN}:
+            message = f"slurmrestd does not accept the token of {self._user}"
+            raise InputError(Finding("bad-token", message))
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise UnavailableError(f"slurmrestd: {answer.status}: not JSON") from error
+        if not isinstance(content, dict):
+            raise UnavailableError(f"slurmrestd: {answer.status}: not an object")
+        check_version(content)
+        return answer.status, content
+
+    def _connection(self) -> http.client.HTTPConnection:
+        socket_path, address = self._params.socket, self._params.address
+        if socket_path is not None:
+            return _UnixConnection(socket_path, self._params.timeout)
+        assert address is not None  # the parameters were checked
+        return http.client.HTTPConnection(*address, timeout=self._params.timeout)
+
+
+def check_version(content: Mapping[str, Any]) -> None:
+    """Raise InputError unless an answer says that it is of the known version."""
+    plugin = (content.get("meta") or {}).get("plugin") or {}
+    found = plugin.get("type")
+    if found not in {f"openapi/{VERSION}", f"openapi/db{VERSION}"}:
+        raise _unknown_version(f"its answers are of {found!r}")
+
+
+def _unknown_version(what: str) -> InputError:
+    message = f"the version of slurmrestd is not known here: {what}; expected openapi/{VERSION}"
+    return InputError(Finding("unknown-version", message))
+
+
+def _error_list(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    errors = content.get("errors")
+    return [error for error in errors if isinstance(error, dict)] if errors else []
+
+
+def _errors(content: Mapping[str, Any]) -> str:
+    """Return what an answer says went wrong."""
+    said = (error.get("error") or error.get("description") for error in _error_list(content))
+    return "; ".join(str(text) for text in said if text)

@@ -1,0 +1,1 @@
+"""Tests of live dispatching on a cluster that is made up."""

@@ -1,0 +1,87 @@
+"""Drivers of a made-up cluster."""
+
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.live.asking import Asking
+from hpcsched.live.driver import Clock, Driver, Pace, Put
+from hpcsched.live.following import Following
+from hpcsched.live.journal import Journal
+from hpcsched.live.learning import Predictions
+from hpcsched.live.rounds import Round, hold_round
+from hpcsched.live.site import Site
+from hpcsched.live.snapshot import Asked
+from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.system.cluster import ClusterState
+from hpcsched.system.system import NodeGroup, System
+from tests.builders import NoObjective, Recorder
+from tests.live.fake_cluster import FakeCluster
+
+ORIGIN = 1_000_000 - 1_000_000 % 86_400
+
+
+def site_of(cluster: FakeCluster) -> Site:
+    """Return a site with all nodes of a cluster."""
+    names = tuple(cluster.nodes)
+    system = System((NodeGroup("a", len(names), {"core": 4}),))
+    numbers = {name: k for k, name in enumerate(names)}
+    return Site(system, names, numbers, frozenset({"main"}), ORIGIN)
+
+
+OPEN: list[Journal] = []
+"""Journals that a test has opened, which are closed when it is over."""
+
+
+class Session(NamedTuple):
+    """A driver, and what it has told."""
+
+    driver: Driver
+    following: Following
+    recorder: Recorder
+    rounds: list[Round]
+    lines: list[str]
+
+
+def session(
+    cluster: FakeCluster,
+    folder: Path | None,
+    dispatcher: Dispatcher | None = None,
+    limit: float = 60,
+) -> Session:
+    """Return a driver of a cluster with its journal in a folder; without one, it only advises."""
+    site = site_of(cluster)
+    journal = None if folder is None else Journal(folder)
+    OPEN.extend([] if journal is None else [journal])
+    predictions = Predictions(RequestedTime())
+    recorder = Recorder()
+    ours = () if journal is None else tuple(journal.placed)
+    following = Following(site, predictions, [recorder], [], ours)
+    asking = Asking(dispatcher or ListScheduler(ArrivalOrder(), "backfill", FirstFit()), limit)
+    numbers, rounds, lines = count(1), list[Round](), list[str]()
+
+    def ask(state: ClusterState, now: int, put: Put) -> Round:
+        starting = () if journal is None else tuple(journal.placed)
+        asked = Asked(
+            site, predictions.of, OneSecond(), NoObjective(), journal is not None, starting,
+            put.shunned,
+        )  # fmt: skip
+        return hold_round(state, asked, asking, now=now, number=next(numbers), overdue=put.overdue)
+
+    driver = Driver(
+        cluster,
+        following,
+        ask,
+        Pace(1, 10, 5),
+        told=lambda held, _state: rounds.append(held),
+        say=lines.append,
+        origin=ORIGIN,
+        journal=journal,
+        clock=Clock(cluster.now, cluster.sleep),
+    )
+    return Session(driver, following, recorder, rounds, lines)

@@ -1,0 +1,196 @@
+"""The driver on a made-up cluster: it places what is held, and copes with what goes wrong."""
+
+import time
+from pathlib import Path
+
+from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.problem import DispatchingProblem
+from tests.live.fake_cluster import FakeCluster
+from tests.live.sessions import session
+
+
+def test_places_all(tmp_path: Path) -> None:
+    """Jobs start where there is room, the others when some ends; each once."""
+    cluster = FakeCluster()
+    for number in range(1, 7):
+        cluster.submit(number, 3, 20)
+    made = session(cluster, tmp_path)
+    made.driver.run(seconds=300, until_idle=True)
+    assert [call[1] for call in cluster.calls] == ["1", "2", "3", "4", "5", "6"]
+    assert {job.phase for job in cluster.jobs.values()} == {"ended"}
+    assert set(made.recorder.jobs) == {1, 2, 3, 4, 5, 6}
+    assert made.following.account.submitted == 6
+
+
+def test_advice_changes_nothing(tmp_path: Path) -> None:
+    """Without a journal the driver asks, and calls nothing else."""
+    cluster = FakeCluster()
+    cluster.submit(1, 3, 20, held=False)
+    before = cluster.read()
+    made = session(cluster, None)
+    made.driver.run(rounds=1)
+    assert [start.job_id for start in made.rounds[0].starts] == [1]
+    assert not cluster.calls
+    assert cluster.read() == before
+
+
+def test_leaves_alone_what_is_not_held(tmp_path: Path) -> None:
+    """A job that somebody has released is the cluster's; only held ones are placed."""
+    cluster = FakeCluster()
+    cluster.submit(1, 3, 20, held=False)
+    cluster.submit(2, 3, 20)
+    session(cluster, tmp_path).driver.run(seconds=5)
+    assert [call[1] for call in cluster.calls] == ["2"]
+
+
+def test_two_nodes(tmp_path: Path) -> None:
+    """A job that asked for two nodes gets two, though one would hold both units."""
+    cluster = FakeCluster()
+    cluster.submit(1, 1, 20, units=2)
+    session(cluster, tmp_path).driver.run(seconds=3)
+    assert cluster.calls[0] == ("start", "1", ("a1", "a2"))
+
+
+def test_two_nodes_in_the_end(tmp_path: Path) -> None:
+    """A job that needs two nodes is not passed for ever by small ones."""
+    cluster = FakeCluster()
+    for number in range(1, 5):
+        cluster.submit(number, 4, 7 + 2 * (number % 2))
+    cluster.submit(5, 2, 5, units=2)
+    for number in range(6, 40):
+        cluster.submit(number, 4, 7 + 2 * (number % 2))
+    made = session(cluster, tmp_path)
+    made.driver.run(seconds=600, until_idle=True)
+    starts = [call[1] for call in cluster.calls if call[0] == "start"]
+    assert starts.index("5") < 12
+    assert sorted(starts, key=int) == [str(number) for number in range(1, 40)]
+
+
+def test_nodes_that_are_down(tmp_path: Path) -> None:
+    """Nothing is placed on a node that is down."""
+    cluster = FakeCluster()
+    cluster.nodes["a1"] = False
+    cluster.submit(1, 3, 20)
+    session(cluster, tmp_path).driver.run(seconds=3)
+    assert cluster.calls == [("start", "1", ("a2",))]
+
+
+def test_refused_jobs_are_tried_again(tmp_path: Path) -> None:
+    """A start that is refused is decided again, ever more rarely, and holds up nobody."""
+    cluster = FakeCluster()
+    cluster.submit(1, 4, 20)
+    cluster.submit(2, 4, 20)
+    cluster.refuses.add("1")
+    made = session(cluster, tmp_path)
+    made.driver.run(seconds=60)
+    tries = [call for call in cluster.calls if call[1] == "1"]
+    assert 3 <= len(tries) <= 6
+    assert cluster.jobs["2"].phase == "ended"
+    cluster.refuses.clear()
+    made.driver.run(seconds=200, until_idle=True)
+    assert cluster.jobs["1"].phase == "ended"
+
+
+def test_jobs_that_do_not_start_are_taken_back(tmp_path: Path) -> None:
+    """One that was told to start and has not is taken back, and placed again."""
+    cluster = FakeCluster()
+    cluster.submit(1, 4, 20)
+    cluster.ignores.add("1")
+    made = session(cluster, tmp_path)
+    made.driver.run(seconds=8)
+    assert ("hold", "1", ()) in cluster.calls
+    cluster.ignores.clear()
+    made.driver.run(seconds=100, until_idle=True)
+    assert cluster.jobs["1"].phase == "ended"
+
+
+def test_room_of_jobs_about_to_start(tmp_path: Path) -> None:
+    """What a job was told to take is not given to another before it has started."""
+    cluster = FakeCluster(("a1",))
+    cluster.submit(1, 3, 20)
+    cluster.ignores.add("1")
+    made = session(cluster, tmp_path)
+    made.driver.step()
+    cluster.submit(2, 3, 20)
+    made.driver.step()
+    assert [call[1] for call in cluster.calls] == ["1"]
+
+
+def test_a_cluster_that_is_away(tmp_path: Path) -> None:
+    """The driver waits, says so once, and goes on."""
+    cluster = FakeCluster()
+    cluster.submit(1, 3, 5)
+    cluster.away = True
+    made = session(cluster, tmp_path)
+    made.driver.run(seconds=20)
+    assert len(made.lines) == 1
+    cluster.away = False
+    made.driver.run(seconds=60, until_idle=True)
+    assert cluster.jobs["1"].phase == "ended"
+
+
+def test_a_new_driver_goes_on(tmp_path: Path) -> None:
+    """A driver that takes over reads what was done from cluster and journal."""
+    cluster = FakeCluster()
+    for number in range(1, 7):
+        cluster.submit(number, 3, 20)
+    session(cluster, tmp_path).driver.run(seconds=10)
+    later = session(cluster, tmp_path)
+    later.driver.run(seconds=300, until_idle=True)
+    assert [call[1] for call in cluster.calls] == ["1", "2", "3", "4", "5", "6"]
+    # What the first had started is recorded, as the journal tells that it was ours.
+    assert set(later.recorder.jobs) == {1, 2, 3, 4, 5, 6}
+
+
+def test_cancelled_jobs(tmp_path: Path) -> None:
+    """A job that vanishes while it waits is counted as cancelled."""
+    cluster = FakeCluster(("a1",))
+    cluster.submit(1, 4, 5)
+    cluster.submit(2, 4, 5)
+    made = session(cluster, tmp_path)
+    made.driver.step()
+    del cluster.jobs["2"]
+    made.driver.run(seconds=60, until_idle=True)
+    assert made.following.account.skipped == {"cancelled": 1}
+    assert set(made.recorder.jobs) == {1}
+
+
+class Slow:
+    """A dispatcher that takes too long."""
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return nothing, a second later."""
+        time.sleep(1)
+        return Decision()
+
+
+class Wrong:
+    """A dispatcher that starts a job that is not there."""
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Raise an error."""
+        raise ValueError("no idea")
+
+
+def test_late_answers(tmp_path: Path) -> None:
+    """A round that takes too long is answered by list scheduling, and so are those behind it."""
+    cluster = FakeCluster()
+    cluster.submit(1, 3, 20)
+    made = session(cluster, tmp_path, Slow(), 0.1)
+    made.driver.step()
+    cluster.submit(2, 3, 20)
+    made.driver.step()
+    assert [call[1] for call in cluster.calls] == ["1", "2"]
+    assert all(held.record.fallback for held in made.rounds)
+    assert "took more than" in made.lines[0]
+    assert "an earlier round" in made.lines[1]
+
+
+def test_dispatchers_that_fail(tmp_path: Path) -> None:
+    """A dispatcher that raises an error does not stop the cluster."""
+    cluster = FakeCluster()
+    cluster.submit(1, 3, 20)
+    made = session(cluster, tmp_path, Wrong())
+    made.driver.step()
+    assert [call[1] for call in cluster.calls] == ["1"]
+    assert "no idea" in made.lines[0]

@@ -1,0 +1,292 @@
+"""A real Slurm of several nodes on this machine, in a folder of its own, on loopback only.
+
+It needs root and Debian's packages (`make test-slurm` says which). Every process that is started is
+ended by its number.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from hpcsched.system.node_names import expand_names
+
+PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "slurmrestd", "squeue", "scontrol")
+HOOK = Path(__file__).parents[2] / "plugins/hpcsched-slurm/src/hpcsched_slurm/etc/job_submit.lua"
+NOBODY = 65534
+
+
+class NodeKind(NamedTuple):
+    """Some identical nodes: their names as Slurm writes them, cores, MiB of memory, and GPUs."""
+
+    names: str
+    cores: int
+    memory: int
+    gpus: int = 0
+
+
+SIX = (NodeKind("c[1-3]", 16, 64000), NodeKind("g[1-3]", 8, 128000, 4))
+"""Six nodes of two kinds."""
+
+
+def missing() -> str:
+    """Return why no Slurm can be started here; nothing if one can."""
+    lacking = [name for name in PROGRAMS if shutil.which(name) is None]
+    if lacking:
+        return f"there is no {', '.join(lacking)}"
+    return "" if os.geteuid() == 0 else "it takes root"
+
+
+class SlurmCluster:
+    """A running Slurm, while its context is open.
+
+    Partition `main` is held for hpcsched by the hook that the plugin ships, `other` is Slurm's own;
+    both have all nodes. Without `held`, the hook is left out.
+    """
+
+    def __init__(self, folder: Path, kinds: Sequence[NodeKind] = SIX, *, held: bool = True) -> None:
+        self.folder = folder
+        self._kinds = kinds
+        self._held = held
+        self._ports = _free_ports(1 + sum(len(expand_names(kind.names)) for kind in kinds))
+        self.config = folder / "etc" / "slurm.conf"
+        self.token_file = folder / "etc" / "token"
+        self.socket = folder / "rest" / "s.sock"
+        self.history = folder / "log" / "jobcomp.txt"
+        self.environment = dict(os.environ) | {"SLURM_CONF": str(self.config)}
+        self._rest: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        for name in ("etc", "munge", "state", "spool", "log", "dev", "rest"):
+            (self.folder / name).mkdir(parents=True)
+        self._write_config()
+        munge = self.folder / "munge"
+        self.run("mungekey", "-c", "-k", str(munge / "munge.key"))
+        try:
+            self.run(
+                "munged",
+                *(f"--key-file={munge}/munge.key", f"--socket={munge}/munge.socket"),
+                *(f"--pid-file={munge}/munged.pid", f"--log-file={munge}/munged.log"),
+                f"--seed-file={munge}/munged.seed",
+            )
+            self.start_controller()
+            for node in self.nodes:
+                self.start_node(node)
+            self._wait_for_nodes()
+            token = self.run("scontrol", "token", f"username={_user()}", "lifespan=7200")
+            self.token_file.touch(mode=0o600)
+            self.token_file.write_text(token.strip() + "\n")
+            self.start_rest()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all nodes."""
+        return tuple(name for kind in self._kinds for name in expand_names(kind.names))
+
+    def run(self, *arguments: str, check: bool = True) -> str:
+        """Run a command and return what it prints."""
+        done = subprocess.run(
+            arguments, env=self.environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        if check and done.returncode:
+            raise AssertionError(f"{arguments}: {done.stderr or done.stdout}")
+        return done.stdout
+
+    def submit(self, seconds: float, *options: str, partition: str = "main") -> str:
+        """Submit a job that sleeps, and return its number."""
+        return self.run(
+            "sbatch", "--parsable", f"--partition={partition}", "--output=/dev/null",
+            *options, f"--wrap=sleep {seconds}",
+        ).strip()  # fmt: skip
+
+    def jobs(self) -> dict[int, Mapping[str, Any]]:
+        """Return all jobs that Slurm still knows, by number."""
+        listed = json.loads(self.run("squeue", "--json", "--states=all"))["jobs"]
+        return {job["job_id"]: job for job in listed}
+
+    def wait_until(self, what: Any, seconds: float = 60) -> None:
+        """Wait until a function says so; raises AssertionError when the time is over."""
+        end = time.monotonic() + seconds
+        while not what():
+            assert time.monotonic() < end, self.run("squeue", "--states=all")
+            time.sleep(0.3)
+
+    def start_controller(self, *, clean: bool = True) -> None:
+        """Start slurmctld, with an empty state or that of before."""
+        self.run("slurmctld", *(["-c"] if clean else []))
+
+    def kill_controller(self) -> None:
+        """Kill slurmctld, and wait until it is gone."""
+        self._kill(self.folder / "state" / "ctld.pid")
+
+    def start_node(self, node: str) -> None:
+        """Start the slurmd of a node."""
+        (self.folder / "spool" / node).mkdir(exist_ok=True)
+        self.run("slurmd", "-N", node)
+
+    def kill_node(self, node: str) -> None:
+        """Kill the slurmd of a node, with the jobs that it runs."""
+        self._kill(self.folder / "spool" / f"{node}.pid")
+
+    def start_rest(self) -> None:
+        """Start slurmrestd, which refuses to run as root, as nobody."""
+        os.chown(self.socket.parent, NOBODY, NOBODY)
+        with suppress(FileNotFoundError):
+            self.socket.unlink()
+        log = (self.folder / "log" / "rest.log").open("ab")
+        self._rest = subprocess.Popen(
+            [
+                "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                "slurmrestd", "-f", str(self.config), "-a", "rest_auth/jwt",
+                "-s", "openapi/v0.0.38", f"unix:{self.socket}",
+            ],
+            env=self.environment | {"SLURM_JWT": "daemon"},
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        log.close()
+        self.wait_until(self.socket.exists)
+
+    def kill_rest(self) -> None:
+        """Kill slurmrestd."""
+        if self._rest is not None:
+            self._rest.kill()
+            self._rest.wait()
+            self._rest = None
+
+    def _wait_for_nodes(self) -> None:
+        def ready() -> bool:
+            states = self.run("sinfo", "--noheader", "--Node", "--format=%t", check=False).split()
+            return bool(states) and all(state == "idle" for state in states)
+
+        self.wait_until(ready)
+
+    def _kill(self, file: Path) -> None:
+        with suppress(FileNotFoundError, ProcessLookupError, ValueError):
+            process = int(file.read_text())
+            os.kill(process, signal.SIGKILL)
+            for _ in range(100):
+                os.kill(process, 0)
+                time.sleep(0.05)
+
+    def _stop(self) -> None:
+        self.run("scancel", f"--user={_user()}", check=False)
+        self.kill_rest()
+        time.sleep(1)
+        self.kill_controller()
+        for node in self.nodes:
+            self.kill_node(node)
+        self._kill(self.folder / "munge" / "munged.pid")
+
+    def _write_config(self) -> None:
+        folder = self.folder
+        folder.chmod(0o755)
+        key = folder / "etc" / "jwt.key"
+        key.touch(mode=0o600)
+        key.write_bytes(secrets.token_bytes(32))
+        for k in range(max(kind.gpus for kind in self._kinds)):
+            self.run("mknod", str(folder / "dev" / f"gpu{k}"), "c", "1", "3")
+        gres = [
+            f"NodeName={kind.names} Name=gpu Type=a100 File={folder}/dev/gpu[0-{kind.gpus - 1}]"
+            for kind in self._kinds
+            if kind.gpus
+        ]
+        (folder / "etc" / "gres.conf").write_text("".join(f"{line}\n" for line in gres))
+        if self._held:
+            shutil.copy(HOOK, folder / "etc" / "job_submit.lua")
+        self.config.write_text("".join(f"{line}\n" for line in self._lines()))
+
+    def _lines(self) -> Iterable[str]:
+        folder, ports = self.folder, iter(self._ports)
+        yield from (
+            "ClusterName=test",
+            f"SlurmctldHost={socket.gethostname()}(127.0.0.1)",
+            "SlurmUser=root",
+            "SlurmdUser=root",
+            "AuthType=auth/munge",
+            f"AuthInfo=socket={folder}/munge/munge.socket",
+            "AuthAltTypes=auth/jwt",
+            f"AuthAltParameters=jwt_key={folder}/etc/jwt.key",
+            "CredType=cred/munge",
+            f"SlurmctldPort={next(ports)}",
+            "CommunicationParameters=NoCtldInAddrAny,NoInAddrAny",
+            f"StateSaveLocation={folder}/state",
+            f"SlurmdSpoolDir={folder}/spool/%n",
+            f"SlurmctldPidFile={folder}/state/ctld.pid",
+            f"SlurmdPidFile={folder}/spool/%n.pid",
+            f"SlurmctldLogFile={folder}/log/ctld.log",
+            f"SlurmdLogFile={folder}/log/%n.log",
+            "ReturnToService=2",
+            "MpiDefault=none",
+            "SwitchType=switch/none",
+            "ProctrackType=proctrack/linuxproc",
+            "TaskPlugin=task/none",
+            "JobAcctGatherType=jobacct_gather/none",
+            "AccountingStorageType=accounting_storage/none",
+            "JobCompType=jobcomp/filetxt",
+            f"JobCompLoc={self.history}",
+            "SchedulerType=sched/backfill",
+            "SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=2,"
+            "bf_max_job_test=2000,default_queue_depth=2000",
+            "SelectType=select/cons_tres",
+            "SelectTypeParameters=CR_Core_Memory",
+            "SlurmdParameters=config_overrides",
+            "PriorityType=priority/basic",
+            "GresTypes=gpu",
+            "InactiveLimit=0",
+            "KillWait=5",
+            "MinJobAge=3600",
+            "SlurmctldTimeout=10",
+            "SlurmdTimeout=10",
+            "PropagateResourceLimits=NONE",
+        )
+        if self._held:
+            yield "JobSubmitPlugins=lua"
+        for kind in self._kinds:
+            count = len(expand_names(kind.names))
+            first = [next(ports) for _ in range(count)]
+            gres = f" Gres=gpu:a100:{kind.gpus} Feature=gpu" if kind.gpus else " Feature=cpu"
+            yield (
+                f"NodeName={kind.names} NodeHostname=localhost NodeAddr=127.0.0.1"
+                f" Port=[{first[0]}-{first[-1]}] Sockets=1 CoresPerSocket={kind.cores}"
+                f" ThreadsPerCore=1 RealMemory={kind.memory}{gres} State=UNKNOWN"
+            )
+        yield "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
+        yield "PartitionName=other Nodes=ALL MaxTime=INFINITE State=UP"
+
+
+def _user() -> str:
+    return "root"
+
+
+def _free_ports(count: int) -> range:
+    """Return ports in a row of which none is in use now."""
+    for first in range(20000 + secrets.randbelow(100) * 100, 32000, count + 1):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as tried:
+                    tried.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return range(first, first + count)
+    raise AssertionError("no free ports")

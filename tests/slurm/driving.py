@@ -1,0 +1,96 @@
+"""Drives a real Slurm by the commands that an operator uses."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hpcsched.system.node_names import expand_names
+from tests.slurm.cluster import SlurmCluster
+
+ROOT = Path(__file__).parents[2]
+PLUGIN = ROOT / "plugins" / "hpcsched-slurm" / "src"
+_STARTED = re.compile(r"JobId=(\d+) .* StartTime=(\S+) ")
+
+
+def environment(cluster: SlurmCluster) -> dict[str, str]:
+    """Return what commands need: Slurm's configuration, and the plugin on the path."""
+    paths = os.pathsep.join((str(PLUGIN), str(ROOT)))
+    return cluster.environment | {"PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
+
+
+def write_scenario(cluster: SlurmCluster, folder: Path, dispatcher: str = "easy") -> Path:
+    """Have a scenario for the cluster written, and return its path."""
+    path = folder / "live.yaml"
+    subprocess.run(
+        [
+            sys.executable, "-m", "hpcsched_slurm.scenario_writer", "--partition=main",
+            f"--rest=unix:{cluster.socket}", f"--token-file={cluster.token_file}",
+            f"--history={cluster.history}", f"--dispatcher={dispatcher}", f"--out={path}",
+        ],
+        env=environment(cluster), check=True, timeout=60,
+    )  # fmt: skip
+    return path
+
+
+def live(cluster: SlurmCluster, scenario: Path, *options: str) -> subprocess.Popen[str]:
+    """Start `hpcsched live` on a scenario."""
+    return hpcsched(cluster, "live", str(scenario), *options)
+
+
+def hpcsched(cluster: SlurmCluster, *arguments: str) -> subprocess.Popen[str]:
+    """Start a command of hpcsched, which finds the plugin without its being installed."""
+    code = (
+        "import sys, hpcsched_slurm.plugins as plugins\n"
+        "from hpcsched.plugin.manager import build_registry, stand_in\n"
+        "from hpcsched.cli import main\n"
+        "with stand_in(build_registry(external=False, modules=[plugins])):\n"
+        "    sys.exit(main(sys.argv[1:]))\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        env=environment(cluster),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 300) -> str:
+    """Wait for a command to end well, and return what it printed."""
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        raise AssertionError(f"still at work after {seconds} s:\n{output}") from None
+    assert process.returncode == 0, output
+    return output
+
+
+def journalled(scenario: Path) -> dict[str, dict[str, Any]]:
+    """Return the last start that the journal has of each job, by key."""
+    lines = (scenario.parent / "live" / "journal.jsonl").read_text().splitlines()
+    entries = (json.loads(line) for line in lines)
+    return {entry["job"]: entry for entry in entries if entry.get("do") == "start"}
+
+
+def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> None:
+    """Check that each job ran once to its end, where the journal says, and not before it says so."""
+    starts, jobs = journalled(scenario), cluster.jobs()
+    for key in keys:
+        job = jobs[int(key)]
+        assert job["job_state"] == "COMPLETED", (key, job["job_state"], job["state_reason"])
+        assert sorted(expand_names(job["nodes"])) == sorted(starts[key]["nodes"]), key
+        assert job["start_time"] >= starts[key]["time"] - 1, key
+    ended = Counter(
+        match[1]
+        for match in map(_STARTED.match, cluster.history.read_text().splitlines())
+        if match is not None
+    )
+    assert {key: ended[key] for key in keys} == dict.fromkeys(keys, 1)
