@@ -15,7 +15,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all lint bench docs debs2024 mod2017 cp2021 predictors schema clean $(QUICKSTART)
+.PHONY: quickstart test test-all test-slurm lint bench docs debs2024 mod2017 cp2021 predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -31,12 +31,26 @@ test-all: export HPCSCHED_EXAMPLES ?= 1
 test-all: $(VENV)/installed-dev ## All tests, and twice as many examples of each property
 	$(BIN)/pytest -n auto -m ""
 
+# Debian's packages for a Slurm on the loopback interface, which the tests start and end.
+SLURM_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurmrestd munge \
+  slurm-wlm-basic-plugins slurm-wlm-jwt-plugin
+
+test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, installed where that may be; or say why not
+	@if ! command -v slurmctld slurmrestd munged >/dev/null && [ "$$(id -u)" = 0 ] \
+	    && command -v apt-get >/dev/null; then \
+	  apt-get update -q && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -q --no-install-recommends $(SLURM_PACKAGES) \
+	    || echo "Slurm's packages could not be installed"; \
+	fi
+	HPCSCHED_TEST_SLURM=1 $(BIN)/pytest tests/slurm
+
 lint: $(VENV)/installed-dev ## Style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	MYPYPATH=plugins/hpcsched-example/src $(BIN)/mypy -p hpcsched_example
 	MYPYPATH=plugins/hpcsched-learned/src $(BIN)/mypy -p hpcsched_learned
+	MYPYPATH=plugins/hpcsched-slurm/src $(BIN)/mypy -p hpcsched_slurm
 
 bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.whole_process

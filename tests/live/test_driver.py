@@ -22,7 +22,7 @@ def test_places_all(tmp_path: Path) -> None:
     assert made.following.account.submitted == 6
 
 
-def test_advice_changes_nothing(tmp_path: Path) -> None:
+def test_advice_changes_nothing() -> None:
     """Without a journal the driver asks, and calls nothing else."""
     cluster = FakeCluster()
     cluster.submit(1, 3, 20, held=False)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,14 +18,15 @@ def _why_not() -> str:
 
 
 @pytest.fixture(scope="session")
-def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
+def slurm() -> Iterator[SlurmCluster]:
     """Give a Slurm of six nodes of two kinds."""
     why = _why_not()
     if why:
         pytest.skip(f"no Slurm is started: {why}")
-    # A socket's path may have 107 bytes, and nobody must be able to reach it.
-    folder: Path = tmp_path_factory.mktemp("s")
-    for parent in (folder, *folder.parents[:3]):
-        parent.chmod(0o755)
-    with SlurmCluster(folder / "slurm") as cluster:
-        yield cluster
+    # Nobody must be able to reach it, and a socket's path may have 107 bytes; pytest's own folders
+    # are closed to others.
+    with TemporaryDirectory(prefix="hpcsched-slurm-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with SlurmCluster(folder / "slurm") as cluster:
+            yield cluster

@@ -81,7 +81,7 @@ def journalled(scenario: Path) -> dict[str, dict[str, Any]]:
 
 
 def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> None:
-    """Check that each job ran once to its end, where the journal says, and not before it says so."""
+    """Check that each job ran once to its end, where the journal says, and not before."""
     starts, jobs = journalled(scenario), cluster.jobs()
     for key in keys:
         job = jobs[int(key)]

@@ -144,6 +144,8 @@ def test_users_cannot_release(slurm: SlurmCluster) -> None:
                 env=slurm.environment, capture_output=True, text=True, check=False,
             )  # fmt: skip
             assert done.returncode != 0, change
+            # Not every command shows what the hook says; all name the job that it is about.
+            assert f"job {job}" in done.stderr or "hpcsched decides" in done.stderr
         assert slurm.jobs()[int(job)]["job_state"] == "PENDING"
         assert slurm.jobs()[int(job)]["required_nodes"] == ""
     finally:

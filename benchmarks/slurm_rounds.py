@@ -1,0 +1,96 @@
+"""How long a live round takes on a real Slurm with many jobs waiting, reading included.
+
+    python -m benchmarks.slurm_rounds [JOBS] [ROUNDS] [DISPATCHER]
+
+It starts a Slurm of 64 nodes on the loopback interface, which takes root and Debian's packages (see
+`make test-slurm`), submits jobs that are held, and advises about them again and again. Slurm, its
+nodes and hpcsched share the machine.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "plugins" / "hpcsched-slurm" / "src"))
+
+from hpcsched.assembly import assemble  # noqa: E402
+from hpcsched.live.asking import Asking  # noqa: E402
+from hpcsched.live.learning import Predictions  # noqa: E402
+from hpcsched.live.rounds import hold_round  # noqa: E402
+from hpcsched.live.site import Site  # noqa: E402
+from hpcsched.live.snapshot import Asked  # noqa: E402
+from hpcsched.scenario import load_scenario  # noqa: E402
+from hpcsched_slurm.manager import make_slurm  # noqa: E402 (the path comes first)
+from hpcsched_slurm.params import SlurmParams  # noqa: E402
+from tests.slurm.cluster import NodeKind, SlurmCluster, missing  # noqa: E402
+from tests.slurm.workload import sleep_jobs  # noqa: E402
+
+NODES = (NodeKind("c[1-32]", 16, 64000), NodeKind("g[1-32]", 8, 128000, 4))
+SCENARIO = """
+name: rounds
+system:
+  groups:
+    - {{name: c, count: 32, resources: {{core: 16, mem: 64000MiB}}}}
+    - {{name: g, count: 32, resources: {{core: 8, mem: 128000MiB, gpu: 4}}}}
+trace: {{source: swf, path: {root}/scenarios/traces/small-cluster.swf.gz}}
+dispatcher: {dispatcher}
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, and print medians in seconds; return 1 where no Slurm can be started."""
+    jobs, rounds = (int(text) for text in (*arguments[:2], "2000", "15")[:2])
+    dispatcher = arguments[2] if len(arguments) > 2 else "easy"
+    why = missing()
+    if why:
+        print(f"no Slurm is started: {why}")
+        return 1
+    with tempfile.TemporaryDirectory(prefix="hpcsched-slurm-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with SlurmCluster(folder / "slurm", NODES) as cluster:
+            for job in sleep_jobs(jobs):
+                cluster.submit(job.seconds, *job.options)
+            measure(cluster, folder, rounds, dispatcher)
+    return 0
+
+
+def measure(cluster: SlurmCluster, folder: Path, rounds: int, dispatcher: str) -> None:
+    """Hold rounds on what waits, changing nothing, and print how long they took."""
+    path = folder / "rounds.yaml"
+    path.write_text(SCENARIO.format(root=ROOT, dispatcher=dispatcher))
+    assembly = assemble(load_scenario(path))
+    manager = make_slurm(
+        SlurmParams(rest=f"unix:{cluster.socket}", token_file=str(cluster.token_file), user="root")
+    )
+    numbers = {name: number for number, name in enumerate(cluster.nodes)}
+    site = Site(assembly.system, cluster.nodes, numbers, frozenset({"main"}), 0)
+    predictions = Predictions(assembly.predictor)
+    asked = Asked(site, predictions.of, assembly.correction, assembly.objective, driven=True)
+    asking = Asking(assembly.dispatcher, 60)
+    reading, asking_times = [], []
+    for number in range(rounds + 1):
+        began = time.perf_counter()
+        state = manager.read()
+        read = time.perf_counter()
+        held = hold_round(state, asked, asking, now=int(time.time()), number=number + 1)
+        done = time.perf_counter()
+        if number:  # the first compiles what is compiled
+            reading.append(read - began)
+            asking_times.append(done - read)
+    queued = held.record.queued
+    print(f"{dispatcher}: {queued} jobs wait on {len(cluster.nodes)} nodes, {rounds} rounds")
+    print(f"  reading the cluster    {median(reading):.3f} s (median)")
+    print(f"  problem and decision   {median(asking_times):.3f} s")
+    both = [a + b for a, b in zip(reading, asking_times, strict=True)]
+    print(f"  both                   {median(both):.3f} s, {max(both):.3f} s at most")
+    print(f"  load of the machine    {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,3 @@
+"""Takes the fixtures that hpcsched ships."""
+
+pytest_plugins = ["hpcsched.testing"]

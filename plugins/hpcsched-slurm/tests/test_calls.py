@@ -1,0 +1,181 @@
+"""slurmrestd, tokens and commands, without Slurm."""
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from recorded import FOLDER
+
+from hpcsched.errors import InputError
+from hpcsched.system.cluster import RefusedError, UnavailableError
+from hpcsched_slurm.commands import Commands
+from hpcsched_slurm.credentials import read_token
+from hpcsched_slurm.manager import make_slurm
+from hpcsched_slurm.params import SlurmParams
+
+SECRET = "eyJhbGciOiJIUzI1NiJ9.secret"
+
+
+class Server(socketserver.UnixStreamServer):
+    """Answers as slurmrestd does; `asked` has the requests."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, Handler)
+        self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.status, self.content = 200, (FOLDER / "jobs.json").read_bytes()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers every request in the way that is set."""
+
+    server: Server
+
+    def do_GET(self) -> None:
+        """Note the request and answer it."""
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        self.server.asked.append((self.command, self.path, dict(self.headers), body))
+        content = self.server.content
+        if self.path.endswith("nodes") and self.server.status == 200:
+            content = (FOLDER / "nodes.json").read_bytes()
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_POST = do_GET  # noqa: N815
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Print nothing."""
+
+    def address_string(self) -> str:
+        """Return nothing: a socket in the file system has no address."""
+        return ""
+
+
+@contextmanager
+def serving(tmp_path: Path) -> Iterator[tuple[Server, SlurmParams]]:
+    """Give a server, and how it is reached."""
+    token = tmp_path / "token"
+    token.touch(mode=0o600)
+    token.write_text(SECRET)
+    with Server(str(tmp_path / "s")) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield server, SlurmParams(rest=f"unix:{tmp_path}/s", token_file=str(token), user="ann")
+        server.shutdown()
+
+
+def test_reads_and_places(tmp_path: Path) -> None:
+    """A job is placed by one call, with the user and the token in its header."""
+    with serving(tmp_path) as (server, params):
+        slurm = make_slurm(params)
+        state = slurm.read()
+        held = next(job for job in state.jobs if job.held)
+        slurm.start(held, ["c2", "c3"])
+        slurm.hold(held)
+    (_, _, headers, _), _, start, hold = server.asked
+    assert (headers["X-SLURM-USER-NAME"], headers["X-SLURM-USER-TOKEN"]) == ("ann", SECRET)
+    assert start[:2] == ("POST", f"/slurm/v0.0.38/job/{held.key}")
+    assert json.loads(start[3]) == {"nodelist": "c2,c3", "hold": False}
+    assert json.loads(hold[3]) == {"nodelist": "", "hold": True}
+
+
+def test_refuses_unknown_versions(tmp_path: Path) -> None:
+    """A version that is not known is one clear message, and the token is in none."""
+    with serving(tmp_path) as (server, params):
+        slurm = make_slurm(params)
+        server.content = server.content.replace(b"openapi/v0.0.38", b"openapi/v0.0.41")
+        with pytest.raises(InputError, match="version of slurmrestd is not known"):
+            slurm.read()
+        server.status = 404
+        with pytest.raises(InputError, match="does not offer v0"):
+            slurm.read()
+        server.status = 401
+        with pytest.raises(InputError, match="does not accept the token of ann") as caught:
+            slurm.read()
+    assert SECRET not in str(caught.value)
+
+
+def test_refusals_and_silence(tmp_path: Path) -> None:
+    """A change that Slurm refuses is told from one that nobody answers."""
+    with serving(tmp_path) as (server, params):
+        slurm = make_slurm(params)
+        job = next(job for job in slurm.read().jobs if job.held)
+        meta = json.loads(server.content)["meta"]
+        server.status = 500
+        error = {"error_number": 2017, "error": "Invalid job id specified"}
+        server.content = json.dumps({"meta": meta, "errors": [error]}).encode()
+        with pytest.raises(RefusedError, match="Invalid job id"):
+            slurm.start(job, ["c1"])
+        server.content = b"oops"
+        with pytest.raises(UnavailableError, match="not JSON"):
+            slurm.start(job, ["c1"])
+    with pytest.raises(UnavailableError):
+        slurm.read()
+
+
+def test_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token comes from a file that is its owner's alone or the environment, and never shows."""
+    path = tmp_path / "token"
+    path.write_text(f"SLURM_JWT={SECRET}\n")
+    path.chmod(0o640)
+    with pytest.raises(InputError, match="others than its owner"):
+        read_token(str(path))
+    path.chmod(0o600)
+    token = read_token(str(path))
+    assert token.reveal() == SECRET
+    assert SECRET not in f"{token} {token!r}"
+    monkeypatch.delenv("SLURM_JWT", raising=False)
+    with pytest.raises(InputError, match="a token is needed"):
+        read_token(None)
+    monkeypatch.setenv("SLURM_JWT", SECRET)
+    assert read_token(None).reveal() == SECRET
+    path.write_text("two words")
+    with pytest.raises(InputError, match="holds no token"):
+        read_token(str(path))
+
+
+def test_only_this_machine() -> None:
+    """A token is not sent to other machines."""
+    for rest in ("http://slurm.example.org:6820", "https://127.0.0.1:6820", "unix:relative"):
+        with pytest.raises(ValidationError, match="expected unix:"):
+            SlurmParams(rest=rest)
+    assert SlurmParams(rest="http://127.0.0.1:6820").address == ("127.0.0.1", 6820)
+    with pytest.raises(ValidationError, match="are for 'rest'"):
+        SlurmParams(token_file="/token")
+
+
+def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are given lists of arguments; names that are none are refused before."""
+    log = tmp_path / "log"
+    for name, prints in (("squeue", "jobs"), ("sinfo", "nodes"), ("scontrol", "")):
+        script = tmp_path / name
+        answer = f"cat {FOLDER / prints}.json" if prints else ":"
+        script.write_text(
+            f'#!/bin/sh\nprintf "%s " {name} "$@" >> {log}\necho >> {log}\n{answer}\n'
+        )
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    slurm = make_slurm(SlurmParams())
+    job = next(job for job in slurm.read().jobs if job.held)
+    slurm.start(job, ["c2"])
+    slurm.hold(job)
+    assert [text.strip() for text in log.read_text().splitlines()] == [
+        "squeue --json --states=all",
+        "sinfo --json",
+        f"scontrol update JobId={job.key} ReqNodeList=c2",
+        f"scontrol release {job.key}",
+        f"scontrol hold {job.key}",
+        f"scontrol update JobId={job.key} ReqNodeList=",
+    ]
+    commands = Commands(SlurmParams())
+    for key, nodes in (("1;ls", "c1"), ("1", "c1 c2"), ("--all", "c1")):
+        with pytest.raises(RefusedError):
+            commands.place(key, nodes)
