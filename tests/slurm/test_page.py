@@ -32,10 +32,13 @@ def test_steps(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Each command of the page succeeds, with the paths of this Slurm in place of the page's."""
     bin_ = tmp_path / "bin"
     bin_.mkdir()
-    for name, code in _COMMANDS.items():
-        (bin_ / f"{name}.py").write_text(code)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for k, (name, code) in enumerate(_COMMANDS.items()):
+        program = programs / f"program_{k}.py"  # a name that hides no module
+        program.write_text(code)
         script = bin_ / name
-        script.write_text(f'#!/bin/sh\nexec {sys.executable} {bin_}/{name}.py "$@"\n')
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} {program} "$@"\n')
         script.chmod(0o755)
     here = {
         "SOCKET": str(slurm.socket),

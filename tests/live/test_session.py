@@ -1,0 +1,123 @@
+"""`hpcsched live` as a command, on a cluster in a file, and its replay."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hpcsched.cli import main
+from hpcsched.results.directory import RunDirectory
+from hpcsched.runner import run
+from hpcsched.scenario import load_scenario
+
+SCENARIO = """name: live
+system:
+  groups:
+    - {name: a, count: 2, resources: {core: 4}}
+trace: {source: swf, path: history.swf}
+dispatcher: easy
+live:
+  workload_manager: {name: state-file, path: state.json}
+  partitions: [main]
+  nodes: {a: "a[1-2]"}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with a scenario, a history and a state."""
+    (tmp_path / "live.yaml").write_text(SCENARIO)
+    (tmp_path / "history.swf").write_text("1 0 0 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n")
+    nodes = [{"name": name, "resources": {"core": 4}} for name in ("a1", "a2", "b1")]
+    jobs = [
+        {
+            "key": str(number), "job_id": number, "phase": "waiting", "partition": "main",
+            "submit_time": 1_000_000, "requested_time": 600, "units": 1, "amounts": {"core": 3},
+            "why": "Priority",
+        }
+        for number in (11, 12, 13)
+    ]  # fmt: skip
+    (tmp_path / "state.json").write_text(json.dumps({"nodes": nodes, "jobs": jobs}))
+    return tmp_path
+
+
+def test_advises(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It shows what would start where, and why, and leaves a run directory that others read."""
+    out = folder / "run"
+    assert main(["live", str(folder / "live.yaml"), "--advise", "--out", str(out)]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["11", "a1", "in_order", "Priority"] in rows
+    assert ["12", "a2", "in_order", "Priority"] in rows
+    assert ["13", "-", "no_room", "Priority"] in rows
+    assert RunDirectory.open(out).manifest.status == "interrupted"
+    assert main(["explain", str(out), "13"]) == 0
+    assert "there was no room" in capsys.readouterr().out
+    assert len((out / "advice.jsonl").read_text().splitlines()) == 2
+
+
+def test_nothing_can_be_driven_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No job of it is held, so none is placed; the journal stays empty."""
+    arguments = ["live", str(folder / "live.yaml"), "--drive", "--rounds", "1"]
+    assert main([*arguments, "--for", "1", "--out", str(folder / "run")]) == 0
+    assert (folder / "live" / "journal.jsonl").read_text() == ""
+    assert (folder / "live" / "heartbeat.json").exists()
+    assert "starts on" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "a[1-2]",
+            "a[1-3]",
+            "live.yaml:10:14: error: live.nodes.a: the group a has 2 nodes, and 3",
+        ),
+        ("a[1-2]", "a[2-1]", "live.yaml:10:14: error: live.nodes.a: expected a range that ascends"),
+        ("a[1-2]", "a1,a1", "the node a1 is named twice"),
+        ("{a: ", "{c: ", "the system has no node group 'c'"),
+        ("dispatcher: easy", "dispatcher: easy\npredictor: actual", "which no real cluster knows"),
+        ("a[1-2]", "a[8-9]", "the cluster has no node a8"),
+        ("name: state-file", "name: stat-file", "did you mean 'state-file'?"),
+        ("partitions: [main]", "partitions: []", "live.partitions"),
+    ],
+)
+def test_bad_scenarios(
+    folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, expected: str
+) -> None:
+    """What does not go with a cluster is said in one line."""
+    path = folder / "live.yaml"
+    path.write_text(SCENARIO.replace(old, new))
+    assert main(["live", str(path), "--advise", "--out", str(folder / "run")]) == 1
+    assert expected in capsys.readouterr().err
+
+
+def test_a_damaged_state(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A state that cannot be read is one line."""
+    (folder / "state.json").write_text('{"nodes": []}')
+    assert main(["live", str(folder / "live.yaml"), "--advise", "--out", str(folder / "run")]) == 1
+    assert "state.json: error: it is damaged: jobs" in capsys.readouterr().err
+
+
+def test_replays_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The jobs of a run are simulated again, and the same dispatcher starts them at those times."""
+    lines = [
+        f"{n} {n} 0 {5 + n % 7} 1 -1 -1 {1 + n % 4} 20 -1 1 1 1 1 1 1 -1 -1" for n in range(1, 30)
+    ]
+    (folder / "history.swf").write_text("\n".join(lines) + "\n")
+    path = folder / "live.yaml"
+    # One unit a job: a live run gives each unit a node of its own.
+    units = ["trace.mapping=whole_nodes", "simulation.pooling=false"]
+    run(load_scenario(path, units), folder / "run")
+    capsys.readouterr()
+    arguments: list[Any] = ["live", path, "--replay", folder / "run", "--latency", 0]
+    assert main([str(a) for a in [*arguments, "--out", folder / "again"]]) == 0
+    printed = capsys.readouterr().out
+    assert "29 jobs, live and simulated" in printed
+    assert "largest                           0 s" in printed
+
+
+def test_one_of_three(folder: Path) -> None:
+    """It is told to advise, to drive or to replay, and just one of them."""
+    for options in ([], ["--advise", "--drive"]):
+        assert main(["live", str(folder / "live.yaml"), *options]) == 2
