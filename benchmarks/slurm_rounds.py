@@ -73,8 +73,9 @@ def measure(cluster: SlurmCluster, folder: Path, rounds: int, dispatcher: str) -
     predictions = Predictions(assembly.predictor)
     asked = Asked(site, predictions.of, assembly.correction, assembly.objective, driven=True)
     asking = Asking(assembly.dispatcher, 60)
-    reading, asking_times = [], []
+    reading, asking_times, spent, slurms = [], [], [], []
     for number in range(rounds + 1):
+        own, theirs = time.process_time(), cluster.processor_time()
         began = time.perf_counter()
         state = manager.read()
         read = time.perf_counter()
@@ -83,12 +84,15 @@ def measure(cluster: SlurmCluster, folder: Path, rounds: int, dispatcher: str) -
         if number:  # the first compiles what is compiled
             reading.append(read - began)
             asking_times.append(done - read)
+            spent.append(time.process_time() - own)
+            slurms.append(cluster.processor_time() - theirs)
     queued = held.record.queued
     print(f"{dispatcher}: {queued} jobs wait on {len(cluster.nodes)} nodes, {rounds} rounds")
     print(f"  reading the cluster    {median(reading):.3f} s (median)")
     print(f"  problem and decision   {median(asking_times):.3f} s")
     both = [a + b for a, b in zip(reading, asking_times, strict=True)]
     print(f"  both                   {median(both):.3f} s, {max(both):.3f} s at most")
+    print(f"  processor time         {median(spent):.3f} s here, {median(slurms):.3f} s Slurm's")
     print(f"  load of the machine    {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
 
 

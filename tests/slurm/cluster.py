@@ -149,6 +149,16 @@ class SlurmCluster:
         """Kill the slurmd of a node, with the jobs that it runs."""
         self._kill(self.folder / "spool" / f"{node}.pid")
 
+    def processor_time(self) -> float:
+        """Return the processor seconds that slurmctld and slurmrestd have taken so far."""
+        controller = int((self.folder / "state" / "ctld.pid").read_text())
+        processes = [controller, *([] if self._rest is None else [self._rest.pid])]
+        ticks = 0
+        for process in processes:
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def start_rest(self) -> None:
         """Start slurmrestd, which refuses to run as root, as nobody."""
         os.chown(self.socket.parent, NOBODY, NOBODY)
