@@ -29,6 +29,7 @@ class Server(socketserver.UnixStreamServer):
     def __init__(self, path: str) -> None:
         super().__init__(path, Handler)
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.unchanged = False
         self.status, self.content = 200, (FOLDER / "jobs.json").read_bytes()
 
 
@@ -43,7 +44,11 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         self.server.asked.append((self.command, self.path, dict(self.headers), body))
         content = self.server.content
-        if self.path.endswith("nodes") and self.server.status == 200:
+        if self.server.unchanged and "?update_time=" in self.path:
+            self.send_response(304)
+            self.end_headers()
+            return
+        if "/nodes" in self.path and self.server.status == 200:
             content = (FOLDER / "nodes.json").read_bytes()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(content)))
@@ -85,6 +90,22 @@ def test_reads_and_places(tmp_path: Path) -> None:
     assert start[:2] == ("POST", f"/slurm/v0.0.38/job/{held.key}")
     assert json.loads(start[3]) == {"nodelist": "c2,c3", "hold": False}
     assert json.loads(hold[3]) == {"nodelist": "", "hold": True}
+
+
+def test_asks_for_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that has not changed is not sent again, but for once in a while and after a change."""
+    with serving(tmp_path) as (server, params):
+        slurm = make_slurm(params)
+        first = slurm.read()
+        server.unchanged = True
+        assert slurm.read() == first
+        assert all("?update_time=" in asked[1] for asked in server.asked[2:])
+        slurm.hold(first.jobs[0])
+        slurm.read()
+        assert "?" not in server.asked[-1][1]
+        monkeypatch.setattr("hpcsched_slurm.rest.IN_FULL", 0.0)
+        slurm.read()
+        assert "?" not in server.asked[-1][1]
 
 
 def test_refuses_unknown_versions(tmp_path: Path) -> None:

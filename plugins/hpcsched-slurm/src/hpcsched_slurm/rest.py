@@ -5,8 +5,9 @@ import http.client
 import json
 import re
 import socket
+import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
@@ -15,6 +16,9 @@ from hpcsched_slurm.params import SlurmParams
 
 VERSION = "v0.0.38"
 """The one version of the interface that is known here; any other is refused."""
+
+IN_FULL = 10.0
+"""Seconds after which a list is read again though Slurm says that nothing has changed."""
 
 _KEY = re.compile(r"\d+(_\d+)?")
 
@@ -33,6 +37,13 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
+class _Known(NamedTuple):
+    """A list that was read, and when it was asked for, in seconds since 1970."""
+
+    asked: float
+    content: list[Mapping[str, Any]]
+
+
 class Rest:
     """Calls of slurmrestd; raises InputError where its version is unknown or the token is bad."""
 
@@ -40,6 +51,7 @@ class Rest:
         self._params = params
         self._token: Token = read_token(params.token_file)
         self._user = params.user or getpass.getuser()
+        self._known: dict[str, _Known] = {}
 
     def jobs(self) -> list[Mapping[str, Any]]:
         """Return all jobs that Slurm still knows; raises UnavailableError without an answer."""
@@ -58,18 +70,28 @@ class Rest:
         self._update(key, {"nodelist": "", "hold": True})
 
     def _list(self, what: str) -> list[Mapping[str, Any]]:
-        status, content = self._call("GET", what)
+        began, known = time.time(), self._known.get(what)
+        query = ""
+        if known is not None and began - known.asked < IN_FULL:
+            # A second earlier, as Slurm keeps whole seconds. It answers at once where nothing has
+            # changed since; where its clock is another, the next full list makes up for it.
+            query = f"?update_time={int(known.asked) - 1}"
+        status, content = self._call("GET", f"{what}{query}")
+        if status == http.HTTPStatus.NOT_MODIFIED and known is not None:
+            return known.content
         if status != http.HTTPStatus.OK:
             raise UnavailableError(f"slurmrestd: {what}: {_errors(content) or status}")
         found = content.get(what)
         if not isinstance(found, list):
             raise UnavailableError(f"slurmrestd: {what}: the answer has no list of {what}")
+        self._known[what] = _Known(began, found)
         return found
 
     def _update(self, key: str, change: Mapping[str, Any]) -> None:
         if not _KEY.fullmatch(key):
             raise RefusedError(f"{key!r} is no number of a job")
         # Of a task of an array it says that it failed though it has not; the next look tells.
+        self._known.clear()
         status, content = self._call("POST", f"job/{key}", change)
         if status == http.HTTPStatus.OK:
             return
@@ -98,6 +120,8 @@ class Rest:
             raise UnavailableError(f"slurmrestd: {type(error).__name__}: {error}") from error
         finally:
             connection.close()
+        if answer.status == http.HTTPStatus.NOT_MODIFIED:
+            return answer.status, {}
         if answer.status == http.HTTPStatus.NOT_FOUND:
             raise _unknown_version(f"it does not offer {VERSION}")
         if answer.status in {http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN}:
