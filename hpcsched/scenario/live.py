@@ -1,6 +1,6 @@
 """The `live:` block: the real cluster on which a scenario's dispatcher advises or places jobs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated
 
 from pydantic import Field, field_validator
@@ -10,6 +10,13 @@ from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Se
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.system.node_names import expand_names
+
+_NOT_DECLARED = {
+    "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
+    "outages": "a real cluster says itself which nodes are out of service; leave out 'outages'",
+    "system.pools": "a real cluster does not say what is drawn from pools; leave out 'pools'",
+}
+"""Keys of a scenario that do not go with a real cluster, with why."""
 
 
 class LiveSettings(Params):
@@ -72,11 +79,11 @@ class LiveSettings(Params):
 
 
 def not_live(
-    live: LiveSettings, counts: Mapping[str, int], *, partitions: bool
+    live: LiveSettings, counts: Mapping[str, int], declared: Collection[str]
 ) -> Iterator[InitErrorDetails]:
     """Yield what of a scenario does not go with a real cluster.
 
-    `counts` has the number of nodes by group; `partitions` says whether the scenario has some.
+    `counts` has the number of nodes by group; `declared` names the keys that the scenario has.
     """
     for group, text in live.nodes.items():
         at = ("live", "nodes", group)
@@ -91,6 +98,6 @@ def not_live(
     if missing:
         message = f"the names of the nodes of {', '.join(missing)} are missing"
         yield refusal("not-live", message, live.nodes, at=("live", "nodes"))
-    if partitions:
-        message = "the limits of a real cluster's partitions are its own; leave out 'partitions'"
-        yield refusal("not-live", message, None, at=("partitions",))
+    for key, message in _NOT_DECLARED.items():
+        if key in declared:
+            yield refusal("not-live", message, None, at=tuple(key.split(".")))

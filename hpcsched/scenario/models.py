@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
+from operator import attrgetter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, create_model, field_validator, model_validator
@@ -192,7 +193,9 @@ class Scenario(Params):
         """Refuse what a real cluster cannot be asked with; plugins are known in a loaded file."""
         if self.live is not None:
             counts = {group.name: group.count for group in self.system.groups}
-            refusals = list(not_live(self.live, counts, partitions=bool(self.partitions)))
+            keys = ("partitions", "outages", "system.pools")
+            declared = [key for key in keys if attrgetter(key)(self)]
+            refusals = list(not_live(self.live, counts, declared))
             if self.simulation.mode == "offline":
                 message = (
                     "a real cluster is dispatched on-line; it does not go with 'mode: offline'"

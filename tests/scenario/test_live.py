@@ -1,0 +1,63 @@
+"""A real cluster in a scenario: what does not go with it is refused, with its place."""
+
+from pathlib import Path
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.scenario import load_scenario
+
+START = """\
+name: site
+system:
+  groups:
+    - {name: c, count: 2, resources: {core: 4}}
+trace: {source: lublin99, jobs: 5}
+dispatcher: easy
+live:
+  workload_manager: {name: state-file, path: cluster.json}
+  partitions: [main]
+  nodes: {c: "c[1-2]"}
+"""
+
+FAULTS = {
+    "partitions": (START + "partitions:\n  - {name: main}\n", 12),
+    "outages": (START + "outages:\n  maintenance:\n    - {start: 1h, duration: 1h}\n", 12),
+    "pools": (
+        START.replace(
+            "trace:", "  pools:\n    - {name: power, capacity: 9, draw: {per_job: 1}}\ntrace:"
+        ),
+        6,
+    ),
+    "offline": (START + "predictor: actual\nsimulation: {mode: offline}\n", 12),
+    "oracle": (START + "predictor: actual\n", 11),
+    "no names": (START.replace("nodes: {c: ", "nodes: {d: "), 10),
+    "too few names": (START.replace("c[1-2]", "c[1-1]"), 10),
+}
+
+
+def write(folder: Path, text: str) -> Path:
+    """Write a scenario and the file that it names."""
+    (folder / "cluster.json").write_text("{}")
+    path = folder / "site.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_live_scenario_is_read(tmp_path: Path) -> None:
+    """What the faults below begin with has none."""
+    live = load_scenario(write(tmp_path, START)).live
+    assert live is not None
+    assert live.nodes == {"c": "c[1-2]"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_does_not_go_with_a_cluster_is_refused(tmp_path: Path, fault: str) -> None:
+    """The message names the line."""
+    text, line = FAULTS[fault]
+    with pytest.raises(InputError) as refused:
+        load_scenario(write(tmp_path, text))
+    places = {
+        finding.place.line: finding.rule for finding in refused.value.findings if finding.place
+    }
+    assert places[line] in ("not-live", "unknown-group")
