@@ -178,6 +178,7 @@ def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
     """Return the plan moved to begin now where nothing runs, so that it cannot put all off."""
     data = selection.data
     changes = data.pools is not None and len(data.pools.since) > 1
+    changes = changes or data.outages is not None
     if len(data.held_until) or changes or not len(plan.starts):
         return plan
     return plan._replace(starts=plan.starts - plan.starts.min())

@@ -8,6 +8,7 @@ from hpcsched.dispatching.heuristic import plan_kernels
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planning import list_kernels
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -23,6 +24,7 @@ class ListPlanner:
         segments = available.shape[1] + len(times)
         per_job = np.minimum(data.units, data.node_count) + data.pool_draws.shape[1]
         size = segments + 2 * int(per_job.sum()) + 8
+        size += 0 if data.outages is None else 2 * len(data.outages.nodes)
         start, after = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         free = np.empty((size, data.type_count), dtype=np.int64)
         self._count = plan_kernels.open_plan(
@@ -36,6 +38,8 @@ class ListPlanner:
             free,
         )
         self._segments = start, after, free
+        if data.outages is not None:
+            self._count = _closed(data.outages, self._count, start, after, free)
 
     def segments(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return what is free before any job is planned (see `plan_kernels`), to be written to."""
@@ -85,18 +89,31 @@ class ListPlanner:
         return Plan(starts, placed)
 
 
+def _closed(
+    outages: OutageData, count: int, start: IntArray, after: IntArray, free: IntArray
+) -> int:
+    """Have nothing be free on nodes while they are closed; return the number of segments."""
+    state = np.array([count], dtype=np.int64)
+    times = np.column_stack((outages.begins, outages.ends))
+    alike, of = np.unique(times, axis=0, return_inverse=True)
+    for k, (begin, end) in enumerate(alike.tolist()):
+        nodes = outages.nodes[of.reshape(-1) == k]
+        plan_kernels.close(begin, end, nodes, start, after, free, state)
+    return int(state[0])
+
+
 def _with_pools(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return what is free now, `[R, N + P]`, and what comes free when, on which node, `[K, R]`.
+    """Return what is not held now, `[R, N + P]`, and what comes free when on which node, `[K, R]`.
 
     Pools are rows behind the nodes, with the first resource type alone. What comes free of them may
     be negative.
     """
     nodes, types, pools = data.node_count, data.type_count, data.pools
     if pools is None:
-        available = np.ascontiguousarray(data.available.T)
+        available = np.ascontiguousarray(data.not_held.T)
         return available, data.held_until, data.held_on, data.held
     available = np.zeros((types, nodes + pools.pool_count), dtype=np.int64)
-    available[:, :nodes] = data.available.T
+    available[:, :nodes] = data.not_held.T
     available[0, nodes:] = pools.free[0]
     more = np.diff(pools.free, axis=0)
     at, of = more.nonzero()

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from hpcsched.dispatching.planning.curves import Curve
+from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.system.system import IntArray
 
@@ -27,6 +28,8 @@ class ModelData:
       weights · max(start, free) over `T` terms of each job, + makespan · last end, + Σ of each
       job's curve at its start, if there are curves.
     - `pools`: what is free of the system's pools, and what jobs draw; None where there are none.
+    - `outages`: when nodes are closed by announced outages; None where none is. Running jobs hold
+      nothing of a node once it is closed.
     - `horizon`: no job needs to end later in some best plan. `latest`, `[J]`: nor to start later;
       None if only the horizon says so.
     """
@@ -47,6 +50,7 @@ class ModelData:
     latest: IntArray | None = None
     curves: tuple[Curve, ...] | None = None
     pools: PoolData | None = None
+    outages: OutageData | None = None
 
     def __post_init__(self) -> None:
         for name in ("requests", "capacity", "room", "held"):  # as compiled code wants them
@@ -68,21 +72,35 @@ class ModelData:
         return int(self.capacity.shape[1])
 
     @cached_property
+    def not_held(self) -> IntArray:
+        """Capacity less what running jobs hold now, `[N, R]`, of closed nodes too."""
+        left = self.capacity.copy()
+        np.subtract.at(left, self.held_on, self.held)
+        return left
+
+    @cached_property
     def available(self) -> IntArray:
-        """What is free now, `[N, R]`."""
-        available = self.capacity.copy()
-        np.subtract.at(available, self.held_on, self.held)
+        """What is free now, `[N, R]`; nothing on nodes that are closed."""
+        if self.outages is None:
+            return self.not_held
+        available = self.not_held.copy()
+        available[self.outages.first_begins(self.node_count) == 0] = 0
         return available
 
     @cached_property
     def room_now(self) -> IntArray:
-        """How many units of each job each node has room for now, `[J, N]`."""
+        """How many units of each job each node has room for now, `[J, N]`.
+
+        Of a node that is closed before the job ends there is no room for it.
+        """
         fits = self.room.copy()
         for r in range(self.type_count):
             asked = self.requests[:, r]
             some = asked > 0
             rooms = self.available[:, r] // asked[some, np.newaxis]
             fits[some] = np.minimum(fits[some], rooms)
+        if self.outages is not None:
+            fits[self.run_times[:, np.newaxis] > self.outages.first_begins(self.node_count)] = 0
         return fits
 
     @cached_property
@@ -107,6 +125,26 @@ class ModelData:
         amounts = np.zeros((len(ends), self.type_count), dtype=np.int64)
         np.add.at(amounts, of_end, self.held)
         return tuple(zip(ends.tolist(), amounts, strict=True))
+
+    @cached_property
+    def closed(self) -> tuple[tuple[int, int, int], ...]:
+        """Nodes that are closed before the horizon, each with from when to when, up to it."""
+        if self.outages is None:
+            return ()
+        nodes, begins, ends = self.outages.until(self.horizon)
+        return tuple(zip(nodes.tolist(), begins.tolist(), ends.tolist(), strict=True))
+
+    @cached_property
+    def closed_together(self) -> tuple[tuple[int, int, IntArray], ...]:
+        """From when to when how much of all nodes together is closed, `[R]` each.
+
+        Nodes that are closed at the same times are one entry; entries may overlap.
+        """
+        amounts: dict[tuple[int, int], IntArray] = {}
+        for n, begin, end in self.closed:
+            before = amounts.get((begin, end))
+            amounts[begin, end] = self.capacity[n] if before is None else before + self.capacity[n]
+        return tuple((begin, end, closed) for (begin, end), closed in amounts.items())
 
     @cached_property
     def latest_starts(self) -> IntArray:

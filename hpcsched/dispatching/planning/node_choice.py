@@ -7,9 +7,11 @@ import numpy as np
 from hpcsched.dispatching.heuristic.releases import Releases
 from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
 from hpcsched.dispatching.planning.content import units_of
+from hpcsched.dispatching.planning.later_nodes import LaterNodes
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
+from hpcsched.workload.job import Job
 
 LITTLE = 4096
 """Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
@@ -21,7 +23,11 @@ def spare_where_much(spare: float | None, problem: DispatchingProblem) -> float 
 
 
 class Rooms:
-    """How many units of a job each node has room for, now and when idle; kept by shape."""
+    """How many units of a job each node has room for, now and when idle; kept by shape.
+
+    Idle nodes are those too that announced outages close to the job now. `back_at`, `[N]`, is when
+    they are open again; None where none are announced.
+    """
 
     def __init__(self, problem: DispatchingProblem) -> None:
         assert problem.free_amounts is not None
@@ -29,6 +35,13 @@ class Rooms:
         self._free = problem.free_amounts
         self._now: dict[ShapeKey, IntArray] = {}
         self._idle: dict[ShapeKey, IntArray] = {}
+        self._later = LaterNodes(problem) if problem.outages else None
+        self.back_at = None if self._later is None else self._later.back
+
+    def key(self, job: WaitingJob) -> tuple[ShapeKey, ShapeKey]:
+        """Return what decides about room for a job: its shapes now and later."""
+        now = shape_key(job.job)
+        return now, now if self._later is None else shape_key(self._in_time(job))
 
     def now(self, job: WaitingJob) -> IntArray:
         """Return how many each node has room for now, `[N]`."""
@@ -39,10 +52,15 @@ class Rooms:
 
     def idle(self, job: WaitingJob) -> IntArray:
         """Return how many each idle node has room for, `[N]`."""
-        key = shape_key(job.job)
+        request = self._in_time(job)
+        key = shape_key(request)
         if key not in self._idle:
-            self._idle[key] = units_that_fit(self._system, self._system.capacity.T, job.job)
+            self._idle[key] = units_that_fit(self._system, self._system.capacity.T, request)
         return self._idle[key]
+
+    def _in_time(self, job: WaitingJob) -> Job:
+        """Return the job as one that may use what is open to it later."""
+        return job.job if self._later is None else self._later.request(job)
 
 
 def chosen_nodes(
@@ -61,15 +79,17 @@ def chosen_nodes(
     """
     count = len(rooms.idle(jobs[0]))
     usable = np.zeros(count, dtype=np.bool_)
-    wanted: dict[ShapeKey, list[WaitingJob]] = {}
+    wanted: dict[tuple[ShapeKey, ShapeKey], list[WaitingJob]] = {}
     for job in jobs:
-        wanted.setdefault(shape_key(job.job), []).append(job)
+        wanted.setdefault(rooms.key(job), []).append(job)
     if spare is None:
         for alike in wanted.values():
             usable |= rooms.idle(alike[0]) > 0
         return usable.nonzero()[0]
     until = np.full(count, now, dtype=np.int64)
     until[releases.nodes] = releases.times  # ascending, so that the last counts
+    if rooms.back_at is not None:
+        until = np.maximum(until, rooms.back_at)
     for alike in wanted.values():
         idle, free = rooms.idle(alike[0]), rooms.now(alike[0])
         units = units_of(alike)

@@ -35,11 +35,16 @@ def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | No
     for i in jobs:
         if placed[i].sum() != data.units[i]:
             return f"{placed[i].sum()} units of a job of {data.units[i]} are placed"
-    # What is held can only grow where a job starts.
-    for time in {int(starts[i]) for i in jobs}:
+    # What is held can only grow where a job starts or a node is closed.
+    outages = data.outages
+    closings = set() if outages is None else set(outages.begins.tolist())
+    for time in {int(starts[i]) for i in jobs} | closings:
         used = np.zeros_like(data.capacity)
         held = data.held_until > time
         np.add.at(used, data.held_on[held], data.held[held])
+        if outages is not None:
+            closed = outages.nodes[(outages.begins <= time) & (time < outages.ends)]
+            used[closed] += data.capacity[closed]
         for i in jobs:
             if starts[i] <= time < starts[i] + data.run_times[i]:
                 used += placed[i][:, np.newaxis] * data.requests[i]

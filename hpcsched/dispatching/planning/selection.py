@@ -25,6 +25,13 @@ from hpcsched.dispatching.planning.content import (
 from hpcsched.dispatching.planning.curves import Curve, Shape, SpecificCurves
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.node_choice import Rooms, chosen_nodes
+from hpcsched.dispatching.planning.outage_data import (
+    Closure,
+    closures_of,
+    first_closed,
+    horizon_past,
+    outage_data,
+)
 from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
@@ -50,7 +57,8 @@ class Selection(NamedTuple):
     many of the job's own; 0 for any other job. The model's objective is that of `cost` in steps,
     less `offset`, times `scale`, and stays within `largest`. A plan that the model prefers costs at
     most `error_bound` more than another one, in the objective's own unit: so much comes of steps,
-    rounding and curves.
+    rounding and curves. `closures` are announced outages of the model's nodes, however far off;
+    `data` has those that its plans may come to.
     """
 
     data: ModelData
@@ -62,6 +70,7 @@ class Selection(NamedTuple):
     scale: float = 1.0
     offset: float = 0.0
     error_bound: float = 0.0
+    closures: tuple[Closure, ...] = ()
 
     def starts_in_seconds(self, starts: IntArray) -> IntArray:
         """Return planned starts in seconds from now, `[J]`."""
@@ -216,6 +225,7 @@ def _select_nodes(
     releases = releases_of(system, ends)
     alone = np.array([job.job.exclusive for job in jobs], dtype=np.bool_)
     nodes = chosen_nodes(jobs, rooms, releases, now, None if alone.any() else wanted.spare_nodes)
+    closures = closures_of(problem, nodes, wanted.step)
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
@@ -225,13 +235,15 @@ def _select_nodes(
         asked[:, used],
         system.capacity[nodes][:, used],
         np.array([rooms.idle(job)[nodes] for job in jobs], dtype=np.int64),
-        _held(nodes, used, releases, now, wanted.step),
+        _held(nodes, used, releases, now, wanted.step, closures=closures),
         sum(end - now for end, _, _ in ends),
         nodes,
         (0,) * len(jobs),
     )
     content = with_whole_nodes(content, alone) if alone.any() else scaled(content)
-    return _finish(content, wanted, cost_of(content.jobs), problem) if content.jobs else None
+    if not content.jobs:
+        return None
+    return _finish(content, wanted, cost_of(content.jobs), problem, closures)
 
 
 def _fitting_pools(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> list[WaitingJob]:
@@ -244,8 +256,19 @@ def _fitting_pools(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> l
     ]
 
 
-def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: int) -> Held:
-    """Return what is held of these nodes and resource types, equal ends on a node merged."""
+def _held(
+    nodes: IntArray,
+    used: IntArray,
+    releases: Releases,
+    now: int,
+    step: int,
+    *,
+    closures: Sequence[Closure],
+) -> Held:
+    """Return what is held of these nodes and resource types, equal ends on a node merged.
+
+    A job that is still running when its node is closed holds it up to then: it will be lost.
+    """
     column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
     column[nodes] = np.arange(len(nodes))
     known = releases.nodes < len(column)
@@ -254,6 +277,9 @@ def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: i
     on, until = column[releases.nodes[kept]], _steps(releases.times[kept] - now, step)
     amounts = releases.amounts[kept][:, used]
     some = amounts.any(axis=1)
+    if closures:
+        until = np.minimum(until, first_closed(closures, len(nodes))[on])
+        some &= until > 0
     on, until, amounts = on[some], until[some], amounts[some]
     order = np.lexsort((on, until))
     on, until, amounts = on[order], until[order], amounts[order]
@@ -264,7 +290,11 @@ def _held(nodes: IntArray, used: IntArray, releases: Releases, now: int, step: i
 
 
 def _finish(
-    content: Content, wanted: Wanted, cost: PlannedCost, problem: DispatchingProblem
+    content: Content,
+    wanted: Wanted,
+    cost: PlannedCost,
+    problem: DispatchingProblem,
+    closures: tuple[Closure, ...] = (),
 ) -> Selection:
     durations = _steps(run_times(content.jobs), wanted.step)
     last = -(-content.remaining // wanted.step)
@@ -274,6 +304,10 @@ def _finish(
     waiting = 0
     if pools is not None:
         last, waiting = max(last, pools.last), int(pools.allowance.sum())
+    serial = int(durations.sum()) + waiting
+    horizon = horizon_past(closures, last + serial, serial)
+    if pools is not None and horizon > last + serial:  # pools have to be known for longer
+        pools = pool_data(problem, content.jobs, wanted.step, (horizon - serial) * wanted.step)
     none = np.zeros((0, len(content.jobs)), dtype=np.int64)
     data = ModelData(
         wanted.step,
@@ -286,11 +320,11 @@ def _finish(
         none,
         none,
         0,
-        last + int(durations.sum()) + waiting,
+        horizon,
         pools=pools,
     )
     jobs, nodes, bundles = content.jobs, content.nodes, content.bundles
-    unpriced = Selection(data, jobs, nodes, bundles, cost, wanted.largest)
+    unpriced = Selection(data, jobs, nodes, bundles, cost, wanted.largest, closures=closures)
     return _priced(unpriced, cost, curves=wanted.curves)
 
 
@@ -303,18 +337,26 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
     horizon = data.horizon
     shapes: list[Shape] = []
     if specific is not None:
-        # Once no job gets cheaper by waiting and nothing is held, a time at which nothing runs can
-        # be left out of a plan: all that comes later starts sooner by it, and costs no more.
-        horizon = max(horizon, int(specific.turns().max(initial=0) + data.run_times.sum()))
+        # Once no job gets cheaper by waiting, nothing is held and no node closed, a time at which
+        # nothing runs can be left out of a plan: all that comes later starts sooner by it, and
+        # costs no more.
+        serial = int(data.run_times.sum())
+        horizon = max(horizon, int(specific.turns().max(initial=0)) + serial)
+        waiting = 0 if data.pools is None else int(data.pools.allowance.sum())
+        horizon = horizon_past(selection.closures, horizon, serial + waiting)
         shapes = specific.shapes(horizon - data.run_times)
-    scale = _scale(cost, shapes, horizon, selection.largest)
+    free = _steps(cost.free, data.step)
+    # What a job costs is by the later of its start and `free`, which may lie beyond the horizon.
+    farthest = max(horizon, int(free.max(initial=1)))
+    scale = _scale(cost, shapes, farthest, selection.largest)
     data = replace(
         data,
         weights=np.rint(cost.weights * scale).astype(np.int64),
-        free=_steps(cost.free, data.step),
+        free=free,
         makespan=round(cost.makespan * scale),
         horizon=horizon,
         latest=None,
+        outages=outage_data(selection.closures, horizon),
         curves=None if specific is None else _rounded(shapes, scale),
     )
     offset = cost.constant
@@ -328,8 +370,9 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
 def _scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
     """Return what a cost is multiplied by before it is rounded to whole numbers.
 
-    The model's objective stays within `largest`, and so does each straight line of a curve over all
-    starts. Raises OverflowError where there is no such scale.
+    No step that counts is later than `horizon`. The model's objective stays within `largest`, and
+    so does each straight line of a curve over all starts. Raises OverflowError where there is no
+    such scale.
     """
     together = (float(cost.weights.sum()) + cost.makespan) * max(horizon, 1)
     together += sum(shape.reach for shape in shapes)
@@ -359,7 +402,7 @@ def _error_bound(
     What a model gets wrong is at most the difference of two slopes over the horizon for each
     rounded weight, less than a step for each time that is rounded up, and what curves lose.
     """
-    seconds = data.horizon * data.step
+    seconds = max(data.horizon, int(data.free.max(initial=1))) * data.step
     weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds
     weights += abs(data.makespan / scale - cost.makespan) * seconds
     steps = float((cost.weights * (data.free * data.step - cost.free)).sum())

@@ -116,7 +116,8 @@ class OrderSearch:
 
 def content_of(data: ModelData) -> Content:
     """Return what compiled code wants to know of jobs and nodes."""
-    pooled = data.node_count == data.type_count == 1 and data.pools is None
+    alone = data.pools is None and data.outages is None
+    pooled = alone and data.node_count == data.type_count == 1
     jobs = data.units, data.requests, data.run_times, data.room
     return Content(pooled, *jobs, data.capacity, data.totals, data.pool_draws)
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.outage_data import Closure, horizon_past, outage_data
 
 Counts = tuple[int, ...]
 """Units of a job on each node."""
@@ -104,6 +105,33 @@ def tiny_data(draw, size: Size = SMALL) -> ModelData:
     )
 
 
+@st.composite
+def with_outages(draw, size: Size = SMALL) -> ModelData:
+    """Draw tiny data whose nodes are closed once or twice, some of them now."""
+    data = draw(tiny_data(size))
+    nodes = st.sets(st.integers(0, data.node_count - 1), min_size=1)
+    times = st.tuples(st.integers(0, 5), st.integers(1, 3), nodes)
+    closures = [
+        Closure(begin, begin + length, np.array(sorted(of), dtype=np.int64))
+        for begin, length, of in draw(st.lists(times, min_size=1, max_size=2))
+    ]
+    # A job that still runs when its node is closed holds it up to then.
+    until = data.held_until.copy()
+    for begin, _, of in closures:
+        until[np.isin(data.held_on, of)] = np.minimum(until[np.isin(data.held_on, of)], begin)
+    kept = [k for k in until.argsort(kind="stable") if until[k] > 0]
+    serial = int(data.run_times.sum())
+    horizon = horizon_past(closures, int(until.max(initial=0)) + serial, serial)
+    return replace(
+        data,
+        held_until=until[kept],
+        held_on=data.held_on[kept],
+        held=data.held[kept],
+        horizon=horizon,
+        outages=outage_data(closures, horizon),
+    )
+
+
 def placements(data: ModelData, job: int) -> Iterator[Counts]:
     """Yield every way to spread a job's units over the nodes."""
     most = [min(int(room), int(data.units[job])) for room in data.room[job]]
@@ -118,7 +146,10 @@ class _Calendar:
     def __init__(self, data: ModelData) -> None:
         self._requests = data.requests.tolist()
         self._run_times = data.run_times.tolist()
-        length = int(data.held_until.max(initial=0) + data.run_times.sum())
+        last = int(data.held_until.max(initial=0))
+        if data.outages is not None:
+            last = max(last, int(data.outages.ends.max()))
+        length = last + int(data.run_times.sum())
         self.free = [[list(row) for row in data.capacity.tolist()] for _ in range(length)]
         for end, n, amounts in zip(
             data.held_until.tolist(), data.held_on.tolist(), data.held.tolist(), strict=True
@@ -126,6 +157,9 @@ class _Calendar:
             for time in range(end):
                 for r, amount in enumerate(amounts):
                     self.free[time][n][r] -= amount
+        for n, begin, end in zip(*(data.outages or ()), strict=True):
+            for time in range(int(begin), int(end)):
+                self.free[time][int(n)] = [0] * data.type_count
 
     def has_room(self, job: int, counts: Counts, start: int) -> bool:
         return all(

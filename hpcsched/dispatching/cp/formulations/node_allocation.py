@@ -12,15 +12,15 @@ from hpcsched.system.system import IntArray
 class Place(NamedTuple):
     """A resource type of a node that can be short.
 
-    `jobs` may be on the node and ask for the type; `held` are amounts of running jobs and when they
-    end.
+    `jobs` may be on the node and ask for the type. `held` is what they cannot have: from when, how
+    long and how much, by running jobs, and all of the node while it is closed.
     """
 
     node: int
     resource_type: int
     capacity: int
     jobs: tuple[int, ...]
-    held: tuple[tuple[int, int], ...]
+    held: tuple[tuple[int, int, int], ...]
 
 
 def most_units(data: ModelData) -> IntArray:
@@ -34,17 +34,25 @@ def scarce_places(data: ModelData) -> Iterator[Place]:
     held: list[list[int]] = [[] for _ in range(data.node_count)]
     for k, n in enumerate(data.held_on.tolist()):
         held[n].append(k)
+    closed: dict[int, list[tuple[int, int]]] = {}
+    for n, begin, end in data.closed:
+        closed.setdefault(n, []).append((begin, end))
     asked = most.T @ data.requests  # at most, by all jobs together, [N, R]
     np.add.at(asked, data.held_on, data.held)
+    asked[list(closed)] += data.capacity[list(closed)]
     for n, r in np.argwhere(asked > data.capacity).tolist():
         jobs = np.flatnonzero((most[:, n] > 0) & (data.requests[:, r] > 0))
         if len(jobs):
-            amounts = tuple(
-                (int(data.held_until[k]), int(data.held[k, r]))
+            capacity = int(data.capacity[n, r])
+            taken = [
+                (0, int(data.held_until[k]), int(data.held[k, r]))
                 for k in held[n]
                 if data.held[k, r] > 0
-            )
-            yield Place(n, r, int(data.capacity[n, r]), tuple(jobs.tolist()), amounts)
+            ]
+            taken += [
+                (begin, end - begin, capacity) for begin, end in closed.get(n, ()) if capacity
+            ]
+            yield Place(n, r, capacity, tuple(jobs.tolist()), tuple(taken))
 
 
 def by_room(most: IntArray) -> list[int]:

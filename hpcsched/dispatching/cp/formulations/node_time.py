@@ -10,7 +10,8 @@ constraint but cumulatives, which every solver has. Nodes are numbered 0 … N �
   onto the next node;
 - for each resource type, cumulative([z[i, j]], [d[i]], [requests[i]], C) with the capacity C of the
   largest node. A node with less, at n, has a task on [H · n, H · (n + 1)) that takes the rest; what
-  running jobs hold until e is a task on [H · n, H · n + e).
+  running jobs hold until e is a task on [H · n, H · n + e), and a time at which the node is closed
+  one that takes all of it.
 
 There are |Q̄| + Σᵢ units[i] decision variables (the z are defined by them). Where only one node can
 hold a job, all of its units are there: they are one task, and need no g.
@@ -146,6 +147,11 @@ def _line(data: ModelData, r: int, places: list[list[Variable]], demands: IntArr
         (horizon * int(n), min(int(end), horizon), int(amount))  # not on to the next node
         for end, n, amount in zip(data.held_until, data.held_on, data.held[:, r], strict=True)
         if amount and usable[n]
+    ]
+    tasks += [
+        (horizon * n + begin, end - begin, int(data.capacity[n, r]))
+        for n, begin, end in data.closed
+        if usable[n] and data.capacity[n, r]
     ]
     begins, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
     return [cp.Cumulative(begins, durations, demand=amounts, capacity=capacity)]

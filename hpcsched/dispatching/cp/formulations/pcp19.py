@@ -79,7 +79,7 @@ class Pcp19:
                 for i in place.jobs
                 for copy in present[i][place.node]
             ]
-            tasks += [(0, end, amount, True) for end, amount in place.held]
+            tasks += [(*held, True) for held in place.held]
             begins, durations, amounts, copies = (list(part) for part in zip(*tasks, strict=True))
             constraints.append(
                 cp.CumulativeOptional(

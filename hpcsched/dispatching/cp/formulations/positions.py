@@ -29,6 +29,7 @@ Ours departs in this.
   they are the same in another numbering. gᵢⱼ follows from y and is not counted.
 - Running jobs are merged by node and end, the latest end lowest, so that what is free of a node is
   in one piece at any time. Positions within a node are alike, so that nobody has to move for it.
+- While a node is closed by an announced outage, a box takes all of its positions.
 - The axes are not exchanged in (2) where the horizon is at least the sum of all run times and the
   last running job, as it says nothing there: no two units of a job share a position.
 """
@@ -181,7 +182,7 @@ def packed(
             continue
         stride = positions.strides[r]
         units += [
-            (box.begin, box.end, stride * n + box.low, box.high - box.low)
+            (box.begin, box.end - box.begin, stride * n + box.low, box.high - box.low)
             for n, boxes in _taken(data, r, stride).items()
             for box in boxes
         ]
@@ -305,7 +306,7 @@ def _usable(data: ModelData, r: int) -> BoolArray:
 
 
 def _taken(data: ModelData, r: int, stride: int) -> dict[int, list[Box]]:
-    """Return, by node, positions that no job can have: held ones, and ones that are not there."""
+    """Return, by node, positions that no job can have: held, not there, or closed for a while."""
     usable = _usable(data, r)
     held: dict[int, dict[int, int]] = {}
     for end, n, amount in zip(
@@ -326,4 +327,7 @@ def _taken(data: ModelData, r: int, stride: int) -> dict[int, list[Box]]:
             boxes.append(Box(0, data.horizon, capacity, stride))
         if boxes:
             taken[n] = boxes
+    for n, begin, end in data.closed:
+        if usable[n] and data.capacity[n, r]:
+            taken.setdefault(n, []).append(Box(begin, end, 0, int(data.capacity[n, r])))
     return taken

@@ -70,7 +70,8 @@ def cumulatives(
     """Return a cumulative for each resource type over all nodes together.
 
     `demands`, `[J, R]`, is what each job holds, `capacity`, `[R]`, what there is. Running jobs are
-    merged by their ends. A type that cannot be short gets none.
+    merged by their ends, and closed nodes by the times at which they are. A type that cannot be
+    short gets none.
     """
     constraints = []
     for r, total in enumerate(capacity):
@@ -80,6 +81,11 @@ def cumulatives(
             if demand
         ]
         tasks += [(0, end, int(held[r])) for end, held in data.held_together if held[r]]
+        tasks += [
+            (begin, end - begin, int(closed[r]))
+            for begin, end, closed in data.closed_together
+            if closed[r]
+        ]
         if sum(demand for _, _, demand in tasks) > total:
             begin, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
             constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=int(total)))

@@ -1,0 +1,125 @@
+"""Announced outages in a model's terms: when which nodes of a model are closed, in steps.
+
+They are closed in whole steps: from the one in which an outage begins to the one in which it ends.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.system.system import IntArray
+
+MOST = 4096
+"""So many closures of single nodes are looked at, or two of each node where that is more.
+
+Plans may reach far, but what lies beyond that will be planned anew many times. Each closure is one
+more stretch of time that compiled code looks through and solvers count.
+"""
+
+
+class Closure(NamedTuple):
+    """Some nodes of a model that are closed from step `begin` up to, not including, `end`."""
+
+    begin: int
+    end: int
+    nodes: IntArray
+
+
+class OutageData(NamedTuple):
+    """`K` closures of single nodes, apart from each other, in order of begin and node.
+
+    Node `nodes[k]` of the model is closed from step `begins[k]` up to, not including, `ends[k]`.
+    """
+
+    nodes: IntArray
+    begins: IntArray
+    ends: IntArray
+
+    def first_begins(self, node_count: int) -> IntArray:
+        """Return when each node is closed first, `[N]`; later than any step where it never is."""
+        first = np.full(node_count, np.iinfo(np.int64).max)
+        np.minimum.at(first, self.nodes, self.begins)
+        return first
+
+    def until(self, horizon: int) -> "OutageData":
+        """Return what lies before a step, cut off there."""
+        some = self.begins < horizon
+        ends = np.minimum(self.ends[some], horizon)
+        return OutageData(self.nodes[some], self.begins[some], ends)
+
+
+def closures_of(problem: DispatchingProblem, nodes: IntArray, step: int) -> tuple[Closure, ...]:
+    """Return the announced outages that take some of these nodes, by their begin.
+
+    `nodes` are numbers of the system's nodes; their places in it are the numbers of the model's.
+    Those that are furthest off are left out where there are very many (see `MOST`).
+    """
+    if not problem.outages:
+        return ()
+    place = np.full(problem.system.node_count, -1, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    found: list[Closure] = []
+    count, most = 0, max(MOST, 2 * len(nodes))
+    for outage in problem.outages:
+        places = place[np.array(outage.nodes, dtype=np.int64)]
+        places = places[places >= 0]
+        if not len(places):
+            continue
+        count += len(places)
+        if count > most and found:
+            break
+        begin = max(outage.start - problem.now, 0) // step
+        found.append(Closure(begin, -(-(outage.end - problem.now) // step), places))
+    return tuple(found)
+
+
+def first_closed(closures: Sequence[Closure], node_count: int) -> IntArray:
+    """Return when each node is closed first, `[N]`; later than any step where it never is."""
+    return _single(closures).first_begins(node_count)
+
+
+def horizon_past(closures: Sequence[Closure], horizon: int, serial: int) -> int:
+    """Return the horizon beyond which no job needs to end where nodes are closed for a while.
+
+    `horizon` is right if no node is ever closed, and all jobs one after the other take `serial`
+    steps. If a closure begins before the horizon, no job needs to end later than if all began once
+    it is over.
+    """
+    grown = True
+    while grown:
+        reached = [closure.end + serial for closure in closures if closure.begin < horizon]
+        grown = max(reached, default=0) > horizon
+        horizon = max([horizon, *reached])
+    return horizon
+
+
+def outage_data(closures: Sequence[Closure], horizon: int) -> OutageData | None:
+    """Return the closures that begin before a horizon, node by node; None if there are none."""
+    near = [closure for closure in closures if closure.begin < horizon]
+    if not near:
+        return None
+    nodes, begins, ends = _single(near)
+    order = np.lexsort((begins, nodes))
+    nodes, begins, ends = nodes[order], begins[order], ends[order]
+    # One line that joins nodes and times: what meets or overlaps on it does so on a node.
+    length = int(ends.max()) + 1
+    reached = np.maximum.accumulate(nodes * length + ends)
+    apart = np.concatenate(([True], (nodes * length + begins)[1:] > reached[:-1]))
+    first = apart.nonzero()[0]
+    last = np.append(first[1:], len(nodes)) - 1
+    nodes, begins, ends = nodes[first], begins[first], reached[last] % length
+    order = np.lexsort((nodes, begins))
+    return OutageData(nodes[order], begins[order], ends[order])
+
+
+def _single(closures: Sequence[Closure]) -> OutageData:
+    """Return closures of single nodes, as they come."""
+    counts = [len(closure.nodes) for closure in closures]
+    none = np.empty(0, dtype=np.int64)
+    return OutageData(
+        np.concatenate([none, *(closure.nodes for closure in closures)]),
+        np.repeat(np.array([closure.begin for closure in closures], dtype=np.int64), counts),
+        np.repeat(np.array([closure.end for closure in closures], dtype=np.int64), counts),
+    )
