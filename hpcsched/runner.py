@@ -172,7 +172,14 @@ def _monitor(assembly: Assembly, *, watch: bool) -> Monitor:
     transformed = isinstance(trace, Transformed) and bool(trace.transforms)
     jobs = None if transformed else getattr(trace, "jobs", None)
     most_jobs = jobs if isinstance(jobs, int) else None
-    return Monitor(scenario.name, assembly.system, assembly.source, views, most_jobs)
+    return Monitor(
+        scenario.name,
+        assembly.system,
+        assembly.source,
+        views,
+        most_jobs,
+        outages=assembly.outages,
+    )
 
 
 def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:

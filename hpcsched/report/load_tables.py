@@ -4,6 +4,7 @@ from hpcsched.metrics.over_time import over_time, spanning, time_mean, time_quan
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.decision_times import by_queue_length
 from hpcsched.report.job_times import system_of
+from hpcsched.report.load_courses import nodes_down_over_time, pools_over_time
 from hpcsched.report.table_parts import RANK_NOTE, plain
 from hpcsched.report.tables import Cell, ReportTable
 from hpcsched.report.usage import used_over_time
@@ -20,6 +21,13 @@ def load(compared: ComparedStudy) -> ReportTable:
             if total:
                 course = used_over_time(one, name)
                 courses.append((f"utilization of {name}", "%", 100 / total, course))
+        courses += [
+            (f"drawn from {pool}", "pool unit", 1.0, drawn)
+            for pool, drawn, _ in pools_over_time(one)
+        ]
+        down = nodes_down_over_time(one)
+        if len(down.levels):
+            courses.append(("out of service", "nodes", 1.0, down))
         span = (min(jobs.submits, default=0), max(jobs.ends, default=0))
         for what, unit, scale, course in courses:
             whole = spanning(course, *span)
@@ -40,7 +48,7 @@ def load(compared: ComparedStudy) -> ReportTable:
             "Population: every second from the first submission to the last end, and all jobs"
             " that ran.",
             "The queue is of jobs submitted and not started. In use is what running jobs asked"
-            " for, of the whole capacity.",
+            " for, of the whole capacity, nodes out of service included.",
             "p50 and p90: the least value that is not exceeded for 50 % and 90 % of the time.",
         ),
     )  # fmt: skip

@@ -10,13 +10,17 @@ from hpcsched.results.run_process import this_process
 from hpcsched.results.run_state import (
     STATE_FORMAT,
     DecisionTimes,
+    NodesState,
     Phase,
+    PoolState,
     ResourceState,
     RunState,
     instant,
 )
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
+from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.pool_draws import drawn_by_all, total
 from hpcsched.system.system import System
 from hpcsched.workload.source import TraceSource
 
@@ -43,7 +47,7 @@ class Monitor(Observer):
 
     What it hears of an event it only keeps; a state is made of it when a view is due, at the end of
     a round. The first is shown at once, and the last when the replay is over. `most_jobs` is how
-    many jobs the scenario asks for at most, if it says so.
+    many jobs the scenario asks for at most, if it says so. `outages` are those of the run.
     """
 
     def __init__(
@@ -53,8 +57,11 @@ class Monitor(Observer):
         source: TraceSource,
         views: Sequence[View],
         most_jobs: int | None = None,
+        *,
+        outages: Outages = NO_OUTAGES,
     ) -> None:
         self._scenario, self._system, self._source = scenario, system, source
+        self._outages = outages.all
         self._process = this_process()
         self._views = views
         self._most_jobs = most_jobs
@@ -117,6 +124,7 @@ class Monitor(Observer):
 
     def _state(self, phase: Phase) -> RunState:
         last, now = self._round, self._now()
+        down = self._down(now)
         rounds = last.round if last else 0
         return RunState(
             format=STATE_FORMAT,
@@ -137,7 +145,9 @@ class Monitor(Observer):
                 last=last.decision_time if last else None,
                 longest=self._longest if rounds else None,
             ),
-            resources=self._resources(now),
+            resources=self._resources(now, down),
+            pools=self._drawn(now),
+            nodes=self._nodes(down),
         )
 
     def _now(self) -> int | None:
@@ -153,13 +163,48 @@ class Monitor(Observer):
             return min(1.0, self._submitted / self._most_jobs)
         return self._source.fraction_read
 
-    def _resources(self, now: int | None) -> dict[str, ResourceState]:
+    def _down(self, now: int | None) -> frozenset[int]:
+        """Return the nodes that are out of service."""
+        if now is None:
+            return frozenset()
+        down: set[int] = set()
+        for outage in self._outages:
+            if now < outage.start:
+                break
+            if now < outage.end:
+                down.update(outage.nodes)
+        return frozenset(down)
+
+    def _nodes(self, down: frozenset[int]) -> NodesState | None:
+        """Return how many nodes are out of service; None where none ever is."""
+        if not self._outages:
+            return None
+        return NodesState(count=self._system.node_count, down=len(down))
+
+    def _drawn(self, now: int | None) -> dict[str, PoolState]:
+        """Return what the pools offer, and what running jobs draw from them."""
+        system = self._system
+        if not system.pools:
+            return {}
+        running = [(job.allocation, job.waiting.job) for job in self._running.values()]
+        drawn = total(drawn_by_all(system, running), len(system.pools))
+        return {
+            pool.name: PoolState(capacity=pool.capacity_at(now or 0), drawn=amount)
+            for pool, amount in zip(system.pools, drawn, strict=True)
+        }
+
+    def _resources(self, now: int | None, down: frozenset[int]) -> dict[str, ResourceState]:
         system = self._system
         held = [0] * len(system.resource_types)
         for job in self._running.values():
             for r, amount in enumerate(job.waiting.unit_request):
                 held[r] += job.units * amount
-        free = [total - amount for total, amount in zip(system.totals, held, strict=True)]
+        # Of a node that is out of service nothing is held, and nothing is free.
+        lost: list[int] = system.capacity[sorted(down)].sum(axis=0).tolist()
+        free = [
+            max(all_ - less - used, 0)
+            for all_, less, used in zip(system.totals, lost, held, strict=True)
+        ]
         capacities, frees = system.declared(system.totals), system.declared(free)
         shares = [None] * len(held) if now is None else self._shares(now)
         return {

@@ -5,20 +5,21 @@ jobs have a few hundred steps, and courses over time are means over as many span
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.metrics.over_time import binned
+from hpcsched.metrics.over_time import OverTime, binned
 from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.boxes import box_of
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.decision_times import by_queue_length
 from hpcsched.report.figure_style import INK, Look
+from hpcsched.report.load_courses import load_courses
 from hpcsched.report.pictures import (
     bars_of,
     contender_looks,
-    load_courses,
     metric_title,
     pooled,
     title_of,
@@ -33,6 +34,16 @@ is at least taken to be: pixels of the screen."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _PATTERNS = ("", "/", ".", "x", "\\", "+")
 """What Plotly calls the lines and hatches of `figure_style`, in their order."""
+_OFFERED = MappingProxyType(
+    {
+        "type": "scatter",
+        "name": "offered",
+        "legendgroup": "offered",
+        "mode": "lines",
+        "line": {"color": "#999999", "width": 1, "shape": "hv"},
+    }
+)
+"""The line that shows how much a pool offers."""
 _FONT = {"family": "sans-serif", "size": 13, "color": INK}
 
 
@@ -197,25 +208,32 @@ def thinned_shares(values: FloatColumn) -> tuple[FloatColumn, FloatColumn]:
 
 
 def _load(compared: ComparedStudy) -> Iterator[PageFigure]:
-    name, courses = load_courses(compared, None)
+    panels = load_courses(compared, None)
     for number, group in enumerate(compared.study.groups):
-        for k, (what, title) in enumerate(
-            (("jobs waiting", "Queue"), (f"{name} in use [%]", f"Utilization of {name}"))
-        ):
+        for k, panel in enumerate(panels):
             data = []
+            limit = next((c for case, c in panel.limits.items() if case[1] == group), None)
+            if limit is not None:
+                data.append({**_OFFERED, **_steps(limit)})
             for contender, look in contender_looks(compared).items():
-                if (contender, group) not in courses:
+                if (contender, group) not in panel.courses:
                     continue
-                edges, means, _ = binned(courses[contender, group][k], STEPS)
                 line = {"color": look.colour, "dash": _DASHES[look.style], "shape": "hv"}
                 about = {**_about(contender, look, "scatter"), "mode": "lines", "line": line}
-                y = np.concatenate((means, means[-1:]))
-                data.append({**about, "x": _short(edges / _DAY), "y": _short(y)})
-            layout = _layout("days since the trace's origin", what)
+                data.append({**about, **_steps(panel.courses[contender, group])})
+            if not data and k > 1:
+                continue
+            layout = _layout("days since the trace's origin", panel.axis)
             layout["yaxis"]["rangemode"] = "tozero"
             caption = f"Means over {STEPS} spans of time; the first seed of each contender."
-            shown = f"{title} over time, {group}"
+            shown = f"{panel.title} over time, {group}"
             yield PageFigure(f"load-{number}-{k}", shown, caption, data, layout)
+
+
+def _steps(course: OverTime) -> dict[str, Any]:
+    """Return the coordinates of a course as steps, in days."""
+    edges, means, _ = binned(course, STEPS)
+    return {"x": _short(edges / _DAY), "y": _short(np.concatenate((means, means[-1:])))}
 
 
 def _decision_times(compared: ComparedStudy) -> PageFigure:

@@ -8,14 +8,14 @@ import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.bootstrap import Interval, mean_interval
-from hpcsched.metrics.over_time import OverTime, binned, over_time, spanning
+from hpcsched.metrics.over_time import binned
 from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.boxes import box_of, draw_box
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.decision_times import by_queue_length, decision_times
 from hpcsched.report.figure_style import INK, Look, looks
-from hpcsched.report.job_times import QUANTITIES, by_submission, system_of
-from hpcsched.report.usage import used_over_time
+from hpcsched.report.job_times import QUANTITIES, by_submission
+from hpcsched.report.load_courses import load_courses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,65 +189,39 @@ def metric_title(compared: ComparedStudy, metric: str) -> str:
 
 
 def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
-    """Return what draws the queue and the use of a resource type over time, by trace.
+    """Return what draws the load over time, by trace, as `load_courses` says.
 
-    The resource type is the first system's first, if not given. Only the first seed of each
-    contender is drawn. Raises InputError where no system has the type.
+    What a pool offers is a grey line. Raises InputError where no system has the resource type.
     """
-    name, courses = load_courses(compared, resource)
+    panels = load_courses(compared, resource)
 
     def draw(figure: "Figure") -> None:
         groups, drawn = compared.study.groups, contender_looks(compared)
-        figure.set_size_inches(_WIDTH, 1.0 + 2.8 * len(groups))
-        panels = figure.subplots(2 * len(groups), 1, squeeze=False)[:, 0]
+        figure.set_size_inches(_WIDTH, 1.0 + 1.4 * len(panels) * len(groups))
+        rows = figure.subplots(len(panels) * len(groups), 1, squeeze=False)[:, 0]
         for k, group in enumerate(groups):
-            for axes, place, what in (
-                (panels[2 * k], 0, "jobs waiting"),
-                (panels[2 * k + 1], 1, f"{name} in use [%]"),
-            ):
+            of_group = rows[len(panels) * k : len(panels) * (k + 1)]
+            for axes, panel in zip(of_group, panels, strict=True):
+                limit = next((c for case, c in panel.limits.items() if case[1] == group), None)
+                if limit is not None:
+                    edges, means, _ = binned(limit, SPANS)
+                    axes.stairs(means, edges / _DAY, baseline=None, color="0.6", linewidth=1.2)
                 for contender, look in drawn.items():
-                    if (contender, group) in courses:
-                        edges, means, _ = binned(courses[contender, group][place], SPANS)
+                    if (contender, group) in panel.courses:
+                        edges, means, _ = binned(panel.courses[contender, group], SPANS)
                         axes.stairs(
                             means, edges / _DAY, baseline=None, color=look.colour,
                             linestyle=look.line, linewidth=0.9, label=contender,
                         )  # fmt: skip
                 axes.set_ylim(bottom=0)
-                axes.set_ylabel(what)
+                axes.set_ylabel(panel.axis)
                 axes.grid(True)
                 axes.set_axisbelow(True)
-            panels[2 * k].set_title(group, fontsize=9)
-            panels[2 * k + 1].set_xlabel("days since the trace's origin")
+            of_group[0].set_title(group, fontsize=9)
+            of_group[-1].set_xlabel("days since the trace's origin")
         _legend(figure)
 
     return draw
-
-
-def load_courses(
-    compared: ComparedStudy, resource: str | None
-) -> tuple[str, Mapping[tuple[str, str], tuple[OverTime, OverTime]]]:
-    """Return a resource type, and queue and utilization in percent, by contender and trace.
-
-    As `draw_load` says.
-    """
-    types = dict.fromkeys(t for one in compared.study.runs for t in system_of(one).resource_types)
-    name = next(iter(types)) if resource is None else resource
-    if name not in types:
-        message = f"no system has {name!r}; there are: {', '.join(types)}"
-        raise InputError(Finding("unknown-resource-type", message))
-    courses: dict[tuple[str, str], tuple[OverTime, OverTime]] = {}
-    for one in compared.study.runs:
-        system, jobs = system_of(one), compared.jobs[one.name]
-        key = (one.contender, one.group)
-        if key in courses or name not in system.resource_types or not len(jobs.submits):
-            continue
-        used = used_over_time(one, name)
-        total = system.totals[system.resource_types.index(name)]
-        percent = OverTime(used.instants, 100 * used.levels / max(total, 1))
-        span = (int(jobs.submits.min()), int(jobs.ends.max()))
-        queue = over_time(jobs.submits, jobs.starts)
-        courses[key] = (spanning(queue, *span), spanning(percent, *span))
-    return name, courses
 
 
 def draw_decision_times(compared: ComparedStudy) -> Draw:

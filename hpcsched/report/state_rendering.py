@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hpcsched.results.run_state import ResourceState, RunState
+from hpcsched.results.run_state import PoolState, ResourceState, RunState
 
 DOING = {
     "preparing": "preparing",
@@ -36,6 +36,11 @@ def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
         )
     for name, resource in state.resources.items():
         yield name, _resource(resource)
+    for name, pool in state.pools.items():
+        drawn, offered = amount(pool.drawn), amount(pool.capacity)
+        yield name, f"{drawn} drawn, of {offered} offered ({_drawn(pool)})"
+    if state.nodes is not None:
+        yield "nodes", f"{state.nodes.down:,} of {state.nodes.count:,} out of service"
 
 
 def state_line(state: RunState) -> str:
@@ -48,6 +53,11 @@ def state_line(state: RunState) -> str:
     parts.append(f"{state.waiting:,} waiting, {state.running:,} running, {state.ended:,} ended")
     free = (f"{name} {_free(resource)}" for name, resource in state.resources.items())
     parts.append(f"free: {', '.join(free)}")
+    if state.pools:
+        drawn = (f"{name} {_drawn(pool)}" for name, pool in state.pools.items())
+        parts.append(f"drawn: {', '.join(drawn)}")
+    if state.nodes is not None:
+        parts.append(f"{state.nodes.down:,} nodes out of service")
     times = state.decision_time
     if times.mean is not None and times.last is not None:
         parts.append(f"decisions: mean {real(times.mean)}, last {real(times.last)}")
@@ -94,3 +104,7 @@ def _resource(resource: ResourceState) -> str:
 
 def _free(resource: ResourceState) -> str:
     return f"{resource.free / resource.capacity:.1%}" if resource.capacity else "none"
+
+
+def _drawn(pool: PoolState) -> str:
+    return f"{pool.drawn / pool.capacity:.1%}" if pool.capacity else "none is offered"

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.metrics.pools import pool_figures
+from hpcsched.metrics.tables import Column
 from hpcsched.results.files import POOLS
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.schema import pools_schema
@@ -95,17 +96,27 @@ def pool_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:
 
     Raises InputError where `pools.parquet` is damaged.
     """
-    table = ParquetTable(folder / POOLS)
     names = [pool.name for pool in system.pools]
-    columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]
-    parts = [np.concatenate(column) for column in zip(*table.batches(*columns), strict=True)]
-    if not parts:
-        parts = [np.empty(0, dtype=np.int64)] * len(columns)
-    time, drawn, offered = parts[0], parts[1 : 1 + len(names)], parts[1 + len(names) :]
+    time, drawn, offered = pool_levels(folder, names)
     return {
         name: pool_figures(time, of_pool, cap)._asdict()
         for name, of_pool, cap in zip(names, drawn, offered, strict=True)
     }
+
+
+def pool_levels(
+    folder: Path, names: Sequence[str]
+) -> tuple[Column, Sequence[Column], Sequence[Column]]:
+    """Return the times at which anything changed, `[K]`, and what was drawn and offered from then.
+
+    Both are `[P][K]`, by pool as named. Raises InputError where `pools.parquet` is damaged.
+    """
+    table = ParquetTable(folder / POOLS)
+    columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]
+    parts = [np.concatenate(column) for column in zip(*table.batches(*columns), strict=True)]
+    if not parts:
+        parts = [np.empty(0, dtype=np.int64)] * len(columns)
+    return parts[0], parts[1 : 1 + len(names)], parts[1 + len(names) :]
 
 
 def _level_columns(levels: Sequence[_Level], schema: pa.Schema) -> list[pa.Array]:

@@ -32,7 +32,9 @@ class DecisionTimes(BaseModel):
 
 
 class ResourceState(BaseModel):
-    """A resource type: its capacity, and what no running job holds, in amounts as declared.
+    """A resource type: its capacity, and what is free of it, in amounts as declared.
+
+    Free is what is in service and held by no running job.
 
     `utilization_last_day` is the share of the capacity that jobs held over the last simulated day,
     or since the first submission if that was later; None where no time has passed.
@@ -45,6 +47,24 @@ class ResourceState(BaseModel):
     utilization_last_day: float | None
 
 
+class PoolState(BaseModel):
+    """A pool: what it offers, and what running jobs draw from it, which may be more for a while."""
+
+    model_config = ConfigDict(frozen=True)
+
+    capacity: int
+    drawn: int
+
+
+class NodesState(BaseModel):
+    """How many nodes there are, and how many of them are out of service, for whatever reason."""
+
+    model_config = ConfigDict(frozen=True)
+
+    count: int
+    down: int
+
+
 class RunState(BaseModel):
     """The content of `state.json`.
 
@@ -53,6 +73,7 @@ class RunState(BaseModel):
     and `running` are in the system and `ended` have left it, rejected ones included.
     `progress` goes from 0 to 1: of the jobs that the scenario asks for, where it says how many, and
     else of the trace, as far as it has been read; None where that is not known.
+    `pools` and `nodes` are there where the scenario has pools, or outages.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -72,6 +93,8 @@ class RunState(BaseModel):
     rounds: int
     decision_time: DecisionTimes
     resources: dict[str, ResourceState]
+    pools: dict[str, PoolState] = {}
+    nodes: NodesState | None = None
 
     def age(self) -> float:
         """Return how many real seconds ago the state was written, by the clock of this machine."""

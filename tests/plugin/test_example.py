@@ -23,6 +23,8 @@ predictor: {name: user-mean, history: 2}
 dispatcher:
   name: lottery
   ticket_every: 1min
+  allocator: coolest
+observers: [temperature]
 """
 
 
@@ -81,6 +83,8 @@ def test_example(tmp_path: Path) -> None:
     assert [(p["kind"], p["name"], p["version"]) for p in ours] == [
         ("predictor", "user-mean", "0.1.0"),
         ("dispatcher", "lottery", "0.1.0"),
+        ("allocator", "coolest", "0.1.0"),
+        ("observer", "temperature", "0.1.0"),
     ]
     schema = json.loads(environment.hpcsched("schema"))
     described = schema["definitions"]["DispatcherLottery"]["properties"]["ticket_every"]

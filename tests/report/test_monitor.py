@@ -7,6 +7,8 @@ import pytest
 from hpcsched.dispatching.decision import Decision
 from hpcsched.report.monitor import DAY, Monitor
 from hpcsched.results.run_state import RunState
+from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from tests.builders import alike, lists, replay, traced
@@ -75,6 +77,36 @@ def test_counts_and_what_is_free() -> None:
     assert times.mean and times.last and times.longest
     assert 0 < times.mean <= times.longest
     assert times.last == third.decision_time.last
+
+
+def test_pools_and_outages() -> None:
+    """Node 0 is serviced from 10 to 30, and power falls from 100 to 60 W until 50.
+
+    A core draws 20 W and a node 5 W. Job 1 runs on both nodes from 0 to 10, and job 2 on node 1
+    from 10 to 40. What is out of service is not free.
+    """
+    power = Pool("power", 100, Draw({"core": 20}, per_node=5), (Change(10, 60), Change(50, 100)))
+    system = System((NodeGroup("node", 2, {"core": 2}),), {}, (power,))
+    service = Outages((Outage(10, 30, (0,), "maintenance", "service"),))
+    view = Shown()
+    monitor = Monitor("followed", system, Trace(), [view], outages=service)
+    jobs = [traced(1, 0, 4, 10), traced(2, 1, 1, 30), traced(3, 20, 2, 5)]
+    replay(system, lists(), jobs, [monitor], outages=service)
+    monitor.close()
+    seen = [
+        (
+            s.now,
+            s.nodes and s.nodes.down,
+            s.resources["core"].free,
+            (s.pools["power"].drawn, s.pools["power"].capacity),
+        )
+        for s in view.states
+    ]
+    assert seen[0] == (None, 0, 4, (0, 100))
+    assert seen[1] == (0, 0, 0, (90, 100))
+    assert (10, 1, 1, (25, 60)) in seen
+    assert seen[-1][1:] == (0, 4, (0, 60))
+    assert all(s.nodes and s.nodes.count == 2 for s in view.states)
 
 
 def test_the_last_day_alone_counts() -> None:

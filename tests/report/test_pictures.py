@@ -15,8 +15,12 @@ from hpcsched.report import pictures
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figure_style import STYLE, colours_of, looks
 from hpcsched.report.gantt_picture import draw_gantt
+from hpcsched.report.page_figures import page_figures
 from hpcsched.report.picture_files import write_picture
 from hpcsched.report.pictures import Draw
+from hpcsched.report.study_tables import TABLES
+from hpcsched.runner import run
+from hpcsched.scenario import load_scenario
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 
 DRAWINGS: dict[str, Callable[[ComparedStudy], Draw]] = {
@@ -112,6 +116,49 @@ def test_load(tmp_path: Path) -> None:
     assert max(above.patches[0].get_data().values) == 4
     assert max(below.patches[0].get_data().values) == 100
     assert below.get_xlabel() == "days since the trace's origin"
+
+
+def test_load_of_pools_and_outages(tmp_path: Path) -> None:
+    """Below come what is drawn from a pool beside what it offers, and nodes out of service.
+
+    Two jobs of a core draw 10 W each: from 0 to 86400 s and from 43200 s to 86400 s. A node is
+    serviced for the first half of that day, and the cap falls from 30 to 20 W with its end.
+    """
+    (tmp_path / "jobs.swf").write_text(
+        "".join(
+            f"{k} {submit} -1 {time} 1 -1 -1 1 {time} -1 1 1 1 1 1 1 -1 -1\n"
+            for k, submit, time in ((1, 0, 86_400), (2, 43_200, 43_200))
+        )
+    )
+    (tmp_path / "both.yaml").write_text(
+        """\
+name: both
+system:
+  groups: [{name: node, count: 3, resources: {core: 1}}]
+  pools:
+    - {name: power, capacity: 30, draw: {per: {core: 10}}, changes: [{at: 12h, capacity: 20}]}
+outages:
+  maintenance: [{name: service, nodes: [node-2], start: 0, duration: 12h}]
+trace: {source: swf, path: jobs.swf, unit: {core: 1}}
+dispatcher: easy
+"""
+    )
+    result = run(load_scenario(tmp_path / "both.yaml"), tmp_path / "run")
+    compared = tables_of([result.directory.path])
+    axes = drawn(pictures.draw_load(compared, None)).axes
+    assert [one.get_ylabel() for one in axes] == [
+        "jobs waiting", "core in use [%]", "power drawn", "nodes out of service",
+    ]  # fmt: skip
+    offered, power = (patch.get_data() for patch in axes[2].patches)
+    assert (list(offered.values), list(offered.edges)) == ([30, 20], [0, 0.5, 1])
+    assert (list(power.values), list(power.edges)) == ([10, 20], [0, 0.5, 1])
+    (down,) = (patch.get_data() for patch in axes[3].patches)
+    assert (list(down.values), list(down.edges)) == ([1, 0], [0, 0.5, 1])
+    table = TABLES["load"](compared)
+    means = {row[1]: row[3] for row in table.rows}
+    assert (means["drawn from power"], means["out of service"]) == (15, 0.5)
+    titles = [figure.title for figure in page_figures(compared)]
+    assert "Drawn from power over time, jobs" in titles, titles
 
 
 def test_decision_times(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from hpcsched.results.run_process import this_process
 from hpcsched.results.run_state import (
     STATE_FORMAT,
     DecisionTimes,
+    NodesState,
+    PoolState,
     ResourceState,
     RunState,
     instant,
@@ -47,6 +49,31 @@ def test_line() -> None:
     assert state_line(STATE) == (
         "looked-at: replaying; 25.0%; at day 2 03:04:05; 3 waiting, 7 running, 1,000 ended;"
         " free: core 25.0%, mem 25.0%; decisions: mean 0.5 ms, last 2 ms"
+    )
+
+
+def with_pools_and_outages() -> RunState:
+    """Return the state of a system with two pools, one of which offers nothing, and outages."""
+    pools = {
+        "power": PoolState(capacity=6000, drawn=4500),
+        "licence": PoolState(capacity=0, drawn=2),
+    }
+    nodes = NodesState(count=1200, down=3)
+    return fresh().model_copy(update={"pools": pools, "nodes": nodes})
+
+
+def test_pools_and_nodes_out_of_service() -> None:
+    """They have a row each on the screen and a part each of the line, where there are any."""
+    state = with_pools_and_outages()
+    rows = [" ".join(row.split()) for row in on_screen(state).splitlines()]
+    assert rows[-3:] == [
+        "power 4,500 drawn, of 6,000 offered (75.0%)",
+        "licence 2 drawn, of 0 offered (none is offered)",
+        "nodes 3 of 1,200 out of service",
+    ]
+    assert (
+        "; drawn: power 75.0%, licence none is offered; 3 nodes out of service; decisions"
+        in state_line(state)
     )
 
 

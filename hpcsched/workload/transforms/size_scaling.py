@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from hpcsched.parameters import Params
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.transform import TransformAccount
 from hpcsched.workload.transforms.context import Context
 from hpcsched.workload.transforms.own_draws import own_share
@@ -33,7 +33,7 @@ class ScaleSizesParams(Params):
 
 
 class ScaleSizes:
-    """Multiplies the units of each job.
+    """Multiplies the units of each job, and with them what the trace says that it draws from pools.
 
     A job with another number of units than before counts as `size_scaled`. One that does not fit
     any more is clipped or skipped as `scaled_too_large`.
@@ -62,7 +62,7 @@ class ScaleSizes:
                 yield traced
             else:
                 account.change("size_scaled")
-                yield TracedJob(job._replace(units=units), run_time)
+                yield TracedJob(_sized(job, units), run_time)
 
     def _scaled(self, units: int, job_id: int) -> int:
         exact = units * self._params.factor
@@ -72,3 +72,13 @@ class ScaleSizes:
         # Half a unit is rounded up, and no part of one never is.
         up = exact - whole > bound if drawn else exact - whole >= bound
         return max(whole + up, 1)
+
+
+def _sized(job: Job, units: int) -> Job:
+    """Return a job of so many units; what it draws from pools is as much for each as before.
+
+    Where the trace tells a draw that its units do not share evenly, it is rounded up, so that no
+    job draws nothing that drew something.
+    """
+    drawn = tuple((pool, -(-amount * units // job.units)) for pool, amount in job.pool_requests)
+    return job._replace(units=units, pool_requests=drawn)
