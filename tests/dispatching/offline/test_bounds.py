@@ -27,7 +27,7 @@ from tests.strategies import mixed_workloads, tries, uniform_workloads
 _ROUNDING = 1e-9
 
 
-@tries(60)
+@tries(20)
 @given(uniform_workloads("exact", max_jobs=5, shortest=1), st.sampled_from(sorted(REGULAR)))
 def test_no_order_beats_the_bound_and_none_beats_what_is_proved(workload, name: str) -> None:
     """Of so few jobs every order is tried; the plan is as good as the best where it says so."""
