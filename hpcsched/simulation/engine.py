@@ -27,7 +27,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from math import inf
-from operator import attrgetter
 from time import perf_counter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -46,6 +45,7 @@ from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.check import check_allocation, check_reasons
 from hpcsched.simulation.dependencies import Dependencies
 from hpcsched.simulation.downtime import Downtime
+from hpcsched.simulation.foreseeing import EndsForeseen, Forecasts
 from hpcsched.simulation.latency import Latency, LatencyAccount
 from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.observer import Observer
@@ -66,8 +66,6 @@ from hpcsched.system.space import OvercommitError
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
-
-_predicted_end = attrgetter("predicted_end_time")
 
 
 class Parts(NamedTuple):
@@ -130,9 +128,6 @@ class Simulation:
         self._waiting_units: Counter[tuple[int, ...]] = Counter()
         # By the end predicted at submission, which is the first field of a running job.
         self._running: list[RunningJob] = []
-        # Those that have outlived it, as dispatchers were last shown them, with a corrected end.
-        self._corrected: dict[int, RunningJob] = {}
-        self._correct = parts.correction.correct
         self._ends: list[tuple[int, int, RunningJob, JobState]] = []
         self._trace: Iterator[TracedJob] = iter(())
         self._upcoming: TracedJob | None = None
@@ -155,7 +150,8 @@ class Simulation:
         self._active = 0
         self._no_flight = _Flight(0, False, (0,) * len(parts.system.resource_types))
         self.stopped = False
-        self._forecast = _forecaster(parts.predictor)
+        self._forecasts = Forecasts(parts.predictor)
+        self._ends_foreseen = EndsForeseen(parts.correction)
         self._observe = parts.predictor.observe
         self._submitted = _handlers(parts.observers, "job_submitted")
         self._started = [
@@ -322,7 +318,7 @@ class Simulation:
             job.submit_time,
             job.units,
             job.unit_request,
-            self._predict(job, run_time),
+            self._forecasts.of(job, run_time),
             self._system.demand(job.units, job.unit_request),
             job,
         )
@@ -350,20 +346,6 @@ class Simulation:
         """Say whether a job could ever run beside no other for all that pools offer."""
         pools = self._pools
         return pools is None or pools.admits(waiting.job, waiting.predicted_run_time)
-
-    def _predict(self, job: Job, run_time: int) -> int:
-        try:
-            predicted = self._forecast(job, run_time)
-        except Exception as error:
-            raise self._predictor_fault(job, f"raised {type(error).__name__}: {error}") from error
-        if type(predicted) is not int:
-            found = f"expected a whole number of seconds, found {predicted!r}"
-            raise self._predictor_fault(job, found)
-        return predicted if predicted > 0 else 1
-
-    def _predictor_fault(self, job: Job, what: str) -> PluginError:
-        predictor = type(self._parts.predictor).__name__
-        return PluginError(f"predictor {predictor}, job {job.job_id}: {what}")
 
     def _hold_round(self) -> bool:
         """Ask for a decision and carry it out; return whether another round is due at once."""
@@ -445,7 +427,7 @@ class Simulation:
             self._now,
             self._round,
             queue,
-            self._snapshot_running(self._now),
+            self._ends_foreseen.of(self._running, self._now),
             self._system,
             self._parts.objective,
             *self._occupancy.snapshot(),
@@ -485,41 +467,6 @@ class Simulation:
             passed = self._now - since
             lost = tuple([sum_ + amount * passed for sum_, amount in zip(lost, idle, strict=True)])
         return _Flight(seconds, changed, lost)
-
-    def _snapshot_running(self, now: int) -> tuple[RunningJob, ...]:
-        """Return the running jobs by predicted end, which is corrected where it has passed.
-
-        `_running` keeps the order of the first predictions, so that jobs are found in it.
-        """
-        running = self._running
-        if not running or running[0].predicted_end_time > now:
-            return tuple(running)
-        overdue = bisect_left(running, (now + 1,))
-        shown = self._corrected
-        for job in running[:overdue]:
-            corrected = shown.get(job.job_id)
-            if corrected is None or corrected.predicted_end_time <= now:
-                shown[job.job_id] = self._foresee_end(job, now)
-        jobs = [*(shown[job.job_id] for job in running[:overdue]), *running[overdue:]]
-        jobs.sort(key=_predicted_end)
-        return tuple(jobs)
-
-    def _foresee_end(self, running: RunningJob, now: int) -> RunningJob:
-        """Return a running job that has outlived all predictions with a corrected end."""
-        waiting, elapsed = running.waiting, now - running.start_time
-        try:
-            run_time = self._correct(waiting.job, waiting.predicted_run_time, elapsed)
-        except Exception as error:
-            what = f"raised {type(error).__name__}: {error}"
-            raise self._correction_fault(waiting.job, what) from error
-        if type(run_time) is not int or run_time <= elapsed:
-            what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
-            raise self._correction_fault(waiting.job, what)
-        return running._replace(predicted_end_time=running.start_time + run_time)
-
-    def _correction_fault(self, job: Job, what: str) -> PluginError:
-        correction = type(self._parts.correction).__name__
-        return PluginError(f"correction {correction}, job {job.job_id}: {what}")
 
     def _apply(self, asked: int, decision: Decision) -> Decision:
         """Carry a decision out that was asked for at a time; return what of it was."""
@@ -642,7 +589,7 @@ class Simulation:
             self._observe(waiting.job, end_time - running.start_time)
         except Exception as error:
             what = f"raised {type(error).__name__}: {error}"
-            raise self._predictor_fault(waiting.job, what) from error
+            raise self._forecasts.fault(waiting.job, what) from error
         for follow in self._followed_ends:
             follow(running, end_time)
         self._tell_of_end(running, end_time, state)
@@ -651,7 +598,7 @@ class Simulation:
         """Have a job run no longer: give back all that it holds."""
         job = running.waiting.job
         del self._running[bisect_left(self._running, running)]
-        self._corrected.pop(job.job_id, None)
+        self._ends_foreseen.forget(job.job_id)
         self._occupancy.release(running.allocation, job)
         if self._pools is not None:
             self._pools.ended(running.allocation, job)
@@ -715,13 +662,6 @@ class Simulation:
         return DecisionError(
             f"dispatcher {self._parts.dispatcher_name}, round {self._round}: {what}"
         )
-
-
-def _forecaster(predictor: Predictor | Oracle) -> Callable[[Job, int], object]:
-    """Return what predicts a job, shown the real run time only if the predictor is an oracle."""
-    if isinstance(predictor, Oracle):
-        return predictor.foresee
-    return lambda job, _: predictor.predict(job)
 
 
 def _handlers(observers: Sequence[Observer], event: str) -> list[Callable[..., None]]:
