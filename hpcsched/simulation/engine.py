@@ -358,6 +358,8 @@ class Simulation:
         if flight is None:
             return False
         decision = self._apply(asked, decision)
+        if decision.starts:  # a job of no run time ends without an instant of its own
+            self._active = self._now
         if self._rounds or self._explained:
             record = RoundRecord(
                 self._round,

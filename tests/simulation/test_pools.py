@@ -184,6 +184,21 @@ def test_a_latency_and_pools(workload):
         audited(dispatcher, workload, latency=Latency(Fraction(3), Fraction(1, 2)))
 
 
+def test_late_starts_of_jobs_that_run_for_no_time():
+    """Every start counts as something that happened, though no end has an instant of its own.
+
+    One job fits below the cap at a time, and none in the first two seconds of each 24. Seven jobs
+    take seven rounds, of 3 seconds and half a second for each that waits, which is more than 24.
+    """
+    pool = power(2, (0, 0), (2, 1), every=24, per_node=1)
+    nodes = System((NodeGroup("node", 2, {"gpu": 1}),), {}, (pool,))
+    jobs = tuple(traced(n, 0, 1, 0) for n in range(7))
+    late = Latency(Fraction(3), Fraction(1, 2))
+    starts = replay(nodes, easy(), jobs, latency=late).start_times
+    assert sorted(starts) == list(range(7))
+    assert max(starts.values()) > 24
+
+
 class Counting(Observer):
     """Tells how many jobs were submitted and have ended."""
 
