@@ -16,6 +16,11 @@ SLOW = {
     "docs/experiments.md": ("tests/experiment",),
     "docs/instances.md": ("tests/instances", "tests/docs/test_instances_page.py"),
     "docs/offline.md": ("tests/dispatching/offline",),
+    "docs/slurm-site.md": (
+        "tests/scenario/test_slurm_example.py",
+        "tests/scenario/test_slurm_sites.py",
+    ),
+    "docs/workloads.md": ("tests/workload/synthetic",),
 }
 """Pages whose commands take long, each with the tests that show sooner that they work."""
 WITH_TRACES = [name for name in NAMES if any(b.needs_traces for b in blocks(ROOT / name))]

@@ -44,6 +44,7 @@ def page(tmp_path, monkeypatch, capsys):
     return page
 
 
+@pytest.mark.slow
 def test_the_page(page, tmp_path):
     """It has tables, the number of jobs in each class, and figures as pixels and vectors."""
     assert command.main(["--write-docs"]) == 0

@@ -225,7 +225,7 @@ def test_coarser_steps_for_solvers_of_small_numbers() -> None:
     assert task.data.cost(np.full(4, task.data.horizon)) <= 100_000
 
 
-@pytest.mark.parametrize("name", ["hcp19", "pcp19"])
+@pytest.mark.parametrize("name", ["hcp19", pytest.param("pcp19", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("overdue", [False, True])
 def test_the_versions_of_the_thesis(name: str, overdue: bool) -> None:
     """Jobs that outlive their predictions are overlooked by versions 0 and 1; none is lost."""
