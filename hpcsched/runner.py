@@ -39,9 +39,10 @@ from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.scenario.walk import blocks
-from hpcsched.simulation.engine import Parts, Simulation
+from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.occupancy import idle_system
+from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.telling import givers_among
 from hpcsched.workload.source import has_dependencies
 

@@ -20,8 +20,9 @@ from hpcsched.dispatching.heuristic.orders import (
 )
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.prediction.actual import Actual
-from hpcsched.simulation.engine import Parts, Simulation
+from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob

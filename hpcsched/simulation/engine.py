@@ -24,32 +24,25 @@ it. A start on a node that has been closed since the decision was asked for is n
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from math import inf
 from time import perf_counter
-from types import MappingProxyType
 from typing import NamedTuple
 
-from hpcsched.dispatching.additional import GivesData
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
-from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.history import FollowsJobs
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError, PluginError
-from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.corrections import OneSecond
-from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.check import check_allocation, check_reasons
 from hpcsched.simulation.dependencies import Dependencies
 from hpcsched.simulation.downtime import Downtime
 from hpcsched.simulation.foreseeing import EndsForeseen, Forecasts
-from hpcsched.simulation.latency import Latency, LatencyAccount
+from hpcsched.simulation.latency import LatencyAccount
 from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, idle_system
+from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.pool_accounts import OverdrawError, PoolAccounts
 from hpcsched.simulation.records import (
     Interruption,
@@ -60,42 +53,9 @@ from hpcsched.simulation.records import (
 )
 from hpcsched.simulation.telling import additional_data
 from hpcsched.system.allocation import Allocation
-from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.pools import NEVER
 from hpcsched.system.space import OvercommitError
-from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
-
-
-class Parts(NamedTuple):
-    """What a simulation is made of.
-
-    `uniform_request` is the unit request of every job, where that is one for all and the faster
-    pooled form of what is free may be used, which no partition may bind to nodes, and which knows
-    of no pools; None otherwise. `dispatcher_name` is for messages. `followers` are told of starts
-    and ends before observers are.
-    `latency` is what rounds are charged; None if decisions take no simulated time. `correction` is
-    asked about running jobs that have outlived their prediction. `dependencies` says that jobs may
-    wait for others to end (`Job.after`). Where there are `outages`, there is no uniform request.
-    `givers` are the observers, by name, that tell dispatchers something before each round.
-    """
-
-    system: System
-    dispatcher: Dispatcher
-    dispatcher_name: str
-    predictor: Predictor | Oracle
-    objective: Objective
-    observers: Sequence[Observer] = ()
-    uniform_request: tuple[int, ...] | None = None
-    kill_at_requested_time: bool = False
-    latency: Latency | None = None
-    correction: Correction = OneSecond()
-    partitions: Partitions = NO_PARTITIONS
-    followers: Sequence[FollowsJobs] = ()
-    dependencies: bool = False
-    outages: Outages = NO_OUTAGES
-    givers: Mapping[str, GivesData] = MappingProxyType({})
 
 
 class _Flight(NamedTuple):

@@ -8,8 +8,9 @@ from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.engine import Parts, Simulation
+from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
