@@ -79,6 +79,8 @@ class Rest:
         status, content = self._call("GET", f"{what}{query}")
         if status == http.HTTPStatus.NOT_MODIFIED and known is not None:
             return known.content
+        if query and status != http.HTTPStatus.OK:  # of nodes without a change it knows no status
+            status, content = self._call("GET", what)
         if status != http.HTTPStatus.OK:
             raise UnavailableError(f"slurmrestd: {what}: {_errors(content) or status}")
         found = content.get(what)
