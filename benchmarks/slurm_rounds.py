@@ -1,5 +1,6 @@
 """How long a live round takes on a real Slurm with many jobs waiting, reading included.
 
+    export PYTHONPATH=plugins/hpcsched-slurm/src
     python -m benchmarks.slurm_rounds [JOBS] [ROUNDS] [DISPATCHER]
 
 It starts a Slurm of 64 nodes on the loopback interface, which takes root and Debian's packages (see
@@ -15,21 +16,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+from hpcsched.assembly import assemble
+from hpcsched.live.asking import Asking
+from hpcsched.live.learning import Predictions
+from hpcsched.live.rounds import hold_round
+from hpcsched.live.site import Site
+from hpcsched.live.snapshot import Asked
+from hpcsched.scenario import load_scenario
+from hpcsched_slurm.manager import make_slurm
+from hpcsched_slurm.params import SlurmParams
+from tests.slurm.cluster import NodeKind, SlurmCluster, missing
+from tests.slurm.workload import sleep_jobs
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "plugins" / "hpcsched-slurm" / "src"))
-
-from hpcsched.assembly import assemble  # noqa: E402
-from hpcsched.live.asking import Asking  # noqa: E402
-from hpcsched.live.learning import Predictions  # noqa: E402
-from hpcsched.live.rounds import hold_round  # noqa: E402
-from hpcsched.live.site import Site  # noqa: E402
-from hpcsched.live.snapshot import Asked  # noqa: E402
-from hpcsched.scenario import load_scenario  # noqa: E402
-from hpcsched_slurm.manager import make_slurm  # noqa: E402 (the path comes first)
-from hpcsched_slurm.params import SlurmParams  # noqa: E402
-from tests.slurm.cluster import NodeKind, SlurmCluster, missing  # noqa: E402
-from tests.slurm.workload import sleep_jobs  # noqa: E402
-
 NODES = (NodeKind("c[1-32]", 16, 64000), NodeKind("g[1-32]", 8, 128000, 4))
 SCENARIO = """
 name: rounds

@@ -45,8 +45,8 @@ class BatsimParams(RecordPolicies):
     )
     unsorted: Literal["error", "skip", "sort"] = Field(
         "sort",
-        description="What to do with a job submitted before its predecessor; to sort, which Batsim"
-        " does too, all jobs are held in memory first.",
+        description="What to do with a job submitted before its predecessor; to sort, all jobs are"
+        " held in memory first.",
     )
     other_profile: Literal["skip", "error"] = Field(
         "skip",
