@@ -1,5 +1,6 @@
 """The loop that looks at a cluster, asks a dispatcher, and advises or places jobs."""
 
+import math
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -113,16 +114,21 @@ class Driver:
     ) -> None:
         """Look and answer until it is stopped, the time is over, or so many rounds were held.
 
-        With `until_idle`, until none of the jobs that are followed is left.
+        With `until_idle`, until none of the jobs that are followed is left. Looks come as a second
+        begins. Clusters tell times in whole seconds: what ended in one is so answered in the next,
+        always, and a simulation in whole seconds can do the same.
         """
         end = float("inf") if seconds is None else self._clock.now() + seconds
+        due = 0.0
         while not self.stopped:
+            now = self._clock.now()
+            self._clock.sleep(max(due, math.ceil(now)) - now)
             looked = self._clock.now()
             read = self.step()
             idle = read and not (self._following.waiting or self._following.running)
             if (until_idle and idle) or self._rounds == rounds or self._clock.now() >= end:
                 return
-            self._clock.sleep(max(0.05, looked + self._pace.poll - self._clock.now()))
+            due = math.floor(looked) + self._pace.poll
 
     def step(self) -> bool:
         """Look once, and hold a round if one is due; return whether the cluster could be read."""

@@ -39,8 +39,8 @@ def replay_live(
 ) -> StartDifferences:
     """Simulate the jobs of a live run with the dispatcher of a scenario; compare start times.
 
-    `latency` is what a round is charged, in seconds: the time that a real cluster takes from an end
-    to the start that answers it. Raises InputError where the run cannot be read or no job ended.
+    `latency` is the time that a real cluster takes from a job's arrival or end to the start that
+    answers it, in seconds. Raises InputError where the run cannot be read or no job ended.
     """
     directory = RunDirectory.open(live)
     jobs = (live / JOBS).absolute()
@@ -51,14 +51,15 @@ def replay_live(
     patience = loaded.live.patience
     first = pc.min(directory.rounds.read("now")["now"]).as_py()
     begin = "" if first is None else f", submitted_from: {first}"
-    charged = f"{{fixed: {latency}}}" if latency else "null"
     given = [
         *overrides,
-        f"trace={{source: run, path: {_quoted(str(jobs))}{begin}}}",
+        f"trace={{source: run, path: {_quoted(str(jobs))}, noticed_after: {latency}{begin}}}",
         # The nodes of a unit matter here, and pooled units have none.
         "simulation.pooling=false",
         "live=null",
-        f"simulation.dispatch_latency={charged}",
+        # Run times are what they were, and a look takes a moment of its own.
+        "simulation.kill_at_requested_time=false",
+        "simulation.dispatch_latency=null",
     ]
     simulated = load_scenario(scenario, given)
     result = run(simulated, out, force=force, around=lambda inner: Spreading(inner, patience))

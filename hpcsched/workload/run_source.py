@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import InputPath, Params
+from hpcsched.parameters import Duration, InputPath, Params
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
@@ -47,6 +47,11 @@ class RunSourceParams(Params):
         description="Jobs that were submitted before this second are taken as submitted then: a"
         " live run knows of its first jobs only when it begins.",
     )
+    noticed_after: Duration = Field(
+        default=0,
+        description="Seconds that submit times and ends come later by: so much later does a live"
+        " run notice them.",
+    )
 
 
 class RunSource:
@@ -59,6 +64,7 @@ class RunSource:
         self._path = Path(params.path)
         self._system = system
         self._from = params.submitted_from
+        self._noticed_after = params.noticed_after
         self.account = TraceAccount()
         self.fraction_read: float | None = None
 
@@ -79,6 +85,8 @@ class RunSource:
                 theirs = ", ".join(row["unit_request"])
                 raise self._fault(f"its jobs ask for {theirs}; the system has others")
             self.account.submitted += 1
+            row["run_time"] += self._noticed_after
+            row["submit_time"] += self._noticed_after
             if self._from is not None:
                 row["submit_time"] = max(row["submit_time"], self._from)
             yield _traced(row, self._system)

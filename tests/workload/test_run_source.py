@@ -38,6 +38,9 @@ def test_the_same_jobs(jobs_file: Path) -> None:
     assert (source.account.read, source.account.submitted) == (5, 5)
     later = RunSource(RunSourceParams(path=str(jobs_file), submitted_from=3), SYSTEM)
     assert [job.submit_time for job, _ in later.jobs()] == [3, 3, 3, 4, 5]
+    params = RunSourceParams(path=str(jobs_file), submitted_from=4, noticed_after=2)  # type: ignore[arg-type]
+    noticed = [(job.submit_time, run) for job, run in RunSource(params, SYSTEM).jobs()]
+    assert noticed == [(4, 3), (4, 4), (5, 5), (6, 6), (7, 7)]
 
 
 def test_another_system(jobs_file: Path) -> None:
