@@ -28,13 +28,14 @@ test: $(VENV)/installed-dev ## The tests, without the slow ones; see pyproject.t
 	$(BIN)/pytest -n auto
 
 test-all: export HPCSCHED_EXAMPLES ?= 1
-test-all: $(VENV)/installed-dev ## All tests, and twice as many examples of each property
+test-all: $(VENV)/installed-dev ## All tests, and four times as many examples of each property
 	$(BIN)/pytest -n auto -m ""
 
 # Debian's packages for a Slurm on the loopback interface, which the tests start and end.
 SLURM_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurmrestd munge \
   slurm-wlm-basic-plugins slurm-wlm-jwt-plugin
 
+# They mostly wait: more of them at a time than there are processors, each on a Slurm of its own.
 test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, installed where that may be; or say why not
 	@if ! command -v slurmctld slurmrestd munged >/dev/null && [ "$$(id -u)" = 0 ] \
 	    && command -v apt-get >/dev/null; then \
@@ -42,7 +43,7 @@ test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, installed where that
 	    apt-get install -y -q --no-install-recommends $(SLURM_PACKAGES) \
 	    || echo "Slurm's packages could not be installed"; \
 	fi
-	HPCSCHED_TEST_SLURM=1 $(BIN)/pytest tests/slurm
+	HPCSCHED_TEST_SLURM=1 $(BIN)/pytest -n 5 --dist worksteal tests/slurm
 
 lint: $(VENV)/installed-dev ## Style and types
 	$(BIN)/ruff check .

@@ -4,9 +4,9 @@
     python -m benchmarks.slurm_dispatchers [JOBS] [DISPATCHER ...]
 
 For each dispatcher, a Slurm of six nodes is started on the loopback interface, which takes root and
-Debian's packages (see `make test-slurm`). Jobs that sleep are submitted and held, then all are left
-to the dispatcher at once; `slurm` releases them to Slurm's own backfill. What ran under a dispatcher
-of ours is simulated afterwards, and the start times are compared.
+Debian's packages (see `make test-slurm`). Jobs that sleep are submitted and held, then all are
+left to the dispatcher at once; `slurm` releases them to Slurm's own backfill. What ran under a
+dispatcher of ours is simulated afterwards, and the start times are compared.
 """
 
 import os

@@ -16,11 +16,17 @@ SLOW = {
     "docs/experiments.md": ("tests/experiment",),
     "docs/instances.md": ("tests/instances", "tests/docs/test_instances_page.py"),
     "docs/offline.md": ("tests/dispatching/offline",),
+    "docs/order-search.md": ("tests/dispatching/search",),
+    "docs/reports.md": ("tests/report",),
     "docs/slurm-site.md": (
         "tests/scenario/test_slurm_example.py",
         "tests/scenario/test_slurm_sites.py",
     ),
     "docs/workloads.md": ("tests/workload/synthetic",),
+    "docs/workloads-models.md": (
+        "tests/workload/synthetic",
+        "tests/docs/test_workloads_models_page.py",
+    ),
 }
 """Pages whose commands take long, each with the tests that show sooner that they work."""
 WITH_TRACES = [name for name in NAMES if any(b.needs_traces for b in blocks(ROOT / name))]
@@ -33,9 +39,12 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     return Reader(tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in NAMES]
-)
+def marked(names: list[str]) -> list[object]:
+    """Return pages as parameters of a test, those of `SLOW` marked as slow."""
+    return [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in names]
+
+
+@pytest.mark.parametrize("name", marked(NAMES))
 def test_page(name: str, reader: Reader) -> None:
     """Every block of the page can be run in its order, and prints what is shown."""
     for block in blocks(ROOT / name):
@@ -43,7 +52,7 @@ def test_page(name: str, reader: Reader) -> None:
             reader.run(block)
 
 
-@pytest.mark.parametrize("name", WITH_TRACES)
+@pytest.mark.parametrize("name", marked(WITH_TRACES))
 def test_page_with_traces(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks that need real traces can be run where these are at hand."""
     folder = trace(KTH_SP2).parent

@@ -77,6 +77,7 @@ def test_the_command(
     assert "mean_wait_time" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_only(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,14 +13,22 @@ from tests.instances.tables import pair, row, table
 NAMES = ("decision-variables-ratio", "decision-time-ratio", "objective-ratio", "objective-scatter")
 
 
+@pytest.fixture(scope="module")
+def drawing(tmp_path_factory):
+    """Return a pairing, the folder in which its figures were drawn, and what drawing answered."""
+    folder = tmp_path_factory.mktemp("drawing")
+    pairing = Pairing(*pair(folder))
+    return pairing, folder / "figures", draw(pairing, folder / "figures")
+
+
 def texts(path):
     """Return what is drawn as text in an SVG file: matplotlib keeps it as comments."""
     return re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"))
 
 
-def test_figures(tmp_path):
+def test_figures(drawing):
     """Each is there as PDF and SVG, whole, and says what it shows."""
-    drawn, missing = draw(Pairing(*pair(tmp_path)), tmp_path / "figures")
+    _, folder, (drawn, missing) = drawing
     assert missing == []
     assert [path.name for path in drawn] == [
         f"{name}.{kind}" for name in NAMES for kind in ("pdf", "svg")
@@ -34,7 +42,6 @@ def test_figures(tmp_path):
             root = ElementTree.parse(path).getroot()
             assert root.tag == "{http://www.w3.org/2000/svg}svg"
             assert "<image" not in path.read_text(encoding="utf-8")
-    folder = tmp_path / "figures"
     assert "decision variables: b / a" in texts(folder / "decision-variables-ratio.svg")
     assert "10 problems; left of the line, b needs less" in texts(
         folder / "decision-time-ratio.svg"
@@ -43,10 +50,9 @@ def test_figures(tmp_path):
     assert {"objective of a", "objective of b", "b better: 33.3 %"} <= set(scatter)
 
 
-def test_equal_tables_give_equal_bytes(tmp_path):
+def test_equal_tables_give_equal_bytes(drawing, tmp_path):
     """Figures carry no date and no random names."""
-    pairing = Pairing(*pair(tmp_path))
-    first, _ = draw(pairing, tmp_path / "one")
+    pairing, _, (first, _) = drawing
     second, _ = draw(pairing, tmp_path / "two")
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
 
@@ -79,7 +85,7 @@ def test_targets(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "a.parquet", "b.parquet", "objective-ratio.pdf",
     ]  # fmt: skip
-    draw(pairing, tmp_path, force=True)
+    draw(pairing, tmp_path, ["pdf"], force=True)
     assert mine.read_bytes().startswith(b"%PDF-")
     with pytest.raises(InputError, match="it is a file, not a directory"):
         draw(pairing, mine)

@@ -25,12 +25,15 @@ def evaluated(name: str) -> tuple[PredictorFigures, ...]:
     return tuple(predictor_figures(predict_trace(chosen.source.jobs(), chosen.predictors)))
 
 
-@pytest.mark.parametrize("where", LOGS)
+@pytest.mark.parametrize(
+    "where", [pytest.param(n, marks=pytest.mark.slow) if n == "kth-sp2" else n for n in LOGS]
+)
 def test_the_page(where: str) -> None:
     """Its tables are what comes out."""
     assert region(where)[1:] == figure_rows(evaluated(LOGS[where]))
 
 
+@pytest.mark.slow
 def test_the_rules_on_the_page() -> None:
     """How often each rule of `profile` answered, and how well."""
     assert region("rules")[1:] == rule_rows([evaluated(name) for name in LOGS.values()])

@@ -77,6 +77,7 @@ def test_flurries(census) -> None:
     assert source.account.skipped["flurry"] == 0
 
 
+@pytest.mark.slow
 def test_memory(census) -> None:
     """A median of 1 GiB a core on nodes of 4 GiB: one in sixteen or so is cut, by its distribution.
 

@@ -63,7 +63,14 @@ def test_sample_workloads(name: str, jobs: str) -> None:
             check_replay(dispatcher, sample.system, sample.jobs, uniform_request=request)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: type(o).__name__)
+@pytest.mark.parametrize(
+    "objective",
+    [
+        pytest.param(o, marks=() if isinstance(o, AF | AWF) else pytest.mark.slow)
+        for o in OBJECTIVES
+    ],
+    ids=lambda o: type(o).__name__,
+)
 def test_never_worse_than_the_list_plans_at_hand(objective: Any) -> None:
     """What is decided belongs to a plan that costs no more than the best list plan."""
     costs: list[tuple[float, float]] = []

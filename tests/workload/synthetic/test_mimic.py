@@ -113,7 +113,11 @@ def kth_itself(kth):
 
 @pytest.mark.parametrize(
     ("way", "seed"),
-    [("calendar", 1), pytest.param("calendar", 2, marks=pytest.mark.slow), ("progress", 1)],
+    [
+        pytest.param("calendar", 1, marks=pytest.mark.slow),
+        pytest.param("calendar", 2, marks=pytest.mark.slow),
+        ("progress", 1),
+    ],
 )
 def test_distance_from_a_real_log(way, seed, kth, kth_itself):
     """As many jobs over about the same span, by the same cycles, of the same sizes and times."""
