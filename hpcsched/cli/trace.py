@@ -89,8 +89,8 @@ def generate(
     typer.echo(f"{written.path}: {written.jobs} jobs, {written.size} bytes")
     if written.bound:
         typer.echo(
-            f"warning: {written.bound} jobs are bound to nodes or exclusive, which SWF cannot say:"
-            " written without",
+            f"warning: {written.bound} jobs are bound to nodes, exclusive or scattered, which SWF"
+            " cannot say: written without",
             err=True,
         )
 

@@ -109,6 +109,7 @@ class Decoder:
             queue_name=line.queue_name,
             partition_name=line.partition_name,
             pool_requests=line.pool_requests,
+            scatter=line.scatter,
         )
         if job.submit_time > now:
             raise ValueError(
@@ -133,8 +134,7 @@ class Decoder:
             raise ValueError(
                 f"{where}.unit_request: expected amounts of {', '.join(types)}, found {request}"
             )
-        bound = job.exclusive or job.node_groups is not None or job.allowed_nodes is not None
-        if self._request is not None and (bound or job.unit_request != self._request):
+        if self._request is not None and (job.constrained or job.unit_request != self._request):
             raise ValueError(
                 f"{where}: expected a job that asks for {list(self._request)} per unit, on any"
                 f" node, as the header says of all; found job {job.job_id}"

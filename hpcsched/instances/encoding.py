@@ -89,6 +89,8 @@ def _job(waiting: WaitingJob) -> dict[str, Any]:
         content["node_groups"] = sorted(job.node_groups)
     if job.exclusive:
         content["exclusive"] = True
+    if job.scatter:
+        content["scatter"] = True
     if job.allowed_nodes is not None:
         content["allowed_nodes"] = sorted(job.allowed_nodes)
     if job.pool_requests:

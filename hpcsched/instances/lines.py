@@ -39,6 +39,7 @@ class JobLine(Line):
     partition: Whole | None = None
     node_groups: tuple[str, ...] | None = None
     exclusive: bool = False
+    scatter: bool = False
     allowed_nodes: tuple[Node, ...] | None = None
     name: str | None = None
     queue_name: str | None = None

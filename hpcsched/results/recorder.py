@@ -83,6 +83,7 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
         pa.array(groups, pa.list_(pa.string())),
         pa.array(allowed, pa.list_(pa.int32())),
         pa.array(job["exclusive"], pa.bool_()),
+        pa.array(job["scatter"], pa.bool_()),
         nodes,
         node_units,
         whole(requeues),

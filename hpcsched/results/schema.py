@@ -58,6 +58,7 @@ def jobs_schema(system: System) -> pa.Schema:
             ("node_groups", pa.list_(pa.string())),
             ("allowed_nodes", pa.list_(pa.int32())),
             pa.field("exclusive", pa.bool_(), nullable=False),
+            pa.field("scatter", pa.bool_(), nullable=False),
             ("nodes", pa.list_(pa.int32())),
             ("node_units", pa.list_(pa.int32())),
             pa.field("requeues", whole, nullable=False),

@@ -33,6 +33,13 @@ def check_allocation(
         raise ValueError(f"expected an allocation, found {type(allocation).__name__}")
     if placed != job.units:
         raise ValueError(f"expected {job.units} units to be placed, found {placed}")
+    if job.scatter:
+        for node, count in zip(allocation.nodes, allocation.units, strict=True):
+            if count > 1:
+                raise ValueError(
+                    f"expected each unit on a node of its own, found {count} units on node"
+                    f" {system.node_name(node)}"
+                )
     return allocation
 
 

@@ -210,7 +210,7 @@ class Downtime:
     ) -> tuple[frozenset[int] | None, int]:
         """Return the nodes that are open to a job, and how many of its units fit on them."""
         own = job.allowed_nodes
-        key = of, job.unit_request, job.node_groups, own, job.exclusive
+        key = of, job.unit_request, job.node_groups, own, job.exclusive, job.scatter
         known = self._rooms.get(key)
         if known is None:
             allowed = open_.nodes if own is None else own & open_.nodes

@@ -149,7 +149,7 @@ class Limits:
         return min(job.units, self._room(job).nodes)
 
     def _room(self, job: Job) -> _Room:
-        shape = job.unit_request, job.node_groups, job.allowed_nodes
+        shape = job.unit_request, job.node_groups, job.allowed_nodes, job.scatter
         room = self._rooms.get(shape)
         if room is None:
             fits = units_that_fit(self._system, self._system.capacity.T, job)

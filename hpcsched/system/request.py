@@ -25,3 +25,7 @@ class Request(Protocol):
     @property
     def exclusive(self) -> bool:
         """Whether no other job may use a node while this one does."""
+
+    @property
+    def scatter(self) -> bool:
+        """Whether each unit needs a node of its own, which units of other jobs may use too."""

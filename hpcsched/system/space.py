@@ -28,7 +28,8 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     """Return how many units of the request each node can hold, `[N]`.
 
     `available` is what is free, by resource type and node, `[R, N]`; over `T` steps in time it is
-    `[R, T, N]`, and the answer `[T, N]`. An exclusive request fits only on idle nodes.
+    `[R, T, N]`, and the answer `[T, N]`. An exclusive request fits only on idle nodes, and of a
+    scattered one at most one unit fits on a node.
     """
     fits: IntArray | None = None
     for row, amount in zip(available, request.unit_request, strict=True):
@@ -37,6 +38,8 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
             fits = room if fits is None else np.minimum(fits, room)
     if fits is None:
         raise ValueError("a unit must ask for at least one resource type")
+    if request.scatter:
+        fits = np.minimum(fits, 1)
     if request.exclusive:
         capacity = system.capacity.T if available.ndim == 2 else system.capacity.T[:, np.newaxis]
         fits = np.where((available == capacity).all(axis=0), fits, 0)
@@ -58,6 +61,7 @@ class _Unit(NamedTuple):
     node_groups: frozenset[str] | None = None
     allowed_nodes: frozenset[int] | None = None
     exclusive: bool = False
+    scatter: bool = False
 
 
 def slots_per_node(system: System, unit_request: tuple[int, ...]) -> IntArray:
@@ -65,9 +69,13 @@ def slots_per_node(system: System, unit_request: tuple[int, ...]) -> IntArray:
     return units_that_fit(system, system.capacity.T, _Unit(unit_request))
 
 
-def room_for(system: System, unit_request: tuple[int, ...]) -> int:
-    """Return how many units with this request the whole system can hold when nothing runs."""
-    return int(slots_per_node(system, unit_request).sum())
+def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = False) -> int:
+    """Return how many units with this request the whole system can hold when nothing runs.
+
+    With `scatter` that is one on each node that can hold a unit.
+    """
+    unit = _Unit(unit_request, scatter=scatter)
+    return int(units_that_fit(system, system.capacity.T, unit).sum())
 
 
 def held_amounts(

@@ -77,6 +77,7 @@ def _columns(records: Sequence[JobRecord], system: System) -> RunColumns:
         predicted_run_time=np.array([r.predicted_run_time for r in records], dtype=np.int64),
         demand=[record.demand for record in records],
         exclusive=np.array([job.exclusive for job in jobs], dtype=np.bool_),
+        scatter=np.array([job.scatter for job in jobs], dtype=np.bool_),
         state=np.array([record.state for record in records], dtype=np.str_),
         rejected_by=np.array([record.rejected_by or "" for record in records], dtype=np.str_),
         has_start=np.array([record.start_time is not None for record in records], dtype=np.bool_),

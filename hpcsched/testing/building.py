@@ -22,7 +22,7 @@ from hpcsched.workload.job import Job, TracedJob
 
 _NUMBERS = ("submit_time", "units", "requested_time")
 _OPTIONAL_NUMBERS = ("user", "group", "application", "queue", "partition")
-_BOUNDS = ("node_groups", "allowed_nodes", "exclusive")
+_BOUNDS = ("node_groups", "allowed_nodes", "exclusive", "scatter")
 _JOB_COLUMNS = ("job_id", "run_time", *_NUMBERS, *_OPTIONAL_NUMBERS, *_BOUNDS)
 _PROBLEM_COLUMNS = ("start_time", "predicted_run_time")
 
@@ -39,7 +39,7 @@ def make_jobs(system: System, table: str) -> list[TracedJob]:
     other. It is submitted at 0 and has one unit unless the table says otherwise. Columns called as
     the system's resource types say what a unit asks for; without any, it is one of the first type.
     `node_groups` are names and `allowed_nodes` node numbers with commas between them; `exclusive`
-    is `yes` or `no`. Raises ValueError for a table that cannot be read.
+    and `scatter` are `yes` or `no`. Raises ValueError for a table that cannot be read.
     """
     return [_job(system, row) for row in _rows(system, table, _JOB_COLUMNS)]
 
@@ -83,7 +83,7 @@ def make_problem(
 def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
     """Return the unit request of all jobs; raises ValueError where there is not one for all."""
     requests = {job.unit_request for job in jobs}
-    if len(requests) != 1 or any(map(_bound, jobs)):
+    if len(requests) != 1 or any(job.constrained for job in jobs):
         raise ValueError("pooled: expected jobs that all ask for the same, on any node")
     return requests.pop()
 
@@ -107,10 +107,6 @@ def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapp
         yield row
 
 
-def _bound(job: Job) -> bool:
-    return job.exclusive or job.node_groups is not None or job.allowed_nodes is not None
-
-
 def _job(system: System, row: Mapping[str, str]) -> TracedJob:
     given = {"submit_time": "0", "units": "1", "requested_time": row.get("run_time", ""), **row}
     numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
@@ -123,6 +119,7 @@ def _job(system: System, row: Mapping[str, str]) -> TracedJob:
         node_groups=None if groups is None else frozenset(groups.split(",")),
         allowed_nodes=None if nodes is None else frozenset(map(int, nodes.split(","))),
         exclusive=row.get("exclusive") == "yes",
+        scatter=row.get("scatter") == "yes",
         **numbers,
         **optional,
     )

@@ -42,6 +42,7 @@ class _Wish(NamedTuple):
     exclusive: bool = False
     allowed_nodes: frozenset[int] | None = None
     units: int = 1
+    scatter: bool = False
 
 
 def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ...]:
@@ -49,8 +50,8 @@ def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ..
 
     They are `one-slot` (nodes that hold one unit), `several-slots` (nodes that hold several, with
     leftovers), and `mixed` (unlike requests of several resource types on unlike nodes, some jobs
-    bound to node groups or single nodes, some exclusive). Jobs come in bursts; some run for no time
-    at all, some longer than requested.
+    bound to node groups or single nodes, some exclusive, some scattered). Jobs come in bursts; some
+    run for no time at all, some longer than requested.
     """
     return (
         SampleWorkload("one-slot", ONE_SLOT, _jobs(ONE_SLOT, _core, seed, count), True),
@@ -73,10 +74,12 @@ def _anything(random: Random) -> _Wish:
     request = random.choice([(1, 0, 0), (4, 4, 0), (8, 16, 0), (0, 12, 0), (2, 8, 1), (3, 24, 0)])
     groups = random.choice([None, None, None, frozenset({"gpu"}), frozenset({"gpu", "fat"})])
     exclusive = random.random() < 0.15
+    scatter = random.random() < 0.2
     if groups is None and random.random() < 0.2:
         able = [n for n, has in enumerate(MIXED.capacity) if (has >= request).all()]
-        return _Wish(request, None, exclusive, frozenset(random.sample(able, (len(able) + 1) // 2)))
-    return _Wish(request, groups, exclusive)
+        nodes = frozenset(random.sample(able, (len(able) + 1) // 2))
+        return _Wish(request, None, exclusive, nodes, scatter=scatter)
+    return _Wish(request, groups, exclusive, scatter=scatter)
 
 
 def _jobs(
@@ -105,5 +108,6 @@ def _job(job_id: int, submit_time: int, system: System, wish: _Wish, random: Ran
         node_groups=wish.node_groups,
         allowed_nodes=wish.allowed_nodes,
         exclusive=wish.exclusive,
+        scatter=wish.scatter,
     )
     return TracedJob(job, run_time)

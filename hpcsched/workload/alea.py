@@ -75,6 +75,7 @@ class _Shape(NamedTuple):
     units: int = 1
     node_groups: frozenset[str] | None = None
     exclusive: bool = False  # which makes no difference where nothing runs
+    scatter: bool = False  # which no log of Alea says
 
 
 class AleaSource(RecordSource):

@@ -9,8 +9,10 @@ class Job(NamedTuple):
     The job asks for `units` identical units of `unit_request` each (amounts in the order of the
     system's resource types); a unit runs on one node, and several units may share a node.
     `node_groups` names the groups and `allowed_nodes` the numbers of the nodes that it may run on
-    (None: any), and `exclusive` keeps other jobs off its nodes. Times are seconds. What a trace
-    does not tell is None; `queue_name` and `partition_name` are what the trace calls the numbers.
+    (None: any), and `exclusive` keeps other jobs off its nodes. `scatter` has each unit on a node
+    of its own, beside units of other jobs if they fit (PBS: `place=scatter`). Times are seconds.
+    What a trace does not tell is None; `queue_name` and `partition_name` are what the trace calls
+    the numbers.
 
     `after` has the numbers of jobs that must have left the system before it may start, and
     `think_time` the seconds that must have passed since the last of them did. What gives such jobs
@@ -37,6 +39,20 @@ class Job(NamedTuple):
     after: tuple[int, ...] = ()
     think_time: int = 0
     pool_requests: tuple[tuple[str, int], ...] = ()
+    scatter: bool = False
+
+    @property
+    def constrained(self) -> bool:
+        """Whether it says more than how many units it needs: which nodes, or how it shares them.
+
+        The units of such jobs are not counted as slots, of which any is as good as any other.
+        """
+        return (
+            self.exclusive
+            or self.scatter
+            or self.node_groups is not None
+            or self.allowed_nodes is not None
+        )
 
 
 class TracedJob(NamedTuple):

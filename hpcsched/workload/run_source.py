@@ -29,6 +29,7 @@ _COLUMNS = (
     "partition",
     "node_groups",
     "exclusive",
+    "scatter",
     "allowed_nodes",
     "name",
     "run_time",
@@ -129,5 +130,6 @@ def _traced(row: dict[str, Any], system: System) -> TracedJob:
         row["exclusive"],
         None if nodes is None else frozenset(nodes),
         row["name"],
+        scatter=row["scatter"],
     )
     return TracedJob(job, row["run_time"])

@@ -12,7 +12,7 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.job import Job
 from hpcsched.workload.source import TraceSource
 
-BOUND = "bound to nodes or exclusive"
+BOUND = "bound to nodes, exclusive or scattered"
 NAMES = "a name"
 QUEUE_NAMES = "the name of a queue or partition"
 NUMBERS = "a number of a user, group, application, queue or partition"
@@ -25,8 +25,9 @@ POOLS = "draws from pools"
 class Written:
     """What was written: how many jobs and bytes, and what the format could not say.
 
-    `bound` counts jobs that are bound to node groups or nodes, or exclusive. `lost` counts the jobs
-    that lost something, by what it was; a job that lost several things counts for each.
+    `bound` counts jobs that are bound to node groups or nodes, exclusive or scattered. `lost`
+    counts the jobs that lost something, by what it was; a job that lost several things counts for
+    each.
     """
 
     path: Path
@@ -46,8 +47,7 @@ class Losses:
     def note(self, job: Job, one_core: bool) -> None:
         """Count what a job loses; `one_core` says whether a unit asks for one core alone."""
         said, counts = self._said, self.counts
-        bound = job.exclusive or job.node_groups is not None or job.allowed_nodes is not None
-        if bound and BOUND not in said:
+        if job.constrained and BOUND not in said:
             counts[BOUND] += 1
         if job.name is not None and NAMES not in said:
             counts[NAMES] += 1

@@ -61,6 +61,8 @@ class Seconds:
         """Return how many units of a job each node can hold in every second, `[T, N]`."""
         asked = [(r, amount) for r, amount in enumerate(job.unit_request) if amount]
         units: IntArray = np.min([self.free[:, :, r] // amount for r, amount in asked], axis=0)
+        if job.scatter:
+            units = np.minimum(units, 1)
         if job.exclusive:
             units[(self.free != self.capacity).any(axis=2)] = 0
         for node, group in enumerate(self._groups):
@@ -266,6 +268,7 @@ def _any_job(rng: random.Random, system: System, number: int) -> TracedJob:
             request,
             allowed_nodes=allowed,
             exclusive=exclusive,
+            scatter=rng.random() < 0.15,
         )
         if Seconds(system, 0, 0).units(job.job).sum() >= job.job.units:
             return job

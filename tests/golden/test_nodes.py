@@ -144,3 +144,61 @@ def test_an_exclusive_job_that_waits(dispatcher):
         node-1 BBBBBB.....
         """,
     )
+
+
+@dispatchers()
+def test_units_on_nodes_of_their_own(dispatcher):
+    """B, D and F are scattered: two units each, which need a node each.
+
+    A has all of node-0 until 3, so B and D wait, though node-1 has room for all of their units. C
+    asks for as much as B, need not be scattered, and starts there. At 3 both nodes take a unit of B
+    and of D, beside E. One core is left, of node-0: enough for G, which ends by the shadow time of
+    F at 5, when B leaves a core on each.
+    """
+    system = alike(2, core=4)
+    jobs = (
+        job("A", submit_time=0, units=1, run_time=3, unit_request=(4,)),
+        job("B", submit_time=1, units=2, run_time=2, scatter=True),
+        job("C", submit_time=1, units=2, run_time=2),
+        job("D", submit_time=2, units=2, run_time=3, unit_request=(2,), scatter=True),
+        job("E", submit_time=2, units=1, run_time=5),
+        job("F", submit_time=3, units=2, run_time=1, scatter=True),
+        job("G", submit_time=3, units=1, run_time=2),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAABBF.
+        node-0 AAADDD.
+        node-0 AAADDD.
+        node-0 AAAGG..
+        node-1 .CCBBF.
+        node-1 .CCDDD.
+        node-1 ..EEEEE
+        node-1 ...DDD.
+        """,
+    )
+
+
+@dispatchers()
+def test_a_scattered_job_that_is_alone(dispatcher):
+    """B is scattered and exclusive: it waits for two idle nodes, of which it holds all."""
+    system = alike(3, core=2)
+    jobs = (
+        job("A", submit_time=0, units=3, run_time=2),
+        job("B", submit_time=0, units=2, run_time=3, exclusive=True, scatter=True),
+        job("C", submit_time=1, units=2, run_time=3),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AABBB
+        node-0 AA...
+        node-1 AABBB
+        node-1 .....
+        node-2 .CCC.
+        node-2 .CCC.
+        """,
+    )

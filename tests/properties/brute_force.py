@@ -231,6 +231,11 @@ def conflicts(system: System, placed: Sequence[tuple[Job, Placement]]) -> list[s
         if len(here) > 1 and any(job.exclusive for job, _ in here):
             wrong.append(f"node {node}: an exclusive job shares it")
         wrong += [
+            f"node {node}: {units} units of job {job.job_id}, which needs a node for each"
+            for job, units in here
+            if job.scatter and units > 1
+        ]
+        wrong += [
             f"node {node}: job {job.job_id} may not use group {name}"
             for job, _ in here
             if job.node_groups is not None and name not in job.node_groups

@@ -37,6 +37,7 @@ def test_round_trip(tmp_path: Path) -> None:
     row = pq.read_table(run.path / "jobs.parquet").to_pylist()
     assert row[1]["nodes"] == [3] and row[1]["node_units"] == [2] and row[1]["user"] == 7
     assert row[3]["node_groups"] == ["thin"] and row[4]["exclusive"] and row[0]["user"] is None
+    assert row[0]["scatter"] and not row[1]["scatter"]
     assert row[7]["state"] == "rejected" and row[7]["nodes"] is row[7]["run_time"] is None
 
 

@@ -45,6 +45,7 @@ def workloads(draw) -> Workload:
             node_groups=None,
             allowed_nodes=None,
             exclusive=False,
+            scatter=False,
             name=draw(NAMES if named and not kept else st.none() | NAMES) if named else None,
             **{number: draw(NUMBERS) for number in NUMBERED},
         )
@@ -155,17 +156,19 @@ def test_reading_names(tmp_path: Path) -> None:
 
 
 def test_what_a_log_cannot_say_is_counted(tmp_path: Path) -> None:
-    """Jobs bound to nodes or exclusive are written without that, each counted once."""
+    """Jobs bound to nodes, exclusive or scattered are written without that, each counted once."""
     jobs = [
         traced(1, 0, 1, 60, (1, 0), node_groups=frozenset({"node"}), exclusive=True),
         traced(2, 0, 1, 60, (1, 0), allowed_nodes=frozenset({0})),
         traced(3, 0, 1, 60, (1, 0), exclusive=True),
         traced(4, 0, 1, 60, (1, 0)),
+        traced(5, 0, 2, 60, (1, 0), scatter=True),
     ]
     path = tmp_path / "log.swf"
     result = written(path, jobs)
-    assert (result.jobs, result.bound) == (4, 3)
-    assert [found.job.exclusive for found in source_of(path, SYSTEM).jobs()] == [False] * 4
+    assert (result.jobs, result.bound) == (5, 4)
+    found = [job for job, _ in source_of(path, SYSTEM).jobs()]
+    assert [(job.exclusive, job.scatter) for job in found] == [(False, False)] * 5
 
 
 def test_packed_logs_have_the_same_bytes(tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_time_stamps_of_parquet(tmp_path: Path) -> None:
 
 
 def test_where_jobs_may_run(tmp_path: Path) -> None:
-    """Bindings and exclusive use, from lists or from text between spaces."""
+    """Bindings, from lists or from text between spaces; exclusive use; units on unlike nodes."""
     system = System((NodeGroup("a", 2, {"core": 8}), NodeGroup("b", 1, {"core": 16})))
     header = "submit_time,run_time,requested_time,units,node_groups,allowed_nodes,exclusive\n"
     rows = ["0,5,5,1,a b,,true", "0,5,5,1,,1 2,0", "0,5,5,17,b,,", "0,5,5,8,,0,FALSE"]
@@ -249,6 +249,15 @@ def test_where_jobs_may_run(tmp_path: Path) -> None:
         "0,5,5,1,,,maybe": "column 'exclusive': expected true or false",
     }.items():
         assert message in fault(write(tmp_path, header + row), system=system)
+    header = "submit_time,run_time,requested_time,units,scatter\n"
+    source, jobs = read(
+        write(tmp_path, header + "0,5,5,3,true\n0,5,5,4,1\n0,5,5,4,0\n"), system=system
+    )
+    assert jobs == [traced(1, 0, 3, 5, (1,), scatter=True), traced(3, 0, 4, 5, (1,))]
+    assert source.account.skipped == {"larger_than_system": 1}
+    assert source.uniform_request is None
+    message = "column 'scatter': expected true or false"
+    assert message in fault(write(tmp_path, header + "0,5,5,1,no"), system=system)
 
 
 def test_policies(tmp_path: Path) -> None:

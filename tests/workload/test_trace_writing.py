@@ -163,7 +163,7 @@ def test_a_workload_by_hand(tmp_path: Path) -> None:
     }
     assert (result.path, result.jobs, result.size) == (path, 2, path.stat().st_size)
     assert result.lost == {
-        "bound to nodes or exclusive": 1,
+        "bound to nodes, exclusive or scattered": 1,
         "a name": 1,
         "the name of a queue or partition": 1,
         "a number of a user, group, application, queue or partition": 1,
@@ -180,7 +180,7 @@ def test_what_a_table_and_a_log_cannot_say(tmp_path: Path) -> None:
     assert written(write_table, tmp_path / "a.parquet", [JOB, PLAIN]).lost == pools
     result = written(write_swf, tmp_path / "a.swf", [JOB, PLAIN])
     assert result.lost == {
-        **pools, "bound to nodes or exclusive": 1, "a name": 1,
+        **pools, "bound to nodes, exclusive or scattered": 1, "a name": 1,
         "the name of a queue or partition": 1,
     }  # fmt: skip
     assert result.bound == 1
@@ -199,6 +199,7 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
         "unit_request": {"core": 1, "mem": 50}, "user": 3, "group": None, "application": None,
         "queue": None, "partition": None, "name": "a b", "queue_name": "long",
         "partition_name": None, "node_groups": ["node"], "allowed_nodes": None, "exclusive": True,
+        "scatter": False,
     }  # fmt: skip
     assert second["exclusive"] is False
     assert table(path).comments == ["UnixStartTime: 5", "Note: made up"]

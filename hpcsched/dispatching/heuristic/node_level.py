@@ -187,12 +187,14 @@ class NodeWorkspace:
         Units of one shape can be counted, whatever runs: on each node more and more of them fit
         as running jobs end, so that units which are placed in order of their start times never
         conflict as long as no instant needs more of them than there are (see `pooled`). Exclusive
-        jobs are the exception, as what they take depends on how they are placed; and so is the time
-        before an outage, when fewer and fewer fit.
+        jobs are the exception, as what they take depends on how they are placed; scattered jobs,
+        as a unit of one leaves room beside it for units of others; and so is the time before an
+        outage, when fewer and fewer fit.
         """
         problem, queue = self.problem, self.problem.queue
-        key = shape_key(queue[0].job)
-        counts = not (queue[0].job.exclusive or problem.system.pools or self.outages_ahead())
+        key, first = shape_key(queue[0].job), queue[0].job
+        unlike = first.exclusive or first.scatter
+        counts = not (unlike or problem.system.pools or self.outages_ahead())
         if counts and all(shape_key(job.job) == key for job in queue):
             return PooledProfile(AlikeUnits(self, queue[0]))
         # Plans are compiled code, whose import takes longer than many a run.

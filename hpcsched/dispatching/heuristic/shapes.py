@@ -8,19 +8,26 @@ from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray, System
 
-ShapeKey = tuple[tuple[int, ...], frozenset[str] | None, frozenset[int] | None, bool]
+ShapeKey = tuple[tuple[int, ...], frozenset[str] | None, frozenset[int] | None, bool, bool]
 """Equal for jobs of one shape."""
 
 
 def shape_key(request: Request) -> ShapeKey:
     """Return what a request has in common with all others of its shape."""
-    return request.unit_request, request.node_groups, request.allowed_nodes, request.exclusive
+    return (
+        request.unit_request,
+        request.node_groups,
+        request.allowed_nodes,
+        request.exclusive,
+        request.scatter,
+    )
 
 
 class Shape(NamedTuple):
     """What a unit asks for, `[R]`, and how many units an idle node can hold, `[N]`.
 
-    The latter is 0 where no unit may go. Units that are `exclusive` go on idle nodes only.
+    The latter is 0 where no unit may go, and at most 1 for a scattered request. Units that are
+    `exclusive` go on idle nodes only.
     """
 
     asked: IntArray

@@ -4,11 +4,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.system.system import IntArray
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class ModelData:
     - `units`, `[J]`: job units (the papers' rnᵢ); `requests`, `[J, R]`: what each asks for;
       `run_times`, `[J]`: predicted, at least 1.
     - `capacity`, `[N, R]`; `room`, `[J, N]`: how many units of a job an idle node can hold, 0 where
-      they may not go.
+      they may not go, and at most 1 for a scattered job.
     - `held_until`, `held_on`, `[K]`, and `held`, `[K, R]`: running jobs hold these amounts, not
       negative, of these nodes until then, ascending, at least 1.
     - `weights`, `free`, `[T, J]`, `makespan` and `curves`: the objective, in whole numbers: Σ
@@ -102,6 +105,20 @@ class ModelData:
         if self.outages is not None:
             fits[self.run_times[:, np.newaxis] > self.outages.first_begins(self.node_count)] = 0
         return fits
+
+    @cached_property
+    def apart(self) -> BoolArray:
+        """Which jobs may have fewer units on some node than its amounts allow, `[J]`.
+
+        They are scattered, and have one unit on a node. What only looks at amounts has to see to it
+        that their units are on different nodes.
+        """
+        less = np.zeros(self.job_count, dtype=np.bool_)
+        for i in range(self.job_count):
+            some = self.requests[i] > 0
+            fits = (self.capacity[:, some] // self.requests[i, some]).min(axis=1)
+            less[i] = bool(((self.room[i] > 0) & (self.room[i] < fits)).any())
+        return less & (self.units > 1)
 
     @cached_property
     def totals(self) -> IntArray:

@@ -41,6 +41,7 @@ class TraceColumns:
     requested_time: IntArray
     run_time: IntArray
     exclusive: BoolArray
+    scatter: BoolArray
     node_groups: list[frozenset[str] | None]
     allowed_nodes: list[frozenset[int] | None]
     demand: list[int]
@@ -69,6 +70,7 @@ class RunColumns:
     predicted_run_time: IntArray
     demand: list[Any]
     exclusive: BoolArray
+    scatter: BoolArray
     state: npt.NDArray[np.str_]
     rejected_by: npt.NDArray[np.str_]
     has_start: BoolArray
@@ -108,6 +110,7 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
         requested_time=np.array([job.requested_time for job, _ in rows], dtype=np.int64),
         run_time=np.array([run_time for _, run_time in rows], dtype=np.int64),
         exclusive=np.array([job.exclusive for job, _ in rows], dtype=np.bool_),
+        scatter=np.array([job.scatter for job, _ in rows], dtype=np.bool_),
         node_groups=[job.node_groups for job, _ in rows],
         allowed_nodes=[job.allowed_nodes for job, _ in rows],
         demand=[job.units * share(job.unit_request) for job, _ in rows],
@@ -127,7 +130,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
     whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
     requests = [f"unit_request.{name}" for name in system.resource_types]
     later = ("run_time", "predicted_run_time", "requeues", "lost_time")
-    others = ("demand", "exclusive", "state", "rejected_by", "nodes", "node_units")
+    others = ("demand", "exclusive", "scatter", "state", "rejected_by", "nodes", "node_units")
     table = run.all_jobs.read(*whole, *later, *others, *requests)
     try:
         places, unpaired, node, node_units = _places(table)
@@ -138,6 +141,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
             unit_request=np.stack(amounts, axis=1),
             demand=table["demand"].to_pylist(),
             exclusive=np.array(table["exclusive"].to_pylist(), dtype=np.bool_),
+            scatter=np.array(table["scatter"].to_pylist(), dtype=np.bool_),
             state=np.array(table["state"].to_pylist(), dtype=np.str_),
             rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
             has_start=table["start_time"].is_valid().to_numpy(),

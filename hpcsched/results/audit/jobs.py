@@ -35,7 +35,7 @@ def check_requests(trace: TraceColumns, run: RunColumns, match: Match, system: S
     rows, of = match
     check = Check("submit times and requests are the trace's, demands follow from them", len(rows))
     ids = run.job_id[rows]
-    for name in ("submit_time", "units", "requested_time", "exclusive"):
+    for name in ("submit_time", "units", "requested_time", "exclusive", "scatter"):
         _expect_equal(check, name, ids, getattr(trace, name)[of], getattr(run, name)[rows])
     for r, resource in enumerate(system.resource_types):
         expected, found = trace.unit_request[of, r], run.unit_request[rows, r]

@@ -100,12 +100,15 @@ def _room_finder(
         request: tuple[int, ...],
         groups: frozenset[str] | None,
         nodes: frozenset[int] | None,
+        scatter: bool,
         n: int,
     ) -> Room:
         per_type = [
             system.capacity[:, r] // amount for r, amount in enumerate(request) if amount > 0
         ]
         fits = np.min(per_type, axis=0)
+        if scatter:
+            fits[fits > 1] = 1
         for wanted in (groups, declared[n].groups):
             if wanted is not None:
                 fits[~np.isin(names, list(wanted))] = 0
@@ -115,7 +118,8 @@ def _room_finder(
 
     def room(k: int, n: int) -> Room:
         request = tuple(trace.unit_request[k].tolist())
-        return find(request, trace.node_groups[k], trace.allowed_nodes[k], n)
+        groups, nodes = trace.node_groups[k], trace.allowed_nodes[k]
+        return find(request, groups, nodes, bool(trace.scatter[k]), n)
 
     return room
 

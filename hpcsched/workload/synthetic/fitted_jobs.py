@@ -31,6 +31,13 @@ class Shape(NamedTuple):
     node_groups: frozenset[str] | None = None
     exclusive: bool = False
     allowed_nodes: frozenset[int] | None = None
+    scatter: bool = False
+
+    @property
+    def constrained(self) -> bool:
+        """See `Job.constrained`."""
+        bound = self.node_groups is not None or self.allowed_nodes is not None
+        return bound or self.exclusive or self.scatter
 
     def rounded(self, *, keeps_request: bool) -> "Shape":
         """Return a shape that may run on any node, with numbers cut to powers of two.
@@ -98,7 +105,12 @@ class JobTally:
         job, run_time = traced
         self.jobs += 1
         shape = Shape(
-            job.units, job.unit_request, job.node_groups, job.exclusive, job.allowed_nodes
+            job.units,
+            job.unit_request,
+            job.node_groups,
+            job.exclusive,
+            job.allowed_nodes,
+            job.scatter,
         )
         if not self.shapes.add(shape):
             shape = shape.rounded(keeps_request=self._uniform)

@@ -202,17 +202,17 @@ class MimicSource(SyntheticSource):
                 shape.node_groups,
                 shape.exclusive,
                 shape.allowed_nodes,
+                scatter=shape.scatter,
             )
             yield TracedJob(job, run_time)
 
     def _with_further(self, shape: Shape, draws: Draws) -> tuple[int, ...]:
         """Return what a unit asks for, with further resource types that are drawn for the job."""
         unit_request = shape.unit_request
-        bound = shape.exclusive or shape.node_groups is not None or shape.allowed_nodes is not None
         for name, further in (self._params.requests or {}).items():
             asks = draws.chance(further.share)
             amount = further.min + draws.below(further.max - further.min + 1)
-            if asks and not bound:
+            if asks and not shape.constrained:
                 more = self._system.request({name: amount})
                 unit_request = tuple(map(add, unit_request, more))
         return unit_request

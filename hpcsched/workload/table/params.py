@@ -50,6 +50,9 @@ class TableColumns(Params):
     exclusive: _Column | None = Field(
         None, description="Whether it keeps other jobs off its nodes: true or false, 1 or 0."
     )
+    scatter: _Column | None = Field(
+        None, description="Whether each unit needs a node of its own, in the same forms."
+    )
 
 
 class TableConstants(Params):

@@ -34,6 +34,7 @@ class _Shape(NamedTuple):
     allowed_nodes: frozenset[int] | None
     node_groups: frozenset[str] | None
     units: int = 1
+    scatter: bool = False
     exclusive: bool = False  # which makes no difference where nothing runs
 
 
@@ -61,7 +62,7 @@ class TableSource(RecordSource):
         wanted = [*self._columns.values(), *self._amounts.values()]
         self._rows.select(wanted)
         self._fields = list(self._columns)
-        bound = {"exclusive", "node_groups", "allowed_nodes"} & set(self._fields)
+        bound = {"exclusive", "scatter", "node_groups", "allowed_nodes"} & set(self._fields)
         if not self._amounts and not bound:
             self.uniform_request = system.request(self._unit)
 
@@ -109,11 +110,12 @@ class TableSource(RecordSource):
             queue,
             partition,
             node_groups=self._node_groups(row),
-            exclusive=self._exclusive(row),
+            exclusive=self._truth(row, "exclusive"),
             allowed_nodes=self._allowed_nodes(row),
             name=self._text(row, "name"),
             queue_name=self._name_of(row, "queue"),
             partition_name=self._name_of(row, "partition"),
+            scatter=self._truth(row, "scatter"),
         )
         self._check_fits(job, declared)
         return TracedJob(job, self.clipped(run_time, requested_time))
@@ -342,17 +344,17 @@ class TableSource(RecordSource):
             raise self._malformed(field, "expected a list")
         return value
 
-    def _exclusive(self, row: Mapping[str, Any]) -> bool:
-        value = _given(row.get("exclusive"))
+    def _truth(self, row: Mapping[str, Any], field: str) -> bool:
+        value = _given(row.get(field))
         if value is None:
             return False
         known = _TRUTH.get(str(value).lower())
         if known is None:
-            raise self._malformed("exclusive", "expected true or false")
+            raise self._malformed(field, "expected true or false")
         return known
 
     def _check_fits(self, job: Job, declared: dict[str, int]) -> None:
-        shape = _Shape(job.unit_request, job.allowed_nodes, job.node_groups)
+        shape = _Shape(job.unit_request, job.allowed_nodes, job.node_groups, scatter=job.scatter)
         room = self._rooms.get(shape)
         if room is None:
             fits = units_that_fit(self.system, self.system.capacity.T, shape)

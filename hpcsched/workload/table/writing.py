@@ -89,6 +89,7 @@ def _schema(system: System, comments: Sequence[str], note: str) -> pa.Schema:
             ("node_groups", pa.list_(text)),
             ("allowed_nodes", pa.list_(pa.int64())),
             pa.field("exclusive", pa.bool_(), nullable=False),
+            pa.field("scatter", pa.bool_(), nullable=False),
         ],
         metadata={COMMENTS_KEY: "\n".join([*comments, f"Note: {note}"]).encode()},
     )
@@ -109,6 +110,7 @@ def _table(batch: Sequence[TracedJob], system: System, schema: pa.Schema) -> pa.
                 "node_groups": None if job.node_groups is None else sorted(job.node_groups),
                 "allowed_nodes": None if job.allowed_nodes is None else sorted(job.allowed_nodes),
                 "exclusive": job.exclusive,
+                "scatter": job.scatter,
             }
         )
     return pa.Table.from_pylist(rows, schema=schema)

@@ -22,7 +22,7 @@ class Rooms:
 
     def room_for(self, job: Job) -> int:
         """Return how many units that ask for what the job's ask for fit where it may run."""
-        key = job.unit_request, job.node_groups, job.allowed_nodes, job.exclusive
+        key = job.unit_request, job.node_groups, job.allowed_nodes, job.exclusive, job.scatter
         room = self._known.get(key)
         if room is None:
             if len(self._known) == _MOST_KNOWN:

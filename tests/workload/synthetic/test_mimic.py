@@ -206,14 +206,16 @@ def test_further_requests_need_room():
     jobs = [
         traced(1, 0, 2, 10, (1, 0), node_groups=frozenset({"plain"})),
         traced(2, 9, 2, 10, (1, 0), exclusive=True, allowed_nodes=frozenset({1, 2})),
+        traced(3, 9, 2, 10, (1, 0), scatter=True),
     ]
     found = {
-        (job.unit_request, job.node_groups, job.exclusive, job.allowed_nodes)
+        (job.unit_request, job.node_groups, job.exclusive, job.allowed_nodes, job.scatter)
         for job, _ in mimic(of=Counted(jobs), system=system, requests=asked, jobs=50).jobs()
     }
     assert found == {
-        ((1, 0), frozenset({"plain"}), False, None),
-        ((1, 0), None, True, frozenset({1, 2})),
+        ((1, 0), frozenset({"plain"}), False, None, False),
+        ((1, 0), None, True, frozenset({1, 2}), False),
+        ((1, 0), None, False, None, True),
     }
 
 

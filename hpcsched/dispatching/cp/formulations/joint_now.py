@@ -125,14 +125,15 @@ class JointNow:
 def _pack(data: ModelData, classes: list[IntArray], chosen: list[dict[int, int]]) -> IntArray:
     """Put the units of each class onto its nodes: large units first, each where least is left.
 
-    Jobs of which a unit found no room are left without any.
+    Among equally large units those of scattered jobs come first, as they need the most nodes. Jobs
+    of which a unit found no room are left without any.
     """
     placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
     free = data.available.copy()
     totals = np.maximum(data.totals, 1)
     size = (data.requests / totals).max(axis=1)
     lost: set[int] = set()
-    for i in sorted(range(data.job_count), key=lambda i: (-size[i], i)):
+    for i in sorted(range(data.job_count), key=lambda i: (-size[i], not data.apart[i], i)):
         for c, count in chosen[i].items():
             nodes = classes[c]
             missing = count

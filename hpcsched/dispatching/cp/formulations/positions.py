@@ -30,12 +30,14 @@ Ours departs in this.
 - Running jobs are merged by node and end, the latest end lowest, so that what is free of a node is
   in one piece at any time. Positions within a node are alike, so that nobody has to move for it.
 - While a node is closed by an announced outage, a box takes all of its positions.
+- The papers know no job whose units each need a node of their own. Here its gᵢⱼ are ascending,
+  which loses nothing, as its units are alike.
 - The axes are not exchanged in (2) where the horizon is at least the sum of all run times and the
   last running job, as it says nothing there: no two units of a job share a position.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import cpmpy as cp
@@ -147,6 +149,8 @@ def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[
             of_job = [cp.intvar(first, last, name=f"g{i},{j}") for j in range(units)]
             for node in of_job:
                 constraints += in_values(node, usable)
+            if data.apart[i]:
+                constraints += [a < b for a, b in pairwise(of_job)]
         nodes.append(of_job)
         by_type: dict[int, list[Variable]] = {}
         for r in types:
