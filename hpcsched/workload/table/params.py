@@ -3,7 +3,13 @@
 from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from hpcsched.parameters import Amount, Listed, Params, PositiveDuration
 from hpcsched.workload.policies import RecordPolicies
@@ -53,6 +59,11 @@ class TableColumns(Params):
     scatter: _Column | None = Field(
         None, description="Whether each unit needs a node of its own, in the same forms."
     )
+
+    @model_serializer(mode="wrap")
+    def _given(self, dump: SerializerFunctionWrapHandler) -> dict[str, str | None]:
+        """Return what was given alone: null in a resolved scenario would say not to look."""
+        return {name: value for name, value in dump(self).items() if name in self.model_fields_set}
 
 
 class TableConstants(Params):
