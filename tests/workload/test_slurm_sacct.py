@@ -208,6 +208,22 @@ def test_uneven_nodes(policy: str, found: list[tuple[int, dict[str, int]]], tmp_
     assert counted == {"uneven_nodes": 1}
 
 
+def test_units_on_nodes_of_their_own(tmp_path: Path) -> None:
+    """Where a unit stands for a node, a job of several has as many nodes, or does not fit."""
+    one, two, uneven = (
+        sacct_row("1", NCPUS="4"),
+        sacct_row("2", NNodes="2", NCPUS="8"),
+        sacct_row("3", NNodes="3", NCPUS="10", ReqMem=""),
+    )
+    _, jobs = read_sacct(tmp_path, one, two, uneven)
+    assert [(job.units, job.scatter) for job, _ in jobs] == [(1, False), (2, True), (10, False)]
+    _, jobs = read_sacct(tmp_path, one, two, mapping="one_each")
+    assert not any(job.scatter for job, _ in jobs)
+    seven = sacct_row("4", NNodes="7", NCPUS="7", ReqMem="")  # on six nodes of 16 cores
+    source, jobs = read_sacct(tmp_path, seven)
+    assert (jobs, source.account.skipped) == ([], {"larger_than_system": 1})
+
+
 def test_a_requeued_job_can_be_kept(tmp_path: Path) -> None:
     """Every record of it is a job then, with a number that no other has."""
     rows = [sacct_row("5"), sacct_row("5", Submit="2024-03-01T10:01:00"), sacct_row("5_1")]

@@ -86,7 +86,7 @@ class BatchLogSource(RecordSource):
         self._parts = NumbersSeen()
         self._whole = NumbersSeen()
         self._repeats = 0
-        self._rooms: dict[tuple[int, ...], int] = {}
+        self._rooms: dict[tuple[tuple[int, ...], bool], int] = {}
         self.changes: list[str] = []
 
     @property
@@ -169,12 +169,16 @@ class BatchLogSource(RecordSource):
             self.changes.append("uneven_nodes")
         return found
 
-    def request_for(self, found: EqualUnits) -> tuple[int, ...]:
-        """Return what each unit asks for; raises UnusableError where so many do not fit."""
+    def request_for(self, found: EqualUnits, *, scatter: bool) -> tuple[int, ...]:
+        """Return what each unit asks for; raises UnusableError where so many do not fit.
+
+        With `scatter`, each has to fit on a node of its own.
+        """
         request = self.system.request(found.amounts)
-        room = self._rooms.get(request)
+        room = self._rooms.get((request, scatter))
         if room is None:
-            room = self._rooms[request] = room_for(self.system, request)
+            room = room_for(self.system, request, scatter=scatter)
+            self._rooms[request, scatter] = room
         self.check_room(found.units, room, found.amounts)
         return request
 

@@ -16,11 +16,15 @@ _DIVISIBLE = "mem"
 
 
 class EqualUnits(NamedTuple):
-    """So many units, and what each asks for; `uneven` where that is not what nodes could have."""
+    """So many units, and what each asks for; `uneven` where that is not what nodes could have.
+
+    `per_node` says that each stands for one of the nodes that the log tells of.
+    """
 
     units: int
     amounts: dict[str, int]
     uneven: bool = False
+    per_node: bool = False
 
 
 def on_nodes(amounts: Mapping[str, int], nodes: int) -> EqualUnits:
@@ -30,7 +34,7 @@ def on_nodes(amounts: Mapping[str, int], nodes: int) -> EqualUnits:
     """
     shared = {name: -(-amount // nodes) for name, amount in amounts.items()}
     uneven = any(amount % nodes for name, amount in amounts.items() if name != _DIVISIBLE)
-    return EqualUnits(nodes, shared, uneven)
+    return EqualUnits(nodes, shared, uneven, per_node=True)
 
 
 def smallest(amounts: Mapping[str, int]) -> EqualUnits:

@@ -36,6 +36,7 @@ _TAKEN_FOR = {"ncpus": "core", "mem": "mem", "ngpus": "gpu", "nmics": "mic"}
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_]*")
 _SECOND = re.compile(r"[0-9]{1,16}")
 _EXCLUSIVE = frozenset({"excl", "exclhost"})
+_SCATTERED = frozenset({"scatter", "vscatter"})
 
 
 class PbsAccountingParams(BatchLogParams):
@@ -101,18 +102,22 @@ class PbsAccountingSource(BatchLogSource):
         requested_time = self.requested_time(-1 if limit is None else parse_time(limit), run_time)
         units = self.units_of(*self._totals(said))
         queue = said.get("queue", "")
+        place = said.get("Resource_List.place", "").split(":")
+        # What is said of chunks does not hold of units that are something else.
+        scatter = units.per_node and units.units > 1 and not _SCATTERED.isdisjoint(place)
         job = Job(
             number,
             submit_time,
             units.units,
-            self.request_for(units),
+            self.request_for(units, scatter=scatter),
             requested_time,
             self.names.user.number(said.get("user", "")),
             self.names.group.number(said.get("group") or said.get("account", "")),
             queue=self.names.queue.number(queue),
-            exclusive=not _EXCLUSIVE.isdisjoint(said.get("Resource_List.place", "").split(":")),
+            exclusive=not _EXCLUSIVE.isdisjoint(place),
             name=said.get("jobname") or None,
             queue_name=queue or None,
+            scatter=scatter,
         )
         return TracedJob(job, self.clipped(run_time, requested_time))
 

@@ -128,12 +128,13 @@ class SlurmSacctSource(BatchLogSource):
         totals, nodes = self._amounts(row)
         units = self.units_of(totals, nodes)
         names = self.names
+        scatter = units.per_node and units.units > 1  # so many nodes were not fewer
         qos, partition = row.get("qos", ""), row.get("partition", "")
         job = Job(
             number,
             submit_time,
             units.units,
-            self.request_for(units),
+            self.request_for(units, scatter=scatter),
             requested_time,
             names.user.number(row.get("user", "")),
             names.group.number(row.get("account", "")),
@@ -142,6 +143,7 @@ class SlurmSacctSource(BatchLogSource):
             name=row.get("jobname") or None,
             queue_name=qos or None,
             partition_name=partition or None,
+            scatter=scatter,
         )
         return TracedJob(job, self.clipped(run_time, requested_time))
 

@@ -37,10 +37,11 @@ def history(tmp_path: Path, text: str, **parameters: int) -> SlurmHistory:
 
 
 def test_job_completion_file(tmp_path: Path) -> None:
-    """Jobs have units by node, requests, times and users; names may hold spaces."""
+    """Jobs have units on nodes of their own, requests, times and users; names may hold spaces."""
     found = history(tmp_path, line(name="my job", limit="UNLIMITED"), no_limit=500)
     ((job, run_time),) = found.jobs()
     assert (run_time, job.units, job.unit_request) == (30, 2, (10, 100 * MIB, 0))
+    assert job.scatter
     assert (job.user, job.name, job.requested_time) == (1001, "my job", 500)
 
 

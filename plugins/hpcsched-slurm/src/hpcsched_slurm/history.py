@@ -62,6 +62,8 @@ class SlurmHistoryParams(Params):
 class SlurmHistory:
     """The jobs of a history that ran, by submit time and number, in seconds since 1970.
 
+    A job has a unit for each of its nodes, on nodes of their own.
+
     Skipped are `malformed` lines, jobs that `never_ran`, and those `larger_than_system`.
     """
 
@@ -153,12 +155,15 @@ class SlurmHistory:
                 application=number_of(text["JobName"]),
                 partition=number_of(text["Partition"]),
                 name=text["JobName"],
+                scatter=units > 1,
             )
         except (ValueError, KeyError):
             return "malformed", None
         if start < submit or end <= start:
             return "never_ran", None
-        if not any(job.unit_request) or room_for(self._system, job.unit_request) < units:
+        if not any(job.unit_request):
+            return "larger_than_system", None
+        if room_for(self._system, job.unit_request, scatter=job.scatter) < units:
             return "larger_than_system", None
         return "", TracedJob(job, end - start)
 
