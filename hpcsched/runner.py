@@ -3,7 +3,7 @@
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 
 from hpcsched.assembly import Assembly, assemble
-from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.offline.following import FollowsPlan
 from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
 from hpcsched.dispatching.problem import RunningJob
@@ -87,14 +86,12 @@ def run(
     force: bool = False,
     progress: bool = False,
     watch: bool = False,
-    around: Callable[[Dispatcher], Dispatcher] | None = None,
 ) -> RunResult:
     """Replay a scenario, given as such or as a file, and write its run directory.
 
     `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
     `progress` shows a bar on standard error if that is a terminal. `watch` shows the queue, the
     system and the decisions there instead, or writes a line now and then if it is no terminal. An
-    `around` puts something around the dispatcher, such as what a real system asks of decisions. An
     interrupted or failed run leaves a valid directory that says so, and what interrupted it is
     raised.
     """
@@ -127,8 +124,6 @@ def run(
         followers.append(ProgressBar(scenario.name, assembly.source))
     names = [choice.plugin_name for choice in scenario.observers]
     parts = parts_of(assembly, followers)._replace(givers=givers_among(names, observers))
-    if around is not None:
-        parts = parts._replace(dispatcher=around(parts.dispatcher))
     simulation = Simulation(parts)
     plan: OfflinePlan | None = None
     status: Status = "failed"

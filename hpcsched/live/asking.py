@@ -11,7 +11,7 @@ from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.live.placing import BadDecisionError, check_decision
+from hpcsched.live.decision_check import BadDecisionError, check_decision
 
 
 class Answer(NamedTuple):

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from hpcsched.live.following import Following
 from hpcsched.live.journal import Do, Journal
@@ -32,17 +31,6 @@ class Clock:
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
-
-
-class Put(NamedTuple):
-    """What a round is told beside the state.
-
-    `overdue` are the numbers of jobs that have been postponed for long, `shunned` the keys of those
-    that the cluster did not start lately.
-    """
-
-    overdue: frozenset[int]
-    shunned: frozenset[str]
 
 
 class Failures:
@@ -73,15 +61,17 @@ class Failures:
 class Driver:
     """Drives a cluster, or only advises: without a journal nothing is changed.
 
-    `ask` holds a round on a state; `told` is given each round that was held. `say` is given lines
-    about what an operator should know, `beat` is called whenever the cluster was in hand.
+    `ask` holds a round on a state, at an instant in seconds since the origin, without the jobs of
+    some keys, which the cluster did not start lately; `told` is given each round that was held.
+    `say` is given lines about what an operator should know, `beat` is called whenever the cluster
+    was in hand.
     """
 
     def __init__(
         self,
         manager: WorkloadManager,
         following: Following,
-        ask: Callable[[ClusterState, int, Put], Round],
+        ask: Callable[[ClusterState, int, frozenset[str]], Round],
         pace: Pace,
         *,
         told: Callable[[Round, ClusterState], None],
@@ -100,7 +90,6 @@ class Driver:
         self._seen: object = None
         self._last_round = float("-inf")
         self._unavailable = False
-        self._postponed: dict[int, float] = {}
         self._rounds = 0
         self._failures = Failures(pace.patience)
         self.stopped = False
@@ -160,17 +149,8 @@ class Driver:
         return True
 
     def _round(self, state: ClusterState, now: float) -> None:
-        overdue = frozenset(
-            job_id
-            for job_id, since in self._postponed.items()
-            if now - since >= self._pace.patience
-        )
         self._rounds += 1
-        put = Put(overdue, self._failures.shunned(now))
-        held = self._ask(state, int(now) - self._origin, put)
-        self._postponed = {
-            job_id: self._postponed.get(job_id, now) for job_id in sorted(held.postponed)
-        }
+        held = self._ask(state, int(now) - self._origin, self._failures.shunned(now))
         if held.trouble:
             self._say(f"round {held.record.round}: answered by list scheduling: {held.trouble}")
         self._told(held, state)

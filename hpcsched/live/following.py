@@ -117,7 +117,7 @@ class Following:
         start = now if job.start_time is None else self.site.time(job.start_time)
         waiting = found.waiting
         if len(nodes) != waiting.units:  # the cluster gave it more nodes than it needs
-            own = waiting.job._replace(units=len(nodes))
+            own = waiting.job._replace(units=len(nodes), scatter=len(nodes) > 1)
             waiting = found.waiting = waiting_job(own, self.site, waiting.predicted_run_time)
         found.running = RunningJob(
             start + waiting.predicted_run_time,

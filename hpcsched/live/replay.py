@@ -8,7 +8,6 @@ from typing import NamedTuple
 import pyarrow.compute as pc
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.live.placing import Spreading
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS
 from hpcsched.runner import run
@@ -48,7 +47,6 @@ def replay_live(
     if loaded.live is None:
         message = "it has no 'live:', with which a live run is compared"
         raise InputError(Finding("not-live", message, Place(str(scenario))))
-    patience = loaded.live.patience
     first = pc.min(directory.rounds.read("now")["now"]).as_py()
     begin = "" if first is None else f", submitted_from: {first}"
     given = [
@@ -62,7 +60,7 @@ def replay_live(
         "simulation.dispatch_latency=null",
     ]
     simulated = load_scenario(scenario, given)
-    result = run(simulated, out, force=force, around=lambda inner: Spreading(inner, patience))
+    result = run(simulated, out, force=force)
     before = _starts(directory)
     after = _starts(result.directory)
     seconds = {job_id: start - after[job_id] for job_id, start in before.items() if job_id in after}

@@ -1,6 +1,6 @@
 """One live round: a cluster's state in, a decision that can be made and its reasons out."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 from typing import NamedTuple
 
@@ -8,7 +8,6 @@ from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.live.asking import Answer, Asking
-from hpcsched.live.placing import place
 from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.system.cluster import ClusterJob, ClusterState
@@ -18,16 +17,14 @@ class Round(NamedTuple):
     """What a round came to.
 
     `starts` can be made as they are. `jobs` has the cluster's jobs of the queue by number,
-    `reasons` says why each starts or waits, `postponed` which starts of the decision were put off
-    for want of nodes. `trouble` is why the answer is not the dispatcher's own, empty if it is.
-    `beyond` are held jobs that only the cluster's own scheduler can place.
+    `reasons` says why each starts or waits. `trouble` is why the answer is not the dispatcher's
+    own, empty if it is. `beyond` are held jobs that only the cluster's own scheduler can place.
     """
 
     problem: DispatchingProblem
     jobs: Mapping[int, ClusterJob]
     starts: tuple[Start, ...]
     reasons: tuple[Reason, ...]
-    postponed: frozenset[int]
     record: RoundRecord
     trouble: str
     beyond: tuple[ClusterJob, ...] = ()
@@ -40,43 +37,20 @@ def hold_round(
     *,
     now: int,
     number: int,
-    overdue: Collection[int] = (),
 ) -> Round:
-    """Ask a dispatcher about a cluster, at `now` in seconds since the site's origin.
-
-    `overdue` are jobs that were postponed for long (see `hpcsched.live.placing.place`).
-    """
+    """Ask a dispatcher about a cluster, at `now` in seconds since the site's origin."""
     began = perf_counter()
     problem, jobs, left_out, beyond = snapshot(state, asked, now, number)
     answer = asking.ask(problem)
-    spread = {job_id for job_id, job in jobs.items() if job.spread}
-    placed = place(problem, answer.decision, spread, overdue)
-    put_off = {reason.job_id: reason for reason in placed.postponed}
-    said = [put_off.get(reason.job_id, reason) for reason in answer.decision.reasons]
-    silent = put_off.keys() - {reason.job_id for reason in said}
-    reasons = (*said, *(put_off[job_id] for job_id in sorted(silent)), *left_out)
-    waiting = len(problem.queue) - len(placed.starts)
-    record = _record(problem, answer, placed.starts, waiting, perf_counter() - began)
-    return Round(
-        problem,
-        jobs,
-        placed.starts,
-        reasons,
-        frozenset(put_off),
-        record,
-        answer.trouble,
-        beyond,
-    )
+    starts = answer.decision.starts
+    reasons = (*answer.decision.reasons, *left_out)
+    record = _record(problem, answer, perf_counter() - began)
+    return Round(problem, jobs, starts, reasons, record, answer.trouble, beyond)
 
 
-def _record(
-    problem: DispatchingProblem,
-    answer: Answer,
-    starts: tuple[Start, ...],
-    waiting: int,
-    seconds: float,
-) -> RoundRecord:
+def _record(problem: DispatchingProblem, answer: Answer, seconds: float) -> RoundRecord:
     """Return the record of a round, in which decisions take no time of the cluster's."""
+    starts = answer.decision.starts
     types = range(len(problem.system.resource_types))
     starting = {start.job_id for start in starts}
     free = problem.availability.sum(axis=0).tolist()
@@ -94,7 +68,7 @@ def _record(
         len({job.job_id for job in problem.running if job.job_id >= 0}),
         len(starts),
         0,
-        waiting,
+        len(problem.queue) - len(starts),
         tuple(waited),
         tuple(max(0, amount) for amount in free),
         0,

@@ -13,7 +13,7 @@ from hpcsched.assembly import assemble
 from hpcsched.errors import Finding, InputError
 from hpcsched.live.advice import Advice, advice_lines
 from hpcsched.live.asking import Asking
-from hpcsched.live.driver import Driver, Pace, Put
+from hpcsched.live.driver import Driver, Pace
 from hpcsched.live.driver_lock import DriverLock, Heartbeat
 from hpcsched.live.following import Following
 from hpcsched.live.journal import Journal
@@ -79,18 +79,15 @@ def run_live(
         heartbeat = Heartbeat(folder, live.partitions, live.release_after)
         numbers = count(1)
 
-        def asked(put: Put | None = None) -> Asked:
+        def asked(shunned: frozenset[str] = frozenset()) -> Asked:
             starting = frozenset() if journal is None else frozenset(journal.placed)
-            shunned = frozenset() if put is None else put.shunned
             return Asked(
                 site, predictions.of, assembly.correction, assembly.objective, drive, starting,
                 shunned,
             )  # fmt: skip
 
-        def ask(seen: ClusterState, now: int, put: Put) -> Round:
-            return hold_round(
-                seen, asked(put), asking, now=now, number=next(numbers), overdue=put.overdue
-            )
+        def ask(seen: ClusterState, now: int, shunned: frozenset[str]) -> Round:
+            return hold_round(seen, asked(shunned), asking, now=now, number=next(numbers))
 
         def told(held: Round, seen: ClusterState) -> None:
             run.round_ended(held.record, held.reasons)

@@ -86,13 +86,11 @@ def job_of(job: ClusterJob, site: Site) -> Job:
         job.exclusive,
         allowed,
         job.name,
+        scatter=job.scatter,
     )
     if not any(found.unit_request):
         raise NoPlaceError("it asks for nothing that the system has")
-    fits = units_that_fit(site.system, site.system.capacity.T, found)
-    if job.spread:
-        fits = np.minimum(fits, 1)
-    if int(fits.sum()) < job.units:
+    if int(units_that_fit(site.system, site.system.capacity.T, found).sum()) < job.units:
         raise NoPlaceError("it does not fit on the idle nodes that it may use")
     return found
 

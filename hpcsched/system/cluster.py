@@ -32,7 +32,7 @@ class ClusterJob(NamedTuple):
     """A job of the cluster.
 
     `key` is what the manager calls it, `job_id` a number that stands for it. It asks for `units`,
-    each of `amounts` on one node, each on a node of its own if `spread`; `allowed` names the nodes
+    each of `amounts` on one node, each on a node of its own if `scatter`; `allowed` names the nodes
     that it may use (None: any). `held` says that it waits for hpcsched to place it, `why` what the
     manager says of its waiting, and `wanted` names the nodes that it is bound to. `placed` is what
     it holds, by node, while it runs. `unknown` is what it asks for that these terms cannot say, in
@@ -47,7 +47,7 @@ class ClusterJob(NamedTuple):
     requested_time: int
     units: int
     amounts: Mapping[str, int]
-    spread: bool = False
+    scatter: bool = False
     exclusive: bool = False
     allowed: frozenset[str] | None = None
     held: bool = False

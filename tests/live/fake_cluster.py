@@ -36,7 +36,7 @@ class FakeCluster:
         self.run_times[key] = run_time
         self.jobs[key] = ClusterJob(
             key, number, "waiting", "main", int(self.time), 3600, units, {"core": cores},
-            spread=units > 1, held=held,
+            scatter=units > 1, held=held,
         )  # fmt: skip
 
     def now(self) -> float:

@@ -9,7 +9,7 @@ from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder
 from hpcsched.live.asking import Asking
-from hpcsched.live.driver import Clock, Driver, Pace, Put
+from hpcsched.live.driver import Clock, Driver, Pace
 from hpcsched.live.following import Following
 from hpcsched.live.journal import Journal
 from hpcsched.live.learning import Predictions
@@ -65,13 +65,13 @@ def session(
     asking = Asking(dispatcher or ListScheduler(ArrivalOrder(), "backfill", FirstFit()), limit)
     numbers, rounds, lines = count(1), list[Round](), list[str]()
 
-    def ask(state: ClusterState, now: int, put: Put) -> Round:
+    def ask(state: ClusterState, now: int, shunned: frozenset[str]) -> Round:
         starting = () if journal is None else tuple(journal.placed)
         asked = Asked(
             site, predictions.of, OneSecond(), NoObjective(), journal is not None, starting,
-            put.shunned,
+            shunned,
         )  # fmt: skip
-        return hold_round(state, asked, asking, now=now, number=next(numbers), overdue=put.overdue)
+        return hold_round(state, asked, asking, now=now, number=next(numbers))
 
     driver = Driver(
         cluster,

@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import InputError
-from hpcsched.live.placing import BadDecisionError, Spreading, check_decision, place
+from hpcsched.live.decision_check import BadDecisionError, check_decision
 from hpcsched.live.site import check_nodes
 from hpcsched.live.snapshot import Asked, Snapshot, snapshot
 from hpcsched.prediction.corrections import OneSecond
@@ -117,59 +117,30 @@ def start(number: int, *units: int) -> Start:
 
 
 def test_decisions_that_break_a_rule() -> None:
-    """Room that is not there, a job that does not wait, and one that starts twice are refused."""
+    """Refused: room that is not there, jobs that do not wait or start twice, units that share."""
     cluster = FakeCluster()
     cluster.submit(1, 3, 10)
     cluster.submit(2, 3, 10)
+    cluster.submit(3, 1, 10, units=2)
     problem = shot(cluster).problem
     good = Decision((start(1, 1), start(2, 0, 1)))
     assert check_decision(problem, good) == good
-    for starts in ([start(1, 1), start(2, 1)], [start(3, 1)], [start(1, 1), start(1, 0, 1)]):
+    for starts in (
+        [start(1, 1), start(2, 1)],
+        [start(4, 1)],
+        [start(1, 1), start(1, 0, 1)],
+        [start(3, 2)],
+    ):
         with pytest.raises(BadDecisionError):
             check_decision(problem, Decision(tuple(starts)))
 
 
-def test_spread_over_nodes() -> None:
-    """Stacked units move apart; what had the room moves too, or waits."""
+def test_jobs_of_several_nodes() -> None:
+    """Each of their units needs a node of its own, also to fit at all."""
     cluster = FakeCluster()
-    cluster.submit(1, 2, 10, units=2)
-    cluster.submit(2, 2, 10)
-    cluster.submit(3, 2, 10)
-    cluster.submit(4, 1, 10)
-    problem = shot(cluster).problem
-    stacked = Decision((start(1, 2), start(2, 0, 1), start(3, 0, 1)))
-    placed = place(problem, stacked, {1}, ())
-    assert {one.job_id: one.allocation.nodes for one in placed.starts} == {
-        1: (0, 1), 2: (1,), 3: (0,),
-    }  # fmt: skip
-    assert not placed.postponed
-
-
-def test_one_that_is_overdue_is_waited_for() -> None:
-    """While it finds no room, nothing behind it starts."""
-    cluster = FakeCluster(("a1",))
-    cluster.submit(1, 2, 10, units=1)
-    cluster.submit(2, 1, 10)
-    cluster.jobs["1"] = cluster.jobs["1"]._replace(units=2, amounts={"core": 1}, spread=False)
-    problem = shot(cluster).problem
-    stacked = Decision((start(1, 2), start(2, 1)))
-    assert [one.job_id for one in place(problem, stacked, {1}, ()).starts] == [2]
-    late = place(problem, stacked, {1}, {1})
-    assert not late.starts
-    assert [(reason.kind, reason.job) for reason in late.postponed] == [
-        ("limit", None), ("behind", 1),
-    ]  # fmt: skip
-
-
-def test_in_a_simulation() -> None:
-    """The same holds around a dispatcher of a simulation."""
-    cluster = FakeCluster()
-    cluster.submit(1, 2, 10, units=2)
-    problem = shot(cluster).problem
-
-    class Stacks:
-        def dispatch(self, _problem: object) -> Decision:
-            return Decision((start(1, 2),))
-
-    (one,) = Spreading(Stacks(), 30).dispatch(problem).starts
-    assert one.allocation.nodes == (0, 1)
+    cluster.submit(1, 1, 10, units=2)
+    cluster.submit(2, 1, 10, units=3)
+    found = shot(cluster)
+    (job,) = found.problem.queue
+    assert (job.units, job.job.scatter) == (2, True)
+    assert [one.key for one in found.beyond] == ["2"]

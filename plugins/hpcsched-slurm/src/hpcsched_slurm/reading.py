@@ -163,7 +163,7 @@ class _JobReader:
             self._terms.no_limit if limit is None else max(1, int(limit) * 60),
             units,
             amounts,
-            spread=units > 1,
+            scatter=units > 1,
             exclusive=job["shared"] == "none" or whole_memory,
             allowed=self._allowed(job, asked),
             held=phase == "waiting" and self._marked(job),
