@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 import hpcsched
 from hpcsched.results.files import MANIFEST, problem, read_json, write_json
 
-FORMAT = 4
+FORMAT = 5
 """The version of the run directory's layout; readers refuse any other."""
 
 Status = Literal["running", "complete", "interrupted", "failed"]
