@@ -200,6 +200,26 @@ def test_a_hint_without_nodes_is_one_of_starts(name, data):
         assert hint[start] == value
 
 
+@pytest.mark.parametrize("name", [*EXACT, *RESTRICTIONS, "joint-now", "joint-now by node"])
+def test_units_that_each_need_a_node(name):
+    """Of two nodes one is held until 2, so a job of two such units waits; another one need not."""
+    two = np.array([[2], [2]], dtype=np.int64)
+    room = np.array([[1, 1], [2, 2]], dtype=np.int64)
+    one = np.ones((2, 1), dtype=np.int64)
+    held = np.array([2]), np.array([0]), np.array([[2]])
+    weights = np.array([[2, 1]])
+    data = ModelData(
+        1, np.array([2, 2]), one, np.array([3, 2]), two, room, *held, weights, 0 * weights, 0, 7
+    )
+    assert data.apart.tolist() == [True, False]
+    answer = solved((EXACT | RESTRICTIONS | RELAXATIONS)[name], data)
+    assert answer.plan.starts[1] == 0
+    assert answer.plan.placed[1].tolist() == [0, 2]
+    assert answer.plan.starts[0] == 2
+    if name not in RELAXATIONS:
+        assert answer.plan.placed[0].tolist() == [1, 1]
+
+
 @pytest.mark.slow
 @exact
 @thousand
