@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.system.allocation import NodeAllocation
 from tests.live.fake_cluster import FakeCluster
 from tests.live.sessions import session
 
@@ -44,11 +45,15 @@ def test_leaves_alone_what_is_not_held(tmp_path: Path) -> None:
 
 
 def test_two_nodes(tmp_path: Path) -> None:
-    """A job that asked for two nodes gets two, though one would hold both units."""
+    """A job that asked for two nodes gets two, though one would hold both; its record says so."""
     cluster = FakeCluster()
     cluster.submit(1, 1, 20, units=2)
-    session(cluster, tmp_path).driver.run(seconds=3)
+    made = session(cluster, tmp_path)
+    made.driver.run(seconds=60, until_idle=True)
     assert cluster.calls[0] == ("start", "1", ("a1", "a2"))
+    record = made.recorder.jobs[1]
+    assert record.job.scatter
+    assert record.allocation == NodeAllocation((0, 1), (1, 1))
 
 
 def test_two_nodes_in_the_end(tmp_path: Path) -> None:

@@ -106,9 +106,7 @@ def test_replays_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     ]
     (folder / "history.swf").write_text("\n".join(lines) + "\n")
     path = folder / "live.yaml"
-    # One unit a job: a live run gives each unit a node of its own.
-    units = ["trace.mapping=whole_nodes", "simulation.pooling=false"]
-    run(load_scenario(path, units), folder / "run")
+    run(load_scenario(path), folder / "run")
     capsys.readouterr()
     arguments: list[Any] = ["live", path, "--replay", folder / "run", "--latency", 0]
     assert main([str(a) for a in [*arguments, "--out", folder / "again"]]) == 0

@@ -64,7 +64,8 @@ def test_partitions_that_claim_by_name(tmp_path: Path) -> None:
     rows = ["JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|Partition|QOS|User"]
     for k, submit, time, n, limit, user, queue in JOBS:
         names = {1: "short|normal", 2: "long|normal", 9: "long|other"}[queue]
-        rows.append(f"{k}|{submit}|0|{time}|00:00:{limit}|{n}|{n}|{names}|{user}")
+        nodes = min(n, 4)  # job 4 needs one more than there are thin ones
+        rows.append(f"{k}|{submit}|0|{time}|00:00:{limit}|{nodes}|{n}|{names}|{user}")
     (tmp_path / "jobs.txt").write_text("\n".join(rows))
     (tmp_path / "site.yaml").write_text(NAMED)
     scenario = load_scenario(tmp_path / "site.yaml")
