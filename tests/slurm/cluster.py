@@ -132,6 +132,11 @@ class SlurmCluster:
             assert time.monotonic() < end, self.run("squeue", "--states=all")
             time.sleep(0.3)
 
+    def wait_until_saved(self) -> None:
+        """Wait until slurmctld has written down all jobs: killed before that, it forgets some."""
+        now, file = time.time(), self.folder / "state" / "job_state"
+        self.wait_until(lambda: file.exists() and file.stat().st_mtime > now)
+
     def start_controller(self, *, clean: bool = True) -> None:
         """Start slurmctld, with an empty state or that of before."""
         self.run("slurmctld", *(["-c"] if clean else []))

@@ -82,6 +82,7 @@ def test_one_driver_at_a_time(slurm: SlurmCluster, tmp_path: Path) -> None:
 def test_restarted_controller(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Nothing is lost where slurmctld is killed and comes back."""
     jobs = submit(slurm, 20, 3)
+    slurm.wait_until_saved()
     scenario = write_scenario(slurm, tmp_path)
     process = live(slurm, scenario, *UNTIL_IDLE, "--out", str(tmp_path / "run"))
     wait_for_starts(scenario, 4)
