@@ -4,7 +4,8 @@
     python -m benchmarks.slurm_rounds [JOBS] [ROUNDS] [DISPATCHER]
 
 It starts a Slurm of 64 nodes on the loopback interface, which takes root and Debian's packages (see
-`make test-slurm`), submits jobs that are held, and advises about them again and again. Slurm, its
+`make test-slurm`), submits jobs that are held, and advises about them once a second: first with a
+change of a job before each round, so that Slurm tells all of them anew, then without. Slurm, its
 nodes and hpcsched share the machine.
 """
 
@@ -53,14 +54,20 @@ def main(arguments: Sequence[str]) -> int:
         folder = Path(name)
         folder.chmod(0o755)
         with SlurmCluster(folder / "slurm", NODES) as cluster:
-            for job in sleep_jobs(jobs):
-                cluster.submit(job.seconds, *job.options)
-            measure(cluster, folder, rounds, dispatcher)
+            keys = [cluster.submit(job.seconds, *job.options) for job in sleep_jobs(jobs)]
+            print(f"{dispatcher}: {jobs} jobs wait on {len(cluster.nodes)} nodes, {rounds} rounds")
+            for changed in (keys[0], None):
+                measure(cluster, folder, rounds, dispatcher, changed)
     return 0
 
 
-def measure(cluster: SlurmCluster, folder: Path, rounds: int, dispatcher: str) -> None:
-    """Hold rounds on what waits, changing nothing, and print how long they took."""
+def measure(
+    cluster: SlurmCluster, folder: Path, rounds: int, dispatcher: str, changed: str | None
+) -> None:
+    """Hold rounds on what waits, starting nothing, and print how long they took.
+
+    Before each, the comment of the job `changed` is another, if one is given.
+    """
     path = folder / "rounds.yaml"
     path.write_text(SCENARIO.format(root=ROOT, dispatcher=dispatcher))
     assembly = assemble(load_scenario(path))
@@ -74,19 +81,21 @@ def measure(cluster: SlurmCluster, folder: Path, rounds: int, dispatcher: str) -
     asking = Asking(assembly.dispatcher, 60)
     reading, asking_times, spent, slurms = [], [], [], []
     for number in range(rounds + 1):
+        time.sleep(1)
+        if changed is not None:
+            cluster.run("scontrol", "update", f"JobId={changed}", f"Comment=round {number}")
         own, theirs = time.process_time(), cluster.processor_time()
         began = time.perf_counter()
         state = manager.read()
         read = time.perf_counter()
-        held = hold_round(state, asked, asking, now=int(time.time()), number=number + 1)
+        hold_round(state, asked, asking, now=int(time.time()), number=number + 1)
         done = time.perf_counter()
         if number:  # the first compiles what is compiled
             reading.append(read - began)
             asking_times.append(done - read)
             spent.append(time.process_time() - own)
             slurms.append(cluster.processor_time() - theirs)
-    queued = held.record.queued
-    print(f"{dispatcher}: {queued} jobs wait on {len(cluster.nodes)} nodes, {rounds} rounds")
+    print("one job changed before each round" if changed else "nothing changed")
     print(f"  reading the cluster    {median(reading):.3f} s (median)")
     print(f"  problem and decision   {median(asking_times):.3f} s")
     both = [a + b for a, b in zip(reading, asking_times, strict=True)]

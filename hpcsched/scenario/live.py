@@ -52,8 +52,7 @@ class LiveSettings(Params):
     )
     patience: PositiveDuration = Field(
         default=30,
-        description="Seconds after which a job that was to start and has not is taken back, and"
-        " after which one that needs several nodes is waited for.",
+        description="Seconds after which a job that was to start and has not is taken back.",
     )
     release_after: PositiveDuration = Field(
         default=60,
