@@ -9,6 +9,7 @@ from hpcsched.live.following import Following
 from hpcsched.live.journal import Do, Journal
 from hpcsched.live.rounds import Round
 from hpcsched.system.cluster import (
+    ClusterJob,
     ClusterState,
     RefusedError,
     UnavailableError,
@@ -139,14 +140,21 @@ class Driver:
             self._journal.forget(present)
             self._failures.forget(present)
             self._take_back(state, now, self._journal)
+        seen = _fingerprint(state, self._started(state))
         if not self._following.waiting:
-            self._seen = _fingerprint(state)
+            self._seen = seen
             return True
-        seen = _fingerprint(state)
         if seen != self._seen or now - self._last_round >= self._pace.tick:
             self._seen, self._last_round = seen, now
             self._round(state, now)
         return True
+
+    def _started(self, state: ClusterState) -> set[str]:
+        """Return the keys of the jobs that were placed here, and not held since."""
+        if self._journal is None:
+            return set()
+        placed = self._journal.placed
+        return {job.key for job in state.jobs if job.key in placed and not _is_held(job)}
 
     def _round(self, state: ClusterState, now: float) -> None:
         self._rounds += 1
@@ -154,11 +162,12 @@ class Driver:
         if held.trouble:
             self._say(f"round {held.record.round}: answered by list scheduling: {held.trouble}")
         self._told(held, state)
-        if self._journal is not None:
-            self._make(held, now, self._journal)
+        if self._journal is not None and self._make(held, now, self._journal):
+            # That these start is no news.
+            self._seen = _fingerprint(state, self._journal.placed)
 
-    def _make(self, held: Round, now: float, journal: Journal) -> None:
-        """Make the starts of a round, each written down before."""
+    def _make(self, held: Round, now: float, journal: Journal) -> bool:
+        """Make the starts of a round, each written down before; return whether all were made."""
         jobs = [*(held.jobs[start.job_id] for start in held.starts), *held.beyond]
         by_key = {job.key: job for job in jobs}
         changes: list[tuple[Do, str, tuple[str, ...]]] = [
@@ -167,21 +176,25 @@ class Driver:
         ]
         changes += [("start", job.key, ()) for job in held.beyond]
         if not changes:
-            return
+            return True
+        made = True
         for entry in journal.intend(now, held.record.round, changes):
             try:
                 self._manager.start(by_key[entry.job], entry.nodes)
             except RefusedError as error:
+                made = False
                 journal.outcome(entry, refused=str(error))
                 self._failures.add(entry.job, now)
                 self._say(f"job {entry.job} could not be started: {error}")
             except UnavailableError as error:
                 self._say(f"the cluster does not answer, job {entry.job} is decided again: {error}")
-                self._seen = None
-                return
+                made = False
+                break
             else:
                 journal.outcome(entry)
-        self._seen = None  # what was done changes the cluster
+        if not made:
+            self._seen = None
+        return made
 
     def names(self, nodes: tuple[int, ...]) -> tuple[str, ...]:
         """Return the names of nodes by their numbers."""
@@ -213,12 +226,21 @@ class Driver:
                 self._say(f"job {entry.job} did not start in time, and is taken back")
 
 
-def _fingerprint(state: ClusterState) -> object:
-    """Return what changes when a round may come to another answer."""
+def _is_held(job: ClusterJob) -> bool:
+    return job.held and job.phase != "running"
+
+
+def _fingerprint(state: ClusterState, started: Collection[str]) -> object:
+    """Return what changes when a round may come to another answer.
+
+    The jobs of the keys `started` were placed here, so that their start changes nothing.
+    """
     return (
         tuple((node.name, node.usable) for node in state.nodes),
         tuple(
-            (job.key, job.phase, job.held, tuple(job.placed), job.requested_time, job.units)
+            (job.key, job.requested_time)
+            if job.key in started
+            else (job.key, job.phase, job.held, tuple(job.placed), job.requested_time, job.units)
             for job in state.jobs
             if job.phase != "ended"
         ),

@@ -7,7 +7,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.allocation import NodeAllocation
 from tests.live.fake_cluster import FakeCluster
-from tests.live.sessions import session
+from tests.live.sessions import ORIGIN, session
 
 
 def test_places_all(tmp_path: Path) -> None:
@@ -21,6 +21,19 @@ def test_places_all(tmp_path: Path) -> None:
     assert {job.phase for job in cluster.jobs.values()} == {"ended"}
     assert set(made.recorder.jobs) == {1, 2, 3, 4, 5, 6}
     assert made.following.account.submitted == 6
+
+
+def test_its_own_starts_are_no_news(tmp_path: Path) -> None:
+    """The next round comes when something else changes, as in a simulation."""
+    cluster = FakeCluster(["a1"])
+    for number in (1, 2, 3):
+        cluster.submit(number, 3, 5)
+    made = session(cluster, tmp_path)
+    began = cluster.now()
+    made.driver.run(seconds=30, until_idle=True)
+    starts = [job.start_time - began for job in cluster.jobs.values() if job.start_time]
+    assert starts == [1, 7, 13]  # a job starts in the second after it is told to
+    assert [held.record.now + ORIGIN - began for held in made.rounds] == [0, 6, 12]
 
 
 def test_advice_changes_nothing() -> None:
