@@ -43,11 +43,6 @@ class RunSourceParams(Params):
         description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
         " had the same resource types, in the same units."
     )
-    submitted_from: int | None = Field(
-        default=None,
-        description="Jobs that were submitted before this second are taken as submitted then: a"
-        " live run knows of its first jobs only when it begins.",
-    )
     noticed_after: Duration = Field(
         default=0,
         description="Seconds that submit times and ends come later by: so much later does a live"
@@ -64,7 +59,6 @@ class RunSource:
     def __init__(self, params: RunSourceParams, system: System) -> None:
         self._path = Path(params.path)
         self._system = system
-        self._from = params.submitted_from
         self._noticed_after = params.noticed_after
         self.account = TraceAccount()
         self.fraction_read: float | None = None
@@ -88,8 +82,6 @@ class RunSource:
             self.account.submitted += 1
             row["run_time"] += self._noticed_after
             row["submit_time"] += self._noticed_after
-            if self._from is not None:
-                row["submit_time"] = max(row["submit_time"], self._from)
             yield _traced(row, self._system)
 
     def _rows(self) -> list[dict[str, Any]]:
