@@ -35,6 +35,8 @@ test-all: $(VENV)/installed-dev ## All tests, and four times as many examples of
 SLURM_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurmrestd munge \
   slurm-wlm-basic-plugins slurm-wlm-jwt-plugin
 
+# Debian has the daemons in /usr/sbin, which is not on everybody's path.
+test-slurm: export PATH := $(PATH):/usr/sbin
 # They mostly wait: more of them at a time than there are processors, each on a Slurm of its own.
 test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, installed where that may be; or say why not
 	@if ! command -v slurmctld slurmrestd munged >/dev/null && [ "$$(id -u)" = 0 ] \

@@ -132,9 +132,13 @@ class SlurmCluster:
             assert time.monotonic() < end, self.run("squeue", "--states=all")
             time.sleep(0.3)
 
-    def wait_until_saved(self) -> None:
-        """Wait until slurmctld has written down all jobs: killed before that, it forgets some."""
+    def wait_until_saved(self, job: str) -> None:
+        """Wait until slurmctld has written down all jobs: killed before that, it forgets some.
+
+        The comment of a job is changed, so that there is something to write down.
+        """
         now, file = time.time(), self.folder / "state" / "job_state"
+        self.run("scontrol", "update", f"JobId={job}", "Comment=saved")
         self.wait_until(lambda: file.exists() and file.stat().st_mtime > now)
 
     def start_controller(self, *, clean: bool = True) -> None:

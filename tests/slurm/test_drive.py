@@ -81,8 +81,9 @@ def test_one_driver_at_a_time(slurm: SlurmCluster, tmp_path: Path) -> None:
 
 def test_restarted_controller(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Nothing is lost where slurmctld is killed and comes back."""
-    jobs = submit(slurm, 20, 3)
-    slurm.wait_until_saved()
+    # None ends before slurmctld is killed, which would forget such an end and run the job again.
+    jobs = [slurm.submit(10, *job.options) for job in sleep_jobs(16, 3)]
+    slurm.wait_until_saved(jobs[-1])
     scenario = write_scenario(slurm, tmp_path)
     process = live(slurm, scenario, *UNTIL_IDLE, "--out", str(tmp_path / "run"))
     wait_for_starts(scenario, 4)

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.cli.auditing import audit_directory
 from hpcsched.errors import InputError
-from hpcsched.results.files import JOBS
 from hpcsched.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.system import NodeGroup, System
