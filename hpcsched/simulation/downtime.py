@@ -1,4 +1,4 @@
-"""Outages in the simulated system: which nodes are down, and which job may go where.
+"""Outages in the simulated system: which nodes are down, which job may go where, what was lost.
 
 Every dispatcher is shown each waiting job as one that may only use certain nodes: those that are
 up, and that no announced outage takes before the job is predicted to end. So none has to know of
@@ -23,6 +23,19 @@ _NEVER = np.iinfo(np.int64).max
 _MOST_NAMES = 3
 
 
+class LostAttempts(NamedTuple):
+    """How often a job lost a node and was put back into the queue, and how long it had run then.
+
+    The time is that of all such attempts together, in seconds.
+    """
+
+    requeues: int
+    lost_time: int
+
+
+NOTHING_LOST = LostAttempts(0, 0)
+
+
 class _Open(NamedTuple):
     """The nodes that are open to jobs of about the same length; `all` of them may be."""
 
@@ -41,7 +54,7 @@ class _Narrowed(NamedTuple):
 
 
 class Downtime:
-    """What is down, and what that leaves to jobs.
+    """What is down, what that leaves to jobs, and how often jobs have lost a node.
 
     `space` is what is free of the system; of a node that is down nothing is. `held` has the jobs
     that were not shown in the last round, by number, each with the outages that keep it waiting.
@@ -69,6 +82,7 @@ class Downtime:
         # The place of each job in the system in the order of arrival.
         self._arrivals: dict[int, int] = {}
         self._arrived = 0
+        self._lost: dict[int, LostAttempts] = {}
         self._limits: list[int] = np.unique(self._clear_until).tolist()
         self.announced: tuple[Outage, ...] = tuple(self._announced)
         self.requeue = outages.requeue
@@ -117,18 +131,24 @@ class Downtime:
         self._arrivals[job_id] = self._arrived
         self._arrived += 1
 
-    def arrival(self, waiting: WaitingJob) -> int:
-        """Return the place of a job in the order of arrival."""
-        return self._arrivals[waiting.job_id]
+    def by_arrival(self, queue: Iterable[WaitingJob]) -> list[WaitingJob]:
+        """Return jobs in the order in which they joined the queue for the first time."""
+        return sorted(queue, key=lambda waiting: self._arrivals[waiting.job_id])
 
     def started(self, job_id: int) -> None:
         """Take note that a job has left the queue."""
         self._shown.pop(job_id, None)
 
-    def left(self, job_id: int) -> None:
-        """Take note that a job has left the system."""
+    def requeued(self, job_id: int, ran_for: int) -> None:
+        """Take note that a job has lost a node, after so many seconds, and is put back."""
+        requeues, lost_time = self._lost.get(job_id, NOTHING_LOST)
+        self._lost[job_id] = LostAttempts(requeues + 1, lost_time + ran_for)
+
+    def left(self, job_id: int) -> LostAttempts:
+        """Take note that a job has left the system; return its attempts that were lost."""
         self._shown.pop(job_id, None)
         self._arrivals.pop(job_id, None)
+        return self._lost.pop(job_id, NOTHING_LOST)
 
     def eligible(self, queue: Sequence[WaitingJob], now: int) -> tuple[WaitingJob, ...]:
         """Return the jobs that could go somewhere now if nothing else ran; note which cannot."""

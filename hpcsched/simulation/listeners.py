@@ -1,0 +1,52 @@
+"""Who is told of what happens in a simulation: the methods of observers and followers, by event."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
+
+
+class Listeners(NamedTuple):
+    """What is called at each event, in this order.
+
+    Followers hear of `started` before observers do, and of `followed_ends`: each job that runs no
+    more, and since when, in seconds, also if it has only lost a node. The rest is for observers.
+    """
+
+    submitted: Sequence[Callable[[WaitingJob], None]]
+    started: Sequence[Callable[[RunningJob], None]]
+    interrupted: Sequence[Callable[[Interruption], None]]
+    followed_ends: Sequence[Callable[[RunningJob, int], None]]
+    ended: Sequence[Callable[[JobRecord], None]]
+    rounds: Sequence[Callable[[RoundRecord], None]]
+    explained: Sequence[Callable[[RoundRecord, Sequence[Reason]], None]]
+
+
+def listeners(observers: Sequence[Observer], followers: Iterable[FollowsJobs]) -> Listeners:
+    """Return what is to be called, without the observers' methods that do nothing."""
+    followers = tuple(followers)
+    return Listeners(
+        _handlers(observers, "job_submitted"),
+        [
+            *(follower.job_started for follower in followers),
+            *_handlers(observers, "job_started"),
+        ],
+        _handlers(observers, "job_interrupted"),
+        [follower.job_ended for follower in followers],
+        _handlers(observers, "job_ended"),
+        _handlers(observers, "round_ended"),
+        _handlers(observers, "reasons_given"),
+    )
+
+
+def _handlers(observers: Sequence[Observer], event: str) -> list[Callable[..., None]]:
+    """Return the observers' methods for an event, without those that do nothing."""
+    return [
+        getattr(observer, event)
+        for observer in observers
+        if getattr(type(observer), event) is not getattr(Observer, event)
+    ]
