@@ -1,7 +1,7 @@
 """Streams the jobs of a log whose lines are records, keeping account of each."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -112,6 +112,20 @@ class RecordSource(ABC):
                 if not sort:
                     self._earliest = traced.job.submit_time
                 yield traced
+
+    def check_types(self, names: Iterable[str], key: str) -> None:
+        """Raise InputError where a scenario's key names resource types that the system lacks."""
+        unknown = [name for name in names if name not in self.system.resource_types]
+        if unknown:
+            raise InputError(
+                Finding(
+                    "unknown-resource-type",
+                    f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
+                    f" {', '.join(self.system.resource_types)}",
+                    Place(str(self.lines.path)),
+                    key=key,
+                )
+            )
 
     def check_submission(self, job_id: int, submit_time: int) -> None:
         """Raise UnusableError for a number that is missing or seen before, or a step back."""

@@ -21,10 +21,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST, Amount
+from hpcsched.parameters import LARGEST
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
@@ -33,6 +33,7 @@ from hpcsched.workload.numbers_seen import NumbersSeen
 from hpcsched.workload.policies import RecordPolicies, UnusableError
 from hpcsched.workload.record_source import RecordSource
 from hpcsched.workload.swf_lines import SwfLines
+from hpcsched.workload.unit_amounts import UnitAmounts
 
 FIELDS = 18
 UNIT_RESOURCES = "UnitResources:"
@@ -49,7 +50,7 @@ _PRECEDING = (16, 17)
 class SwfParams(RecordPolicies):
     """Which log to read, and what to do with records that cannot be used as they are."""
 
-    unit: dict[str, Amount] | None = Field(
+    unit: UnitAmounts | None = Field(
         None,
         description="What each requested processor asks for, per resource type."
         " Without it, what the trace's UnitResources say, or else one core.",
@@ -74,13 +75,6 @@ class SwfParams(RecordPolicies):
         description="Whether a job waits for the preceding job that its record names (field 17) to"
         " end, and then for the think time (field 18).",
     )
-
-    @field_validator("unit")
-    @classmethod
-    def _unit_asks_for_something(cls, unit: dict[str, int] | None) -> dict[str, int] | None:
-        if unit is not None and not any(unit.values()):
-            raise ValueError("expected an amount of at least one resource type, found none")
-        return unit
 
 
 _Asked = tuple[tuple[bytes, ...], int]
@@ -111,10 +105,10 @@ class SwfSource(RecordSource):
         self._field_count = self._number_count + self._named
         self._types = [] if params.unit else declared
         self._unit = dict.fromkeys(self._types, 0) if self._types else params.unit or {"core": 1}
-        self._check_types(self._unit)
+        self._check_amounts(self._unit)
         self._uses_memory = params.requested_memory == "use"
         if self._uses_memory:
-            self._check_types({"mem": 0})
+            self._check_amounts({"mem": 0})
         self.dependencies = params.dependencies == "honour"
         more = (_MEMORY,) * self._uses_memory + _PRECEDING * self.dependencies
         self._used = itemgetter(*_USED, *more)
@@ -240,7 +234,8 @@ class SwfSource(RecordSource):
             raise UnusableError("malformed", "a unit must ask for at least one resource type")
         return request, room_for(self.system, request), declared, drawn
 
-    def _check_types(self, amounts: Mapping[str, int]) -> None:
+    def _check_amounts(self, amounts: Mapping[str, int]) -> None:
+        """Raise InputError for what neither nodes have nor traces can ask of pools."""
         pools = {pool.name: pool for pool in self.system.pools}
         modelled = [name for name in amounts if name in pools and not pools[name].draw.traced]
         if modelled:
@@ -253,17 +248,7 @@ class SwfSource(RecordSource):
                     key="trace.unit",
                 )
             )
-        unknown = [name for name in amounts if name not in (*self.system.resource_types, *pools)]
-        if unknown:
-            raise InputError(
-                Finding(
-                    "unknown-resource-type",
-                    f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
-                    f" {', '.join(self.system.resource_types)}",
-                    Place(str(self.lines.path)),
-                    key="trace.unit",
-                )
-            )
+        self.check_types([name for name in amounts if name not in pools], "trace.unit")
 
 
 def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:

@@ -13,10 +13,8 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import Amount
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.batsim.file import BatsimFile
@@ -24,6 +22,7 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.policies import RecordPolicies, UnusableError
 from hpcsched.workload.quantities import duration, instant, whole_number
 from hpcsched.workload.record_source import RecordSource
+from hpcsched.workload.unit_amounts import UnitAmounts
 
 DELAY = "delay"
 _DELAYS = (DELAY, "DelayProfile")
@@ -33,7 +32,7 @@ _NUMBER_IN_ID = re.compile(r"(?:.*!)?([0-9]{1,18})", re.DOTALL)
 class BatsimParams(RecordPolicies):
     """Which workload to read, and what to do with jobs that cannot be used as they are."""
 
-    unit: dict[str, Amount] = Field(
+    unit: UnitAmounts = Field(
         default_factory=lambda: {"core": 1},
         description="What each requested resource asks for, per resource type; one core if not"
         " given.",
@@ -54,13 +53,6 @@ class BatsimParams(RecordPolicies):
         " is not known.",
     )
 
-    @field_validator("unit")
-    @classmethod
-    def _unit_asks_for_something(cls, unit: dict[str, int]) -> dict[str, int]:
-        if not any(unit.values()):
-            raise ValueError("expected an amount of at least one resource type, found none")
-        return unit
-
 
 class BatsimSource(RecordSource):
     """Yields the jobs of a workload.
@@ -74,17 +66,7 @@ class BatsimSource(RecordSource):
         self._file = BatsimFile(Path(params.path))
         super().__init__(params, self._file.path, system, self._file)
         self._params = params
-        unknown = [name for name in params.unit if name not in system.resource_types]
-        if unknown:
-            raise InputError(
-                Finding(
-                    "unknown-resource-type",
-                    f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
-                    f" {', '.join(system.resource_types)}",
-                    Place(params.path),
-                    key="trace.unit",
-                )
-            )
+        self.check_types(params.unit, "trace.unit")
         self.uniform_request = system.request(params.unit)
         self._room = room_for(system, self.uniform_request)
         self._profiles: dict[str, Any] = self._file.header["profiles"]

@@ -14,9 +14,9 @@ import math
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from hpcsched.parameters import Amount, Params
+from hpcsched.parameters import Params
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.context import Context
 from hpcsched.workload.synthetic.draws import Draws
@@ -25,6 +25,7 @@ from hpcsched.workload.synthetic.portable import exp, log
 from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
 from hpcsched.workload.synthetic.source import SyntheticSource, checked_request
 from hpcsched.workload.synthetic.sums import plain_sum
+from hpcsched.workload.unit_amounts import UnitAmounts
 
 LARGEST_LOG_RUN_TIME = 12.0
 """Run times of more than e¹² seconds, nearly two days, are drawn again."""
@@ -162,7 +163,7 @@ class Lublin99Params(Params):
         description="How many processors the largest jobs ask for, which is the size of the system;"
         " if not given, the published values: 128, and 45 for interactive jobs.",
     )
-    unit: dict[str, Amount] | None = Field(
+    unit: UnitAmounts | None = Field(
         None,
         description="What each processor asks for, per resource type; one core if not given.",
     )
@@ -178,13 +179,6 @@ class Lublin99Params(Params):
         description="Requested time / run time, the same for every job and rounded up to seconds:"
         " the model has no requested times.",
     )
-
-    @field_validator("unit")
-    @classmethod
-    def _unit_asks_for_something(cls, unit: dict[str, int] | None) -> dict[str, int] | None:
-        if unit is not None and not any(unit.values()):
-            raise ValueError("expected an amount of at least one resource type, found none")
-        return unit
 
 
 def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:

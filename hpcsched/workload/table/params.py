@@ -11,8 +11,9 @@ from pydantic import (
     model_validator,
 )
 
-from hpcsched.parameters import Amount, Listed, Params, PositiveDuration
+from hpcsched.parameters import Listed, Params, PositiveDuration
 from hpcsched.workload.policies import RecordPolicies
+from hpcsched.workload.unit_amounts import UnitAmounts
 
 _Column = Annotated[str, Field(min_length=1)]
 _Number = Annotated[int, Field(ge=0)]
@@ -89,7 +90,7 @@ class TableParams(RecordPolicies):
         description="For each resource type, the column with the amount that a unit asks for;"
         " without it, columns called unit_request.TYPE, if there are any.",
     )
-    unit: dict[str, Amount] | None = Field(
+    unit: UnitAmounts | None = Field(
         None,
         description="What each unit asks for of resource types that have no column; one core if no"
         " resource type has one.",
@@ -139,13 +140,6 @@ class TableParams(RecordPolicies):
         if delimiter in '"\r\n' or not delimiter.isascii():
             raise ValueError(f"expected a sign such as ',' or ';', found {delimiter!r}")
         return delimiter
-
-    @field_validator("unit")
-    @classmethod
-    def _unit_asks_for_something(cls, unit: dict[str, int] | None) -> dict[str, int] | None:
-        if unit is not None and not any(unit.values()):
-            raise ValueError("expected an amount of at least one resource type, found none")
-        return unit
 
     @model_validator(mode="after")
     def _say_things_once(self) -> Self:

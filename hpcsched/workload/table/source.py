@@ -178,14 +178,14 @@ class TableSource(RecordSource):
             }
         for resource_type, name in requests.items():
             self._check_there(name, f"trace.requests.{resource_type}")
-        self._check_types(requests, "trace.requests")
+        self.check_types(requests, "trace.requests")
         return dict(requests)
 
     def _constant_amounts(self) -> dict[str, int]:
         unit = self._params.unit
         if unit is None:
             unit = {} if self._amounts else {"core": 1}
-        self._check_types(unit, "trace.unit")
+        self.check_types(unit, "trace.unit")
         return dict(unit)
 
     def _check_there(self, name: str, key: str) -> None:
@@ -194,19 +194,6 @@ class TableSource(RecordSource):
                 Finding(
                     "missing-column",
                     f"the table has no column called {name!r}; there are: {self._listed()}",
-                    Place(str(self._rows.path)),
-                    key=key,
-                )
-            )
-
-    def _check_types(self, types: Mapping[str, object], key: str) -> None:
-        unknown = [name for name in types if name not in self.system.resource_types]
-        if unknown:
-            raise InputError(
-                Finding(
-                    "unknown-resource-type",
-                    f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
-                    f" {', '.join(self.system.resource_types)}",
                     Place(str(self._rows.path)),
                     key=key,
                 )
