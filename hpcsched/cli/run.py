@@ -9,10 +9,15 @@ import typer
 from hpcsched.cli.override_option import Overrides
 
 if TYPE_CHECKING:
+    from hpcsched.errors import Finding
+    from hpcsched.results.directory import RunDirectory
     from hpcsched.scenario.loading import LoadedScenario
 
 REASONS = "reasons"
 """The observer that `--explain` adds."""
+
+_OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
+"""The keys of `outages:` that declare some."""
 
 
 def run(
@@ -66,6 +71,36 @@ def run(
     for line in account_lines(result.summary):
         typer.echo(line)
     typer.echo(f"results in {result.directory.path}")
+    warning = _outages_beside_jobs(loaded, result.directory)
+    if warning is not None:
+        typer.echo(warning, err=True)
+
+
+def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
+    """Return a warning if outages are declared and all are before or after the jobs of the run.
+
+    A typical mistake is to have one of them in Unix times, and the other in seconds from 0.
+    """
+    from hpcsched.errors import Finding
+    from hpcsched.results.outages import outages_beside_jobs
+    from hpcsched.scenario.key_path import show_key_path
+
+    declared = loaded.scenario.outages
+    beside = None if declared is None else outages_beside_jobs(directory)
+    if declared is None or beside is None:
+        return None
+    given = [name for name in _OUTAGES if getattr(declared, name)]
+    key = ("outages", *given) if len(given) == 1 else ("outages",)
+    sources = ", ".join(given)
+    if declared.failure_log is not None:
+        sources = sources.replace("failure_log", f"failure_log ({declared.failure_log})")
+    (start, end), (first, last) = beside.outages, beside.jobs
+    message = (
+        f"no outage touches the trace: there are {beside.number} of {sources}, between seconds"
+        f" {start} and {end}, and jobs between seconds {first} and {last}; all count from the"
+        " trace's origin"
+    )
+    return Finding("outages-beside-jobs", message, loaded.place(key), show_key_path(key), "warning")
 
 
 def _with_reasons(loaded: "LoadedScenario") -> list[str]:

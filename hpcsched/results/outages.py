@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hpcsched.metrics.tables import DownAmounts
 from hpcsched.results.directory import RunDirectory
@@ -65,6 +66,40 @@ def recorded_outages(run: RunDirectory) -> tuple[Outage, ...]:
     starts, ends, kinds, names, nodes = (table[name].to_pylist() for name in outages_schema().names)
     rows = zip(starts, ends, nodes, kinds, names, strict=True)
     return tuple([Outage(start, end, tuple(on), *what) for start, end, on, *what in rows])
+
+
+class OutagesBeside(NamedTuple):
+    """The `number` of outages of a run of which none touches its jobs, and when both are.
+
+    `outages` is from the first start to the last end of one, `jobs` from the first submission to
+    the last end of a job; both are in seconds since the trace's origin.
+    """
+
+    number: int
+    outages: tuple[int, int]
+    jobs: tuple[int, int]
+
+
+def outages_beside_jobs(run: RunDirectory) -> OutagesBeside | None:
+    """Return when the outages of a run and its jobs are, if all outages are before or after them.
+
+    None if one is not, or there are no outages or no jobs. Raises InputError where a file is
+    damaged.
+    """
+    path = run.path / OUTAGES
+    if not path.is_file():
+        return None
+    outages = ParquetTable(path).read("start_time", "end_time")
+    jobs = run.all_jobs.read("submit_time", "end_time")
+    if not outages.num_rows or not jobs.num_rows:
+        return None
+    first = pc.min(jobs["submit_time"]).as_py()
+    last = max(pc.max(jobs["submit_time"]).as_py(), pc.max(jobs["end_time"]).as_py() or 0)
+    starts, ends = outages["start_time"], outages["end_time"]
+    if pc.any(pc.and_(pc.less_equal(starts, last), pc.greater(ends, first))).as_py():
+        return None
+    span = pc.min(starts).as_py(), pc.max(ends).as_py()
+    return OutagesBeside(outages.num_rows, span, (first, last))
 
 
 def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:

@@ -1,7 +1,10 @@
 """What people are told of outages and dependencies: explanations, accounts and pictures."""
 
+from pathlib import Path
+
 import pytest
 
+from hpcsched.cli import main
 from hpcsched.report.account import account_lines
 from hpcsched.report.explanation import explain_job
 from hpcsched.report.explanation_rendering import as_text
@@ -25,10 +28,8 @@ FAILURES = "node,from,until\nnode-0,5,8\nnode-0,7,9\n"
 JOBS = ((1, 0, 10, 2, -1, -1), (2, 1, 30, 1, -1, -1), (3, 2, 1, 1, 1, 4))
 
 
-@pytest.fixture(name="ran", scope="module")
-def _ran(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
-    """Run three jobs: one loses a node, one waits for maintenance, one for the first."""
-    folder = tmp_path_factory.mktemp("told")
+def write_scenario(folder: Path) -> Path:
+    """Write the scenario, its jobs and its failures; return the scenario's file."""
     (folder / "told.yaml").write_text(SCENARIO)
     (folder / "failures.csv").write_text(FAILURES)
     lines = [
@@ -36,7 +37,14 @@ def _ran(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
         for k, submit, time, n, after, think in JOBS
     ]
     (folder / "jobs.swf").write_text("; Version: 2.2\n" + "".join(lines))
-    return run(load_scenario(folder / "told.yaml"), folder / "run")
+    return folder / "told.yaml"
+
+
+@pytest.fixture(name="ran", scope="module")
+def _ran(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    """Run three jobs: one loses a node, one waits for maintenance, one for the first."""
+    folder = tmp_path_factory.mktemp("told")
+    return run(load_scenario(write_scenario(folder)), folder / "run")
 
 
 def told(ran: RunResult, job_id: int) -> str:
@@ -64,6 +72,50 @@ def test_the_account(ran: RunResult) -> None:
     assert lines[1] == (
         "  lost to outages: 1 attempts, of which 1 were tried again, after 0.0 node-hours"
     )
+
+
+WINDOW = "{{start: {}, duration: 10}}"
+
+
+@pytest.mark.parametrize(
+    ("maintenance", "failures", "said"),
+    [
+        (40, "5,8", None),
+        (200, "5,8", None),  # one of them is enough
+        (40, "100,200", None),  # as the last job ends
+        (
+            41,
+            "100,200",
+            "4:3: warning: outages: no outage touches the trace: there are 2 of maintenance,"
+            " failure_log ({}), between seconds 41 and 200, and jobs between seconds 0 and 40; all"
+            " count from the trace's origin [outages-beside-jobs]",
+        ),
+        (
+            None,
+            "1700000000,1700000100",
+            "5:16: warning: outages.failure_log: no outage touches the trace: there are 1 of"
+            " failure_log ({}), between seconds 1700000000 and 1700000100, and jobs between seconds"
+            " 0 and 40; all count from the trace's origin [outages-beside-jobs]",
+        ),
+    ],
+)
+def test_outages_that_touch_no_job(
+    maintenance: int | None,
+    failures: str,
+    said: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever mixes Unix times and seconds from 0 is told, if no outage is within the trace."""
+    scenario = write_scenario(tmp_path)
+    log = tmp_path / "failures.csv"
+    log.write_text(f"node,from,until\nnode-0,{failures}\n")
+    windows = "" if maintenance is None else WINDOW.format(maintenance)
+    out = str(tmp_path / "run")
+    change = f"outages.maintenance=[{windows}]"
+    assert main(["run", str(scenario), "--out", out, "--set", change]) == 0
+    expected = "" if said is None else f"{scenario}:{said.format(log)}\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_the_gantt_chart(ran: RunResult) -> None:
