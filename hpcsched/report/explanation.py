@@ -19,6 +19,8 @@ _FACTS = (
     "requested_time",
     "units",
     "unit_request",
+    "exclusive",
+    "scatter",
     "predicted_run_time",
     "state",
     "rejected_by",
@@ -32,9 +34,10 @@ _FACTS = (
 class JobFacts(NamedTuple):
     """What is known of a job beside its reasons; times in seconds.
 
-    `unit_request` is by resource type. `state` is None for a job that had not left the system, of
-    which only the trace is known. `rejected_by` says what rejected a job, if it was. Start and end
-    are of the last attempt, before which `requeues` others were lost, after `lost_time`.
+    `unit_request` is by resource type; `exclusive` and `scatter` are as in `Job`. `state` is None
+    for a job that had not left the system, of which only the trace is known. `rejected_by` says
+    what rejected a job, if it was. Start and end are of the last attempt, before which `requeues`
+    others were lost, after `lost_time`.
     """
 
     job_id: int
@@ -42,6 +45,8 @@ class JobFacts(NamedTuple):
     requested_time: int
     units: int
     unit_request: Mapping[str, int]
+    exclusive: bool = False
+    scatter: bool = False
     predicted_run_time: int | None = None
     state: str | None = None
     rejected_by: str | None = None
@@ -54,7 +59,15 @@ class JobFacts(NamedTuple):
 def traced_facts(job: Job, resource_types: Sequence[str]) -> JobFacts:
     """Return what a trace tells of a job."""
     request = dict(zip(resource_types, job.unit_request, strict=True))
-    return JobFacts(job.job_id, job.submit_time, job.requested_time, job.units, request)
+    return JobFacts(
+        job.job_id,
+        job.submit_time,
+        job.requested_time,
+        job.units,
+        request,
+        job.exclusive,
+        job.scatter,
+    )
 
 
 FromTrace = Callable[[Collection[int]], Mapping[int, JobFacts]]

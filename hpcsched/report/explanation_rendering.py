@@ -213,10 +213,15 @@ def _since(facts: JobFacts | None, now: int) -> int | None:
 
 
 def _request(facts: JobFacts) -> str:
-    """Return what a job asks for."""
+    """Return what a job asks for, and how it wants to lie on nodes."""
     amounts = [f"{_amount(amount)} {r}" for r, amount in facts.unit_request.items() if amount]
     units = "1 unit" if facts.units == 1 else f"{facts.units} units"
-    return f"{units} of {_listed(amounts) or 'nothing'}"
+    request = f"{units} of {_listed(amounts) or 'nothing'}"
+    if facts.scatter and facts.units > 1:
+        request += ", each on a node of its own"
+    if facts.exclusive:
+        request += ", on nodes shared with no other job"
+    return request
 
 
 def _amount(amount: int) -> str:

@@ -12,7 +12,9 @@ import pytest
 from hpcsched import Decision, DispatchingProblem, Plugin, hookimpl
 from hpcsched.cli import main
 from hpcsched.dispatching.reasons import Reason
+from hpcsched.report.explanation import traced_facts
 from hpcsched.testing import UsePlugins
+from hpcsched.workload.job import Job
 from tests.builders import easy
 
 # On four cores: 2 needs all of them and waits for 1 until 100; 3 ends before that, and is
@@ -276,6 +278,39 @@ def test_a_run_that_was_broken_off(ran: Ran) -> None:
         "What it asked for is not known: it had not ended, and the trace does not tell."
     )
     assert ran.part(4, WAITED)[0].startswith("at 30 s, round 4, for 50 s: there was no room")
+
+
+PLACED = """\
+job_id,submit_time,run_time,requested_time,units,exclusive,scatter
+1,0,10,10,2,true,true
+2,0,10,10,1,true,true
+3,0,10,10,2,false,true
+4,0,10,10,2,false,false
+"""
+
+
+def test_how_units_lie_on_nodes(ran: Ran, tmp_path: Path) -> None:
+    """Whether a job is scattered, which says nothing of a single unit, and exclusive."""
+    (tmp_path / "placed.csv").write_text(PLACED)
+    ran.run("trace={source: table, path: placed.csv}")
+    apart, alone = ", each on a node of its own", ", on nodes shared with no other job"
+    for job, said in {
+        1: f"2 units of 1 core{apart}{alone}",
+        2: f"1 unit of 1 core{alone}",
+        3: f"2 units of 1 core{apart}",
+        4: "2 units of 1 core",
+    }.items():
+        assert ran.text(job)[1] == f"It asked for {said}, for up to 10 s."
+    found = [ran.json(job)["job"] for job in (1, 2, 3, 4)]
+    assert [one["exclusive"] for one in found] == [True, True, False, False]
+    assert [one["scatter"] for one in found] == [True, True, True, False]
+
+
+def test_what_a_trace_tells_of_how_units_lie() -> None:
+    """The same of a job that had not left the system, from the trace."""
+    job = Job(1, 0, 2, (1,), 10, exclusive=True, scatter=True)
+    facts = traced_facts(job, ("core",))
+    assert (facts.exclusive, facts.scatter, facts.state) == (True, True, None)
 
 
 def test_a_job_that_was_running_when_the_run_was_broken_off(ran: Ran) -> None:
