@@ -58,7 +58,8 @@ def replay_live(
         # The nodes of a unit matter here, and pooled units have none.
         "simulation.pooling=false",
         "live=null",
-        # Run times are what they were, and a look takes a moment of its own.
+        # Run times are those on the cluster, also of jobs that it killed; and the time that it
+        # takes to answer is in `noticed_after` already.
         "simulation.kill_at_requested_time=false",
         "simulation.dispatch_latency=null",
     ]

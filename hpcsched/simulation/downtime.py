@@ -15,6 +15,7 @@ from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.system.allocation import Allocation
 from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job
@@ -77,7 +78,7 @@ class Downtime:
         self._clear_until = self._next_announced(-1)
         self._version = 0
         self._open: dict[tuple[int, int], _Open] = {}
-        self._rooms: dict[tuple[object, ...], tuple[frozenset[int] | None, int]] = {}
+        self._rooms: dict[tuple[tuple[int, int], ShapeKey], tuple[frozenset[int] | None, int]] = {}
         self._shown: dict[int, _Narrowed] = {}
         # The place of each job in the system in the order of arrival.
         self._arrivals: dict[int, int] = {}
@@ -230,7 +231,7 @@ class Downtime:
     ) -> tuple[frozenset[int] | None, int]:
         """Return the nodes that are open to a job, and how many of its units fit on them."""
         own = job.allowed_nodes
-        key = of, job.unit_request, job.node_groups, own, job.exclusive, job.scatter
+        key = of, shape_key(job)
         known = self._rooms.get(key)
         if known is None:
             allowed = open_.nodes if own is None else own & open_.nodes

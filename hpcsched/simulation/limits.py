@@ -11,6 +11,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.records import RejectedBy
+from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
@@ -57,7 +58,7 @@ class Limits:
         self._limiting = any(partition.limits_users for partition in partitions)
         self._all_groups = frozenset(group.name for group in system.groups)
         self._accounts: dict[_Account, _Held] = {}
-        self._rooms: dict[tuple[object, ...], _Room] = {}
+        self._rooms: dict[ShapeKey, _Room] = {}
         self.held: dict[int, str] = {}
 
     def admit(self, job: Job) -> Admission:
@@ -149,7 +150,7 @@ class Limits:
         return min(job.units, self._room(job).nodes)
 
     def _room(self, job: Job) -> _Room:
-        shape = job.unit_request, job.node_groups, job.allowed_nodes, job.scatter
+        shape = shape_key(job)
         room = self._rooms.get(shape)
         if room is None:
             fits = units_that_fit(self._system, self._system.capacity.T, job)

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from hpcsched.system.request import is_constrained
+
 
 class Job(NamedTuple):
     """A job as its user submitted it: all that a predictor or dispatcher may know in advance.
@@ -43,16 +45,8 @@ class Job(NamedTuple):
 
     @property
     def constrained(self) -> bool:
-        """Whether it says more than how many units it needs: which nodes, or how it shares them.
-
-        The units of such jobs are not counted as slots, of which any is as good as any other.
-        """
-        return (
-            self.exclusive
-            or self.scatter
-            or self.node_groups is not None
-            or self.allowed_nodes is not None
-        )
+        """Whether it says more than how many units it needs; see `is_constrained`."""
+        return is_constrained(self)
 
 
 class TracedJob(NamedTuple):

@@ -45,8 +45,8 @@ class RunSourceParams(Params):
     )
     noticed_after: Duration = Field(
         default=0,
-        description="Seconds that submit times and ends come later by: so much later does a live"
-        " run notice them.",
+        description="How many seconds after submissions and ends a simulation hears of them, as a"
+        " live run does not notice them at once.",
     )
 
 

@@ -20,12 +20,13 @@ from hpcsched.dispatching.heuristic.releases import (
     releases_of,
     units_gained,
 )
-from hpcsched.dispatching.heuristic.shapes import Shape, ShapeKey, shape_key, shape_of
+from hpcsched.dispatching.heuristic.shapes import Shape, shape_of
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.outages import Outage
 from hpcsched.system.pool_draws import Amounts, most_draw, node_draw, own_draw
 from hpcsched.system.pools import NEVER
+from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.space import NodeSpace, held_amounts, units_that_fit
 from hpcsched.system.system import IntArray
 

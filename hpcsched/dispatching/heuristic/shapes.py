@@ -8,20 +8,6 @@ from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray, System
 
-ShapeKey = tuple[tuple[int, ...], frozenset[str] | None, frozenset[int] | None, bool, bool]
-"""Equal for jobs of one shape."""
-
-
-def shape_key(request: Request) -> ShapeKey:
-    """Return what a request has in common with all others of its shape."""
-    return (
-        request.unit_request,
-        request.node_groups,
-        request.allowed_nodes,
-        request.exclusive,
-        request.scatter,
-    )
-
 
 class Shape(NamedTuple):
     """What a unit asks for, `[R]`, and how many units an idle node can hold, `[N]`.

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from hpcsched.dispatching.heuristic.releases import Releases
-from hpcsched.dispatching.heuristic.shapes import ShapeKey, shape_key
 from hpcsched.dispatching.planning.content import units_of
 from hpcsched.dispatching.planning.later_nodes import LaterNodes
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job

@@ -33,12 +33,6 @@ class Shape(NamedTuple):
     allowed_nodes: frozenset[int] | None = None
     scatter: bool = False
 
-    @property
-    def constrained(self) -> bool:
-        """See `Job.constrained`."""
-        bound = self.node_groups is not None or self.allowed_nodes is not None
-        return bound or self.exclusive or self.scatter
-
     def rounded(self, *, keeps_request: bool) -> "Shape":
         """Return a shape that may run on any node, with numbers cut to powers of two.
 

@@ -20,6 +20,7 @@ from pydantic import Field, field_validator, model_validator
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Params, PositiveAmount, Selects
+from hpcsched.system.request import is_constrained
 from hpcsched.system.system import System
 from hpcsched.workload.instants import calendar_of, time_comments
 from hpcsched.workload.job import Job, TracedJob
@@ -212,7 +213,7 @@ class MimicSource(SyntheticSource):
         for name, further in (self._params.requests or {}).items():
             asks = draws.chance(further.share)
             amount = further.min + draws.below(further.max - further.min + 1)
-            if asks and not shape.constrained:
+            if asks and not is_constrained(shape):
                 more = self._system.request({name: amount})
                 unit_request = tuple(map(add, unit_request, more))
         return unit_request

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
@@ -18,11 +19,11 @@ class Rooms:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self._known: dict[object, int] = {}
+        self._known: dict[ShapeKey, int] = {}
 
     def room_for(self, job: Job) -> int:
         """Return how many units that ask for what the job's ask for fit where it may run."""
-        key = job.unit_request, job.node_groups, job.allowed_nodes, job.exclusive, job.scatter
+        key = shape_key(job)
         room = self._known.get(key)
         if room is None:
             if len(self._known) == _MOST_KNOWN:
