@@ -2,6 +2,8 @@
 
 import re
 from fractions import Fraction
+from itertools import pairwise
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -176,12 +178,37 @@ def test_slots_are_not_used_where_there_are_pools():
     assert replay(system(power(20)), easy(), jobs, uniform_request=(1,)).start_times == {1: 0, 2: 5}
 
 
+def shortest_stretch(pools):
+    """Return the shortest time for which no pool changes, of those that come again and again."""
+    again = [pool for pool in pools if pool.every is not None and pool.changes]
+    if not again:
+        return inf
+    period = max(pool.every for pool in again)
+    instants = {
+        start + change.at
+        for pool in again
+        for start in range(0, period, pool.every)
+        for change in pool.changes
+    }
+    ordered = sorted(instants)
+    return min(b - a for a, b in pairwise([*ordered, ordered[0] + period]))
+
+
 @tries(60)
 @given(workload=pool_workloads())
 def test_a_latency_and_pools(workload):
-    """Nothing is overdrawn or lost where decisions come late."""
+    """Nothing is overdrawn or lost where decisions come late.
+
+    Where the pools change, again and again, sooner than a decision comes, every start may come too
+    late; that jobs would wait for ever is said then.
+    """
+    latency, most = Latency(Fraction(3), Fraction(1, 2)), 3 + len(workload.jobs) / 2
     for dispatcher in (easy(), lists(option="greedy")):
-        audited(dispatcher, workload, latency=Latency(Fraction(3), Fraction(1, 2)))
+        try:
+            audited(dispatcher, workload, latency=latency)
+        except DecisionError as error:
+            assert "nothing runs and nothing more is submitted" in str(error)
+            assert shortest_stretch(workload.system.pools) < most
 
 
 def test_late_starts_of_jobs_that_run_for_no_time():
