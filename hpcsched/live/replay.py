@@ -48,13 +48,12 @@ def replay_live(
         message = "it has no 'live:', with which a live run is compared"
         raise InputError(Finding("not-live", message, Place(str(scenario))))
     first = pc.min(directory.rounds.read("now")["now"]).as_py()
+    # What waited before the first round waits here too: all nodes are closed until then.
+    closed = f"outages={{maintenance: [{{name: before, start: 0, end: {first}}}]}}"
     given = [
         *overrides,
         f"trace={{source: run, path: {_quoted(str(jobs))}, noticed_after: {latency}}}",
-        # What waited before the first round waits here too: until then all nodes are closed.
-        f"outages={{maintenance: [{{name: before, start: 0, end: {first}}}]}}"
-        if first
-        else "outages=null",
+        *([closed] if first else []),
         # The nodes of a unit matter here, and pooled units have none.
         "simulation.pooling=false",
         "live=null",

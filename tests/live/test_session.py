@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
@@ -113,6 +115,22 @@ def test_replays_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     printed = capsys.readouterr().out
     assert "29 jobs, live and simulated" in printed
     assert "largest                           0 s" in printed
+
+
+def test_replays_what_waited_before(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Jobs that were there before the first round start no sooner than it, in a replay as well."""
+    lines = [f"{n} {n} 0 {5 + n % 7} 1 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1" for n in range(1, 30)]
+    (folder / "history.swf").write_text("\n".join(lines) + "\n")
+    path = folder / "live.yaml"
+    closed = "outages={maintenance: [{name: before, start: 0, end: 9}]}"
+    late = run(load_scenario(path, ["live=null", closed]), folder / "run").directory
+    rounds = folder / "run" / "rounds.parquet"
+    table = pq.read_table(rounds)
+    pq.write_table(table.filter(pc.field("now") >= 9), rounds)
+    assert min(late.jobs.read("start_time")["start_time"].to_pylist()) == 9
+    arguments: list[Any] = ["live", path, "--replay", folder / "run", "--latency", 0]
+    assert main([str(a) for a in [*arguments, "--out", folder / "again"]]) == 0
+    assert "largest                           0 s" in capsys.readouterr().out
 
 
 def test_one_of_three(folder: Path) -> None:
