@@ -25,11 +25,11 @@ $(QUICKSTART):
 	@$(BIN)/hpcsched run scenarios/$@.yaml $(QUICKLY) --out runs/$@ --force
 
 test: $(VENV)/installed-dev ## The tests, without the slow ones; see pyproject.toml for what is slow
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: export HPCSCHED_EXAMPLES ?= 1
 test-all: $(VENV)/installed-dev ## All tests, and four times as many examples of each property
-	$(BIN)/pytest -n auto -m ""
+	$(BIN)/pytest -n auto --dist worksteal -m ""
 
 # Debian's packages for a Slurm on the loopback interface, which the tests start and end.
 SLURM_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurmrestd munge \

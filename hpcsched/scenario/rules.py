@@ -15,6 +15,8 @@ RULES = MappingProxyType(
         "not-live": "A choice does not go with a real cluster, or is not how that is.",
         "not-offline": "A choice does not go with planning the whole trace at once.",
         "not-reproducible": "A choice makes results depend on the machine.",
+        "outages-beside-jobs": "All outages are over before the first job comes, or begin after the"
+        " last has ended.",
         "path-not-found": "An input file is not there, or a variable in its path is not set.",
         "sees-run-time": "A plugin is shown what no real system knows in advance.",
         "nothing-to-kill": "Jobs are to be killed, and the trace has cut their run times already.",

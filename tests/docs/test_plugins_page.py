@@ -45,6 +45,7 @@ def test_files() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_tests_of_the_project(tmp_path: Path) -> None:
     """The tests that the page shows pass, in a folder with nothing but what it shows."""
     for name, text in FILES.items():

@@ -72,6 +72,7 @@ def test_outcomes_worked_by_hand(declared, tmp_path):
     assert asked.sizes == known.sizes == {"short": 2, "medium": 0, "long": 0}
 
 
+@pytest.mark.slow
 def test_the_page_and_the_tables(declared, tmp_path, monkeypatch, capsys):
     """They have what was run; a run that is not there is a dash."""
     assert cli.main(["experiment", str(declared), "--only", "sjf"]) == 0
