@@ -167,7 +167,7 @@ def _said(answer: Answer) -> tuple[object, ...]:
     return answer.status, answer.objective, answer.bound, starts.tolist(), placed.tolist()
 
 
-@pytest.mark.parametrize("hinted", [False, True])
+@pytest.mark.parametrize("hinted", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_equal_budgets_give_equal_answers(hinted: bool) -> None:
     """In this process or another one, in a fresh one, and whatever was solved before."""
     data = _jobs(40)

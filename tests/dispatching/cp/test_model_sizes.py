@@ -131,7 +131,11 @@ SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | 
 @pytest.mark.parametrize(
     ("row", "settings"),
     [
-        (1, ("trace.start=0d", "trace.duration=60d", "trace.load=1", "trace.jobs=3000")),
+        pytest.param(
+            1,
+            ("trace.start=0d", "trace.duration=60d", "trace.load=1", "trace.jobs=3000"),
+            marks=pytest.mark.slow,
+        ),
         (2, ("trace.jobs=1000",)),
     ],
 )

@@ -90,6 +90,7 @@ def test_a_longer_search_is_better_than_every_list_scheduler(objective) -> None:
     assert more.plan.lower_bound <= more.value
 
 
+@pytest.mark.slow
 def test_plans_on_nodes_become_better_too() -> None:
     """Where units are not all alike."""
     system, jobs = alike(4, core=2), _crowd(60)
