@@ -88,7 +88,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize(
-    "name", ["easy", *(pytest.param(name, marks=SLOW) for name in list(KNOWN) if name != "easy")]
+    "name", ["easy", *(pytest.param(name, marks=SLOW) for name in KNOWN if name != "easy")]
 )
 def test_figures(name):
     """EASY and the backfilling lists come to the known figures, to all digits."""
