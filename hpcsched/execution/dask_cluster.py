@@ -65,7 +65,7 @@ class DaskExecutor:
                 n_workers=min(params.workers, limit or params.workers),
                 threads_per_worker=1,
                 memory_limit=0,  # what runs is not in the workers' own memory
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # any port that is free
             )
         )
 

@@ -64,7 +64,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path, ship: bool) -> None:
     folder = ExperimentFolder(out)
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, memory_limit=0, dashboard_address=None
+            n_workers=1, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0"
         ) as cluster,
         folder.locked(),
     ):
