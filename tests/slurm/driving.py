@@ -14,6 +14,14 @@ from tests.slurm.cluster import SlurmCluster
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "plugins" / "hpcsched-slurm" / "src"
+PROGRAM = (
+    "import sys, hpcsched_slurm.plugins as plugins\n"
+    "from hpcsched.plugin.manager import build_registry, stand_in\n"
+    "from hpcsched.cli import main\n"
+    "with stand_in(build_registry(external=False, modules=[plugins])):\n"
+    "    sys.exit(main(sys.argv[1:]))\n"
+)
+"""The command `hpcsched` with the plugin, which need not be installed."""
 _STARTED = re.compile(r"JobId=(\d+) .* StartTime=(\S+) ")
 
 
@@ -43,16 +51,9 @@ def live(cluster: SlurmCluster, scenario: Path, *options: str) -> subprocess.Pop
 
 
 def hpcsched(cluster: SlurmCluster, *arguments: str) -> subprocess.Popen[str]:
-    """Start a command of hpcsched, which finds the plugin without its being installed."""
-    code = (
-        "import sys, hpcsched_slurm.plugins as plugins\n"
-        "from hpcsched.plugin.manager import build_registry, stand_in\n"
-        "from hpcsched.cli import main\n"
-        "with stand_in(build_registry(external=False, modules=[plugins])):\n"
-        "    sys.exit(main(sys.argv[1:]))\n"
-    )
+    """Start a command of hpcsched with the plugin."""
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", PROGRAM, *arguments],
         env=environment(cluster),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

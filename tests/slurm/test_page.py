@@ -7,18 +7,12 @@ import sys
 from pathlib import Path
 
 from tests.slurm.cluster import SlurmCluster
-from tests.slurm.driving import ROOT, environment
+from tests.slurm.driving import PROGRAM, ROOT, environment
 
 PAGE = ROOT / "docs" / "slurm-live.md"
 _BLOCK = re.compile(r"<!-- not run: tests/slurm runs it -->\n\n```console\n(.*?)```", re.S)
 _COMMANDS = {
-    "hpcsched": (
-        "import sys, hpcsched_slurm.plugins as plugins\n"
-        "from hpcsched.plugin.manager import build_registry, stand_in\n"
-        "from hpcsched.cli import main\n"
-        "with stand_in(build_registry(external=False, modules=[plugins])):\n"
-        "    sys.exit(main(sys.argv[1:]))\n"
-    ),
+    "hpcsched": PROGRAM,
     "hpcsched-slurm-scenario": (
         "import sys\nfrom hpcsched_slurm.scenario_writer import main\nsys.exit(main())\n"
     ),
