@@ -47,9 +47,13 @@ def check(summary: dict[str, Any], jobs: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dispatcher", [*NAMES, *VARIANTS])
 def test_cerit_sc(dispatcher: str, tmp_path: Path) -> None:
-    """Cores and memory on two kinds of node: the start of a real log."""
+    """Cores and memory on two kinds of node: the start of a real log, ten times as dense.
+
+    As it is, all of these jobs find room as they come, and no solver is asked.
+    """
     trace("CERIT-SC-2013.swf.gz")
-    settings = ("trace.jobs=300", f"dispatcher={dispatcher}")
+    dense = "trace.transforms=[{name: scale-load, factor: 10}]"
+    settings = ("trace.jobs=300", dense, f"dispatcher={dispatcher}")
     check(audited("cerit-joint-now", tmp_path / "out", *settings), 300)
 
 
