@@ -36,7 +36,7 @@ def test_the_same_jobs(jobs_file: Path) -> None:
     ]
     assert {(job.units, job.unit_request, job.user) for job, _ in jobs} == {(2, (1,), 7)}
     assert (source.account.read, source.account.submitted) == (5, 5)
-    params = RunSourceParams(path=str(jobs_file), noticed_after=2)  # type: ignore[arg-type]
+    params = RunSourceParams(path=str(jobs_file), noticed_after=2)
     later = [(job.submit_time, run_time) for job, run_time in RunSource(params, SYSTEM).jobs()]
     assert later == [(n + 2, n + 2) for n in range(1, 6)]
 
