@@ -199,6 +199,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         assembly.followers,
         has_dependencies(assembly.source),
         assembly.outages,
+        predictor_name=scenario.predictor.plugin_name,
     )
 
 

@@ -7,7 +7,7 @@ predicted. No predictor hears of a completion before its instant.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.errors import PluginError
-from hpcsched.prediction.predictor import Oracle, Predictor, RulePredictor
+from hpcsched.prediction.driver import PredictorDriver
+from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.workload.job import Job, TracedJob
 
 IntArray = npt.NDArray[np.int64]
@@ -84,55 +85,26 @@ class _Asked:
     """A predictor, and what it has said so far."""
 
     def __init__(self, title: str, predictor: Predictor | Oracle) -> None:
-        self._title = title
-        self._learn = predictor.observe
-        self._rules: tuple[str, ...] = ()
+        self._driver = PredictorDriver(predictor, title)
+        self._numbers = {name: number for number, name in enumerate(self._driver.rules)}
         self._seconds = array("q")
         self._rule = array("q")
-        self._forecast: Callable[[Job, int], object]
-        if isinstance(predictor, Oracle):
-            self._forecast = predictor.foresee
-        elif isinstance(predictor, RulePredictor):
-            self._rules = tuple(predictor.rules)
-            self._forecast = self._by_rule(predictor)
-        else:
-            self._forecast = lambda job, _: predictor.predict(job)
-
-    def _by_rule(self, predictor: RulePredictor) -> Callable[[Job, int], object]:
-        numbers = {name: number for number, name in enumerate(self._rules)}
-
-        def forecast(job: Job, _: int) -> object:
-            seconds, rule = predictor.predict_by(job)
-            if rule not in numbers:
-                raise ValueError(f"its answer is by a rule that it does not list, {rule!r}")
-            self._rule.append(numbers[rule])
-            return seconds
-
-        return forecast
 
     def predict(self, job: Job, run_time: int) -> None:
         """Ask for a job; only an oracle is shown its run time."""
-        try:
-            seconds = self._forecast(job, run_time)
-        except Exception as error:
-            raise self._fault(job, f"raised {type(error).__name__}: {error}") from error
-        if type(seconds) is not int:
-            raise self._fault(job, f"expected a whole number of seconds, found {seconds!r}")
-        self._seconds.append(max(1, seconds))  # as the simulation takes it
+        seconds, rule = self._driver.predict_by(job, run_time)
+        self._seconds.append(seconds)
+        if self._numbers:
+            self._rule.append(self._numbers[rule])
 
     def observe(self, job: Job, run_time: int) -> None:
         """Tell that a job has completed."""
-        try:
-            self._learn(job, run_time)
-        except Exception as error:
-            raise self._fault(job, f"raised {type(error).__name__}: {error}") from error
+        self._driver.observe(job, run_time)
 
     def result(self) -> Predicted:
         """Return what it has said."""
-        return Predicted(_whole_numbers(self._seconds), self._rules, _whole_numbers(self._rule))
-
-    def _fault(self, job: Job, what: str) -> PluginError:
-        return PluginError(f"predictor {self._title}, job {job.job_id}: {what}")
+        rule = _whole_numbers(self._rule)
+        return Predicted(_whole_numbers(self._seconds), self._driver.rules, rule)
 
 
 def _whole_numbers(values: "array[int]") -> IntArray:

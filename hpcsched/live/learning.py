@@ -4,40 +4,38 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 
 from hpcsched.errors import PluginError
+from hpcsched.prediction.driver import PredictorDriver
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.workload.job import Job, TracedJob
+
+_NOT_KNOWN = 0
+"""The run time of a job that has not ended: only an oracle would be shown it."""
 
 
 class Predictions:
     """The predicted run time of every job, asked for when the job is first seen.
 
     A prediction stands, also where the predictor has learnt since, as it does in a simulation.
-    Raises PluginError where the predictor fails.
+    Raises PluginError where the predictor fails; messages call it by `name`, or by its class.
     """
 
-    def __init__(self, predictor: Predictor | Oracle) -> None:
+    def __init__(self, predictor: Predictor | Oracle, name: str | None = None) -> None:
         if isinstance(predictor, Oracle):
             raise PluginError("a predictor that is shown run times cannot be asked about a cluster")
-        self._predictor = predictor
+        self._predictor = PredictorDriver(predictor, name)
         self._seconds: dict[int, int] = {}
 
     def of(self, job: Job) -> int:
         """Return the predicted run time of a job, in seconds, at least 1."""
         known = self._seconds.get(job.job_id)
         if known is None:
-            try:
-                known = max(1, int(self._predictor.predict(job)))
-            except Exception as error:
-                raise self._fault(job, error) from error
+            known = self._predictor.predict(job, _NOT_KNOWN)
             self._seconds[job.job_id] = known
         return known
 
     def learn(self, job: Job, run_time: int) -> None:
         """Tell the predictor that a job has completed; its prediction is forgotten."""
-        try:
-            self._predictor.observe(job, run_time)
-        except Exception as error:
-            raise self._fault(job, error) from error
+        self._predictor.observe(job, run_time)
         self.forget(job.job_id)
 
     def forget(self, job_id: int) -> None:
@@ -62,8 +60,3 @@ class Predictions:
         while ends:
             self.learn(*heappop(ends)[2:])
         return count
-
-    def _fault(self, job: Job, error: Exception) -> PluginError:
-        predictor = type(self._predictor).__name__
-        what = f"raised {type(error).__name__}: {error}"
-        return PluginError(f"predictor {predictor}, job {job.job_id}: {what}")

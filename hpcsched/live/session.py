@@ -68,7 +68,7 @@ def run_live(
         state = manager.read()
         site = site_of(assembly.system, live, _earliest(state))
         check_nodes(site, state.nodes)
-        predictions = Predictions(assembly.predictor)
+        predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
         learnt = predictions.learn_history(assembly.source.jobs(), site.origin)
         say(f"{learnt} jobs of the history were learnt from")
         run = RunFolder(assembly, force=force)

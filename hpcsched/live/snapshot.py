@@ -10,6 +10,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, Waiting
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.correction import Correction
+from hpcsched.prediction.driver import corrected_run_time
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
 from hpcsched.system.space import units_that_fit
@@ -223,8 +224,7 @@ def _running(
         predicted = asked.predict(seen)
         end = start + predicted
         if end <= now:
-            elapsed = max(0, now - start)
-            end = max(now + 1, start + asked.correction.correct(seen, predicted, elapsed))
+            end = start + corrected_run_time(asked.correction, seen, predicted, now - start)
         found.append(
             _in_place(seen, tuple(sorted(nodes)), site, start=start, end=end, predicted=predicted)
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol, Self
 from pydantic import Field, model_validator
 
 from hpcsched.parameters import Params, Selects
-from hpcsched.prediction.predictor import Oracle, Predictor, capped
+from hpcsched.prediction.predictor import Oracle, Predictor, capped, whole_seconds
 from hpcsched.prediction.recent import Recent
 from hpcsched.workload.job import Job
 
@@ -176,7 +176,7 @@ class _Scale:
 
     def apply(self, job: Job, seconds: int) -> int:
         """Return the seconds multiplied and rounded up, at least 1, capped if wanted."""
-        seconds = max(1, seconds)  # as the simulation would take it
+        seconds = whole_seconds(seconds)
         factor = self.multiplier.value
         self.multiplier.predicted(job, seconds)
         longer = max(1, -(-seconds * factor.numerator // factor.denominator))

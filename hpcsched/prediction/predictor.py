@@ -56,6 +56,16 @@ REQUESTED_TIME = "requested_time"
 """The rule that stands last in every list: where nothing is known, the user is believed."""
 
 
+def whole_seconds(answer: object) -> int:
+    """Return a predictor's answer as a run time in seconds; an answer below 1 counts as 1.
+
+    Raises ValueError unless it is an `int`, and so also for `59.9`, which nobody rounds.
+    """
+    if type(answer) is not int:
+        raise ValueError(f"expected a whole number of seconds, found {answer!r}")
+    return max(1, answer)
+
+
 def capped(seconds: int, job: Job) -> int:
     """Return seconds that are at least 1 and not more than the job's requested time."""
     return max(1, min(seconds, job.requested_time))

@@ -32,9 +32,10 @@ from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError, PluginError
+from hpcsched.prediction.driver import PredictorDriver
 from hpcsched.simulation.check import check_allocation, check_reasons
 from hpcsched.simulation.downtime import NOTHING_LOST, Downtime
-from hpcsched.simulation.foreseeing import EndsForeseen, Forecasts
+from hpcsched.simulation.foreseeing import EndsForeseen
 from hpcsched.simulation.latency import Flight, LatencyAccount
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, idle_system
@@ -82,9 +83,8 @@ class Simulation:
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
         self._no_flight = Flight(0, False, (0,) * len(parts.system.resource_types))
         self.stopped = False
-        self._forecasts = Forecasts(parts.predictor)
+        self._predictor = PredictorDriver(parts.predictor, parts.predictor_name)
         self._ends_foreseen = EndsForeseen(parts.correction)
-        self._observe = parts.predictor.observe
         self._tell = listeners(parts.observers, parts.followers)
 
     @property
@@ -214,7 +214,7 @@ class Simulation:
             job.submit_time,
             job.units,
             job.unit_request,
-            self._forecasts.of(job, run_time),
+            self._predictor.predict(job, run_time),
             self._system.demand(job.units, job.unit_request),
             job,
         )
@@ -392,11 +392,7 @@ class Simulation:
         waiting = running.waiting
         del self._fates[job_id]
         self._give_back(running)
-        try:
-            self._observe(waiting.job, end_time - running.start_time)
-        except Exception as error:
-            what = f"raised {type(error).__name__}: {error}"
-            raise self._forecasts.fault(waiting.job, what) from error
+        self._predictor.observe(waiting.job, end_time - running.start_time)
         for follow in self._tell.followed_ends:
             follow(running, end_time)
         self._leave(waiting, state, running, end_time)

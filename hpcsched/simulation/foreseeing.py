@@ -1,42 +1,14 @@
-"""What is foreseen of jobs: how long they will run, and when those that do will end."""
+"""The ends of running jobs, as dispatchers are told of them."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 
 from hpcsched.dispatching.problem import RunningJob
-from hpcsched.errors import PluginError
 from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.workload.job import Job
+from hpcsched.prediction.driver import corrected_run_time
 
 _predicted_end = attrgetter("predicted_end_time")
-
-
-class Forecasts:
-    """What the predictor says of jobs, checked; only an oracle is shown real run times."""
-
-    def __init__(self, predictor: Predictor | Oracle) -> None:
-        self._called = type(predictor).__name__
-        self._forecast: Callable[[Job, int], object]
-        if isinstance(predictor, Oracle):
-            self._forecast = predictor.foresee
-        else:
-            self._forecast = lambda job, _: predictor.predict(job)
-
-    def of(self, job: Job, run_time: int) -> int:
-        """Return the predicted run time in seconds, at least 1; raises PluginError."""
-        try:
-            predicted = self._forecast(job, run_time)
-        except Exception as error:
-            raise self.fault(job, f"raised {type(error).__name__}: {error}") from error
-        if type(predicted) is not int:
-            raise self.fault(job, f"expected a whole number of seconds, found {predicted!r}")
-        return predicted if predicted > 0 else 1
-
-    def fault(self, job: Job, what: str) -> PluginError:
-        """Return the error that says what the predictor did wrong with a job."""
-        return PluginError(f"predictor {self._called}, job {job.job_id}: {what}")
 
 
 class EndsForeseen:
@@ -71,16 +43,7 @@ class EndsForeseen:
     def _corrected_end(self, running: RunningJob, now: int) -> RunningJob:
         """Return a running job that has outlived all predictions with a corrected end."""
         waiting, elapsed = running.waiting, now - running.start_time
-        try:
-            run_time = self._correction.correct(waiting.job, waiting.predicted_run_time, elapsed)
-        except Exception as error:
-            what = f"raised {type(error).__name__}: {error}"
-            raise self._fault(waiting.job, what) from error
-        if type(run_time) is not int or run_time <= elapsed:
-            what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
-            raise self._fault(waiting.job, what)
+        run_time = corrected_run_time(
+            self._correction, waiting.job, waiting.predicted_run_time, elapsed
+        )
         return running._replace(predicted_end_time=running.start_time + run_time)
-
-    def _fault(self, job: Job, what: str) -> PluginError:
-        correction = type(self._correction).__name__
-        return PluginError(f"correction {correction}, job {job.job_id}: {what}")

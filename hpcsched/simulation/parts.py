@@ -23,7 +23,8 @@ class Parts(NamedTuple):
 
     `uniform_request` is the unit request of every job, where that is one for all and the faster
     pooled form of what is free may be used, which no partition may bind to nodes, and which knows
-    of no pools; None otherwise. `dispatcher_name` is for messages. `followers` are told of starts
+    of no pools; None otherwise. `dispatcher_name` and `predictor_name` are for messages; without
+    the latter they name the predictor's class. `followers` are told of starts
     and ends before observers are. `latency` is what rounds are charged; None if decisions take no
     simulated time. `correction` is asked about running jobs that have outlived their prediction.
     `dependencies` says that jobs may wait for others to end (`Job.after`). Where there are
@@ -46,3 +47,4 @@ class Parts(NamedTuple):
     dependencies: bool = False
     outages: Outages = NO_OUTAGES
     givers: Mapping[str, GivesData] = MappingProxyType({})
+    predictor_name: str | None = None
