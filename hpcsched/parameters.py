@@ -23,6 +23,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from hpcsched.paths import given_path
+
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 AMOUNTS = {
     **{f"{prefix}B": 1000**power for power, prefix in enumerate(["", "k", "M", "G", "T", "P"])},
@@ -183,8 +185,7 @@ def _resolve_path(text: str, info: ValidationInfo) -> str:
     expanded = expand_variables(text, context.get("environment", os.environ))
     if unset_variables(expanded):
         return expanded
-    folder = Path(context.get("folder", ".")).absolute()
-    return os.path.normpath(folder / Path(expanded).expanduser())
+    return str(given_path(expanded, Path(context.get("folder", ".")).absolute()))
 
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

@@ -1,8 +1,10 @@
 """The command line: one module a command. What is heavy is imported when a command runs."""
 
+import errno
 import os
 import traceback
 from collections.abc import Sequence
+from os import PathLike
 from typing import Annotated
 
 import typer
@@ -27,6 +29,7 @@ from hpcsched.cli import (
     verify,
 )
 from hpcsched.errors import DecisionError, HpcschedError, InputError
+from hpcsched.paths import too_long
 
 DEBUG = "HPCSCHED_DEBUG"
 """Set this environment variable to `1` to see the traceback of an internal or plugin error."""
@@ -102,6 +105,9 @@ def _report(error: Exception) -> int:
                 traceback.print_exception(error.__cause__)
             _complain(f"error: {error}")
             return 3 if isinstance(error, DecisionError) else 1
+        case OSError(filename=str() | PathLike() as path) if error.errno == errno.ENAMETOOLONG:
+            _complain(f"error: {too_long(str(path))}")
+            return 1
     if os.environ.get(DEBUG) == "1":
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())

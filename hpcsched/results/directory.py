@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import InputError
+from hpcsched.paths import path_fault
 from hpcsched.results.files import (
     JOBS,
     KNOWN,
@@ -29,6 +30,9 @@ def create(folder: Path, *, force: bool = False) -> Path:
     A directory that holds something is refused. With `force`, one that holds a run is emptied of
     that run's files, and of nothing else. Raises InputError where it cannot be made or is refused.
     """
+    fault = path_fault(str(folder))
+    if fault is not None:
+        raise problem("cannot-write", folder, fault)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

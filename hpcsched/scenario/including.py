@@ -14,6 +14,7 @@ from typing import Any
 import hpcsched
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import expand_variables, unset_variables
+from hpcsched.paths import given_path
 from hpcsched.scenario.document import Document, Mark, parse_document, read_text
 from hpcsched.scenario.key_path import KeyPath, show_key_path
 from hpcsched.scenario.positions import Positions
@@ -83,10 +84,7 @@ def _path_of(name: str, folder: Path) -> Path:
     if unset_variables(name):
         raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
     if name.endswith((".yaml", ".yml", ".machines")):
-        try:
-            path = folder / Path(name).expanduser()
-        except RuntimeError:  # ~NAME where there is no such user
-            path = folder / name
+        path = given_path(name, folder)
         if not _is_file(path):
             raise ValueError(f"there is no file {path}")
         return path

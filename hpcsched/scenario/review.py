@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import combinations
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel
 
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import InputFile, NotReproducible, Params, unset_variables
+from hpcsched.paths import unreadable
 from hpcsched.plugin.registry import SEES_RUN_TIME, Installed
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
@@ -51,11 +51,10 @@ def missing_inputs(
                 continue
             for key, text in texts(getattr(block, name), (*path, name)):
                 unset = unset_variables(text)
-                if unset:
-                    message = f"the environment variable {unset[0]} is not set"
-                elif not Path(text).exists():
-                    message = f"there is no file {text}"
-                else:
+                message = (
+                    f"the environment variable {unset[0]} is not set" if unset else unreadable(text)
+                )
+                if message is None:
                     continue
                 findings.append(_finding(loaded, "path-not-found", message, key, severity))
     return findings

@@ -260,8 +260,6 @@ def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], 
 
 def types_in_records(path: Path) -> list[str]:
     """Return the resource types that a log's records state amounts of; none if it is not there."""
-    if not path.is_file():
-        return []
     lines = SwfLines(path)
     try:
         next(lines.records(), None)

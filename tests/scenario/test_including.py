@@ -233,13 +233,13 @@ def test_places(folder: Path) -> None:
         ("systems/mine.yaml/x.yaml", "there is no file "),
         ("${NOT_SET}/mine.yaml", "the environment variable NOT_SET is not set"),
         ("${NOT_SET}", "the environment variable NOT_SET is not set"),
-        ("~nosuchuser/mine.yaml", "there is no file "),
+        ("~nosuchuser/mine.yaml", "there is no user 'nosuchuser'"),
         ("'a\u0085b'", "there is no system "),
         ('"a\\0b"', "there is no system "),
-        ('"a\\0b.yaml"', "there is no file "),
+        ('"a\\0b.yaml"', "expected a path without the character U+0000"),
         ("x" * 300, "there is no system "),
-        ("x" * 300 + ".yaml", "there is no file "),
-        ("x/" * 3000 + "y.machines", "there is no file "),
+        ("x" * 300 + ".yaml", "too long a path: 305 bytes"),
+        ("x/" * 3000 + "y.machines", "too long a path: 6010 bytes"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("form", ["name", "include"])
