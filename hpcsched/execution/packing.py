@@ -1,5 +1,6 @@
 """Folders as bytes, to be sent between machines that share no files."""
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
@@ -34,9 +35,12 @@ def put_back_paths(run: Path, scenario: str, paths: Mapping[str, str]) -> None:
 
     `paths` maps the paths of trace files there to those here, `scenario` is the text with these.
     """
-    (run / _RESOLVED).write_text(scenario, encoding="utf-8")
+    resolved = scenario.encode()
+    (run / _RESOLVED).write_bytes(resolved)
     manifest = run / _MANIFEST
     content = json.loads(manifest.read_text(encoding="utf-8"))
+    if content["files"]:  # not while the run was killed before its end
+        content["files"][_RESOLVED] = hashlib.sha256(resolved).hexdigest()
     for file in content["trace_files"]:
         file["path"] = paths.get(file["path"], file["path"])
     text = json.dumps(content, indent=2, ensure_ascii=False)

@@ -12,9 +12,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import hpcsched
-from hpcsched.results.files import MANIFEST, problem, read_json, write_json
+from hpcsched.results.files import MANIFEST, STATE, problem, read_json, write_json
 
-FORMAT = 5
+FORMAT = 6
 """The version of the run directory's layout; readers refuse any other."""
 
 Status = Literal["running", "complete", "interrupted", "failed"]
@@ -36,7 +36,8 @@ class Manifest(BaseModel):
     `scenario` is the scenario's name; `started` and `finished` are wall-clock instants (ISO 8601,
     UTC); `plugins` maps the distributions whose plugins the scenario uses to their versions;
     `trace_comments` is the trace's own header, with what it wants acknowledged. Where
-    `reproducible` is false, `not_reproducible_because` says why.
+    `reproducible` is false, `not_reproducible_because` says why. `files` maps the other files of
+    the directory to their SHA-256; it is empty while the run goes on.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,6 +56,7 @@ class Manifest(BaseModel):
     cpu_count: int | None
     reproducible: bool
     not_reproducible_because: list[str]
+    files: dict[str, str]
 
 
 def package_versions() -> dict[str, str]:
@@ -95,6 +97,7 @@ def start_manifest(
         cpu_count=os.cpu_count(),
         reproducible=not not_reproducible_because,
         not_reproducible_because=list(not_reproducible_because),
+        files={},
     )
     write_json(folder / MANIFEST, manifest.model_dump())
     return manifest
@@ -103,12 +106,17 @@ def start_manifest(
 def finish_manifest(
     folder: Path, manifest: Manifest, status: Status, trace_comments: Sequence[str]
 ) -> Manifest:
-    """Write and return the manifest of a run that has come to an end."""
+    """Write and return the manifest of a run that has come to an end.
+
+    All other files must have been written: their hashes are taken now. Raises InputError where one
+    cannot be read or the manifest cannot be written.
+    """
     finished = manifest.model_copy(
         update={
             "status": status,
             "finished": _now(),
             "trace_comments": list(trace_comments),
+            "files": file_hashes(folder),
         }
     )
     write_json(folder / MANIFEST, finished.model_dump())
@@ -134,6 +142,21 @@ def read_manifest(folder: Path) -> Manifest:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
         raise problem("damaged-file", path, f"it is damaged: {key}: {first['msg']}") from error
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a run directory, by its path there, in order of paths.
+
+    The manifest cannot hold its own hash, and `state.json` goes when a run has ended. Hidden files
+    are no results. Raises InputError where a file cannot be read.
+    """
+    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    return {
+        inside.as_posix(): sha256(path)
+        for inside, path in sorted(paths.items())
+        if inside.as_posix() not in (MANIFEST, STATE)
+        and not any(part.startswith(".") for part in inside.parts)
+    }
 
 
 def sha256(path: Path) -> str:

@@ -1,5 +1,6 @@
 """The executor `dask`: two worker processes, files that are sent, workers that are killed."""
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 
 from hpcsched.errors import PluginError
 from hpcsched.execution.dask_params import DaskParams, JobQueue, what_to_install
-from hpcsched.execution.packing import pack, unpack
+from hpcsched.execution.packing import pack, put_back_paths, unpack
 from hpcsched.experiment.execution import run_cells
 from hpcsched.experiment.folder import ExperimentFolder
+from hpcsched.results.manifest import file_hashes, read_manifest
 from tests.experiment.samples import EXPERIMENT, expected_summaries, read_sample, summaries
+from tests.results.hand_made import write_run
 
 distributed = pytest.importorskip("distributed")
 dask_cluster = pytest.importorskip("hpcsched.execution.dask_cluster")
@@ -153,3 +156,13 @@ def test_packing(tmp_path: Path) -> None:
         assert (target / "log").read_text() == "said\n"
         assert (target / "run").exists() is run
     assert (tmp_path / "b-True" / "run" / "file").read_bytes() == b"\0\1"
+
+
+def test_a_run_with_paths_put_back_holds_its_hashes(tmp_path: Path) -> None:
+    """The scenario with the paths of this machine is the one that the manifest has the hash of."""
+    made = write_run(tmp_path / "run").path
+    there = json.loads((made / "manifest.json").read_text())["trace_files"][0]["path"]
+    put_back_paths(made, "name: back\n", {there: "/here/trace.txt"})
+    manifest = read_manifest(made)
+    assert manifest.files == file_hashes(made)
+    assert manifest.trace_files[0].path == "/here/trace.txt"

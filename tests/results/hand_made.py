@@ -14,8 +14,8 @@ from hpcsched.results.audit.auditor import audit
 from hpcsched.results.audit.summary import Declared
 from hpcsched.results.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.files import write_text
-from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.files import MANIFEST, write_text
+from hpcsched.results.manifest import Status, file_hashes, finish_manifest, start_manifest
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import (
     ChosenMetric,
@@ -223,16 +223,27 @@ def messages(report: AuditReport) -> str:
 
 
 def tamper_jobs(run: RunDirectory, change: Callable[[list[dict[str, Any]]], Any]) -> None:
-    """Change the rows of `jobs.parquet` in place."""
+    """Change the rows of `jobs.parquet` in place, as one does who knows of hashes."""
     path = run.path / "jobs.parquet"
     table = pq.read_table(path)
     rows = table.to_pylist()
     change(rows)
     pq.write_table(table.from_pylist(rows, schema=table.schema), path)
+    seal(run.path)
 
 
 def tamper_json(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Change the content of a JSON file in place."""
+    """Change the content of a JSON file of a run in place, as one does who knows of hashes."""
     content = json.loads(path.read_text())
     change(content)
+    path.write_text(json.dumps(content))
+    if path.name != MANIFEST:
+        seal(path.parent)
+
+
+def seal(folder: Path) -> None:
+    """Have the manifest of a run hold the hashes of the files as they are now."""
+    path = folder / MANIFEST
+    content = json.loads(path.read_text())
+    content["files"] = file_hashes(folder)
     path.write_text(json.dumps(content))

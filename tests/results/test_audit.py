@@ -16,6 +16,7 @@ from tests.results.hand_made import (
     audit_run,
     job,
     messages,
+    seal,
     tamper_jobs,
     tamper_json,
     write_run,
@@ -264,3 +265,22 @@ def test_many_violations_are_counted(tmp_path: Path) -> None:
     assert presence.count == 25
     assert len(presence.violations) == 10
     assert "  … and 15 more" in list(audit_lines(report))
+
+
+def test_a_changed_file(tmp_path: Path) -> None:
+    """A file that was changed, taken away or slipped in is found by its hash, or the lack of it."""
+    run = write_run(tmp_path / "run")
+    (run.path / "notes.txt").write_text("mine")
+    report = audit_run(run)
+    assert report.ok, messages(report)
+    assert report.checks[-1].notes == ["notes.txt was put there after the run"]
+    (run.path / "scenario.yaml").write_text("name: another\n")
+    (run.path / "events.jsonl").write_text("{}\n")
+    assert "SHA-256 of scenario.yaml: expected" in messages(audit_run(run))
+    assert "events.jsonl: expected its SHA-256 in the manifest, found none" in messages(
+        audit_run(run)
+    )
+    seal(run.path)
+    assert audit_run(run).ok
+    (run.path / "events.jsonl").unlink()
+    assert "events.jsonl: expected in the directory, found it gone" in messages(audit_run(run))

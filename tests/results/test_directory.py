@@ -152,7 +152,7 @@ def _drop_jobs(folder: Path) -> None:
         (_drop_jobs, "summary.json: error: it is damaged: 'jobs' is missing"),
         (_garble("jobs.parquet"), "jobs.parquet: error: it is damaged"),
         (_truncate("rounds.parquet"), "rounds.parquet: error: it is damaged"),
-        (_set(format=1), "has format 1; this version of hpcsched reads format 5"),
+        (_set(format=1), "has format 1; this version of hpcsched reads format 6"),
         (_set(seed="x"), "manifest.json: error: it is damaged: seed"),
         (_set(status="running"), "is still going on, or was killed"),
     ],

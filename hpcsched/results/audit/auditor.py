@@ -18,7 +18,8 @@ from hpcsched.results.audit.pools import check_pool_figures, check_pools
 from hpcsched.results.audit.summary import Declared, check_figures
 from hpcsched.results.audit.violations import AuditReport, Check
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.manifest import Manifest, sha256
+from hpcsched.results.files import KNOWN, OPTIONAL
+from hpcsched.results.manifest import Manifest, file_hashes, sha256
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
@@ -40,6 +41,7 @@ def audit(
     That is its system, partitions and outages. A partial run is checked for what it holds. Raises
     InputError where the trace or a file of the run cannot be read.
     """
+    files = _check_files(run)
     trace_files = _check_trace_files(run.manifest, source)
     trace = read_trace(source.jobs(), system)
     columns = read_run(run, system)
@@ -74,8 +76,28 @@ def audit(
                 outages=outages,
             ),
             *check_offline(run.summary),
+            files,
         )
     )
+
+
+def _check_files(run: RunDirectory) -> Check:
+    """Check that each file is as the manifest says that it was when the run ended."""
+    check = Check("every file of the directory is as it was when the run ended, by its SHA-256")
+    recorded, found = run.manifest.files, file_hashes(run.path)
+    for name in sorted(recorded):
+        if name in found:
+            check.expect(f"SHA-256 of {name}", recorded[name], found[name])
+        else:
+            check.looked_at += 1
+            check.found(f"{name}: expected in the directory, found it gone")
+    for name in sorted(set(found) - set(recorded)):
+        if name in (*KNOWN, *OPTIONAL):
+            check.looked_at += 1
+            check.found(f"{name}: expected its SHA-256 in the manifest, found none")
+        else:
+            check.notes.append(f"{name} was put there after the run")
+    return check
 
 
 def _check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
