@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "hpcsched"
 FLOORS = (
     ("errors",),
     ("parameters",),
+    ("slurm",),  # the syntax alone, of no scenario and no trace
     ("system", "workload", "metrics", "execution"),
     ("prediction", "dispatching"),
     ("simulation",),

@@ -20,10 +20,13 @@ def system_from(
     """Write the system and partitions of a Slurm site, to be put into a scenario.
 
     Nodes that are alike and in the same partitions become a group. What is written has been checked
-    as `hpcsched validate` would.
+    as `hpcsched validate` would. What of a node is not understood is left out, with a warning.
     """
     from hpcsched.scenario.slurm.entries import read_entries
     from hpcsched.scenario.slurm.site import read_site
     from hpcsched.scenario.slurm.writing import as_yaml
 
-    typer.echo(as_yaml(read_site(read_entries(file)), file), nl=False)
+    site = read_site(read_entries(file))
+    typer.echo(as_yaml(site, file), nl=False)
+    for warning in site.warnings:
+        typer.echo(warning, err=True)

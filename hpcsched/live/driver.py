@@ -93,6 +93,7 @@ class Driver:
         self._unavailable = False
         self._rounds = 0
         self._failures = Failures(pace.patience)
+        self._warned: set[str] = set()
         self.stopped = False
 
     def stop(self) -> None:
@@ -132,6 +133,10 @@ class Driver:
         if self._unavailable:
             self._say("the cluster can be read again")
             self._unavailable = False
+        for warning in state.warnings:
+            if warning not in self._warned:
+                self._warned.add(warning)
+                self._say(f"warning: {warning}")
         now = self._clock.now()
         self._following.update(state, int(now) - self._origin)
         self._beat(now)

@@ -6,8 +6,8 @@ from typing import Any
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario.live import LiveSettings
+from hpcsched.slurm.host_lists import expand
 from hpcsched.system.cluster import ClusterNode
-from hpcsched.system.node_names import expand_names
 from hpcsched.system.system import System
 
 DAY = 86_400
@@ -34,7 +34,7 @@ class Site:
 
 def site_of(system: System, live: LiveSettings, earliest: float) -> Site:
     """Return the site that a scenario declares; `earliest` is the first instant that matters."""
-    names = tuple(name for g in system.groups for name in expand_names(live.nodes[g.name]))
+    names = tuple(name for g in system.groups for name in expand(live.nodes[g.name]))
     numbers = {name: number for number, name in enumerate(names)}
     origin = int(earliest // DAY) * DAY
     return Site(system, names, numbers, frozenset(live.partitions), origin)

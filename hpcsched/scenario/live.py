@@ -9,7 +9,7 @@ from pydantic_core import InitErrorDetails
 from hpcsched.parameters import Listed, OutputPath, Params, PositiveDuration, Selects
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.scenario.refusal import refusal, refuse
-from hpcsched.system.node_names import expand_names
+from hpcsched.slurm.host_lists import expand
 
 _NOT_DECLARED = {
     "partitions": "the limits of a real cluster's partitions are its own; leave out 'partitions'",
@@ -66,7 +66,7 @@ class LiveSettings(Params):
         seen: dict[str, str] = {}
         for group, text in nodes.items():
             try:
-                names = expand_names(text)
+                names = expand(text)
             except ValueError as error:
                 raise refuse(refusal("bad-value", str(error), text, at=(group,))) from None
             for name in names:
@@ -89,8 +89,8 @@ def not_live(
         if group not in counts:
             message = f"the system has no node group {group!r}; there are: {', '.join(counts)}"
             yield refusal("unknown-group", message, text, at=at)
-        elif len(expand_names(text)) != counts[group]:
-            found = len(expand_names(text))
+        elif len(expand(text)) != counts[group]:
+            found = len(expand(text))
             message = f"the group {group} has {counts[group]} nodes, and {found} are named"
             yield refusal("not-live", message, text, at=at)
     missing = [group for group in counts if group not in live.nodes]

@@ -66,10 +66,14 @@ class ClusterJob(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """A cluster at an instant: its nodes, and its jobs, those included that ended a while ago."""
+    """A cluster at an instant: its nodes, and its jobs, those included that ended a while ago.
+
+    `warnings` tell of what the manager says and is left out, or has another name here.
+    """
 
     nodes: tuple[ClusterNode, ...]
     jobs: tuple[ClusterJob, ...]
+    warnings: tuple[str, ...] = ()
 
 
 class UnavailableError(HpcschedError):

@@ -27,6 +27,7 @@ class FakeCluster:
         self.refuses: set[str] = set()
         self.ignores: set[str] = set()
         self.away = False
+        self.warnings: tuple[str, ...] = ()
 
     def submit(
         self, number: int, cores: int, run_time: int, *, units: int = 1, held: bool = True
@@ -63,7 +64,7 @@ class FakeCluster:
         if self.away:
             raise UnavailableError("nobody answers")
         nodes = [ClusterNode(name, {"core": 4}, usable) for name, usable in self.nodes.items()]
-        return ClusterState(tuple(nodes), tuple(self.jobs.values()))
+        return ClusterState(tuple(nodes), tuple(self.jobs.values()), self.warnings)
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
         """Start a held job."""

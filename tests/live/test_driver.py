@@ -57,6 +57,18 @@ def test_leaves_alone_what_is_not_held(tmp_path: Path) -> None:
     assert [call[1] for call in cluster.calls] == ["2"]
 
 
+def test_warnings(tmp_path: Path) -> None:
+    """What the manager warns of is said once, and another warning when it comes."""
+    cluster = FakeCluster()
+    cluster.warnings = ("a GRES is not understood",)
+    made = session(cluster, tmp_path)
+    made.driver.run(seconds=3)
+    assert made.lines == ["warning: a GRES is not understood"]
+    cluster.warnings += ("another",)
+    made.driver.run(seconds=3)
+    assert made.lines[1:] == ["warning: another"]
+
+
 def test_two_nodes(tmp_path: Path) -> None:
     """A job that asked for two nodes gets two, though one would hold both; its record says so."""
     cluster = FakeCluster()

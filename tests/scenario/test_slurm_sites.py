@@ -10,7 +10,6 @@ from hpcsched import cli
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.slurm.entries import read_entries
-from hpcsched.scenario.slurm.host_lists import expand, fold
 from hpcsched.scenario.slurm.site import read_site
 from hpcsched.scenario.slurm.writing import as_yaml
 from tests.strategies import tries
@@ -144,32 +143,17 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("NodeName=c1".encode("utf-16"), None, "unreadable-file", "not UTF-8 text"),
         (b"\nInclude nodes.conf\nNodeName=a", 2, "include", "the file nodes.conf is not read"),
         (b"NodeName=c[1-3", 1, "bad-entry", "expected ']' in the list of hosts"),
-        (b"NodeName=c1]", 1, "bad-entry", "expected a list of hosts"),
+        (b"NodeName=c1]", 1, "bad-entry", "expected hosts such as c[1-3,5]"),
         (b"NodeName=c[a-b]", 1, "bad-entry", "expected numbers such as 1-3,5 in brackets"),
         (b"NodeName=c[3-1]", 1, "bad-entry", "expected a range such as 1-3, found '3-1'"),
         (b"NodeName=c[1-999999999]", 1, "bad-entry", "expected a range such as 1-3"),
         (b"NodeName=c[1-9999][1-9999]", 1, "bad-entry", "expected at most 1000000 hosts"),
-        (b"NodeName=c,", 1, "bad-entry", "expected a host such as c1 or c[1-3], found ''"),
-        (b"NodeName=a\nNodeName=a", 2, "bad-entry", "the node a was described before"),
+        (b"NodeName=-c", 1, "bad-entry", "expected hosts such as c1 or c[1-3], found '-c'"),
+        (b"NodeName=,", 1, "bad-entry", "expected the names of nodes, found none"),
         (b"NodeName=a CPUs=many", 1, "bad-entry", "expected a number of cpus, found 'many'"),
         (b"NodeName=a CPUs=4 CoreSpecCount=4", 1, "bad-entry", "expected CPUs for jobs, found 0"),
         (b"NodeName=a MemSpecLimit=4", 1, "bad-entry", "expected more RealMemory than MemSpec"),
-        (b"NodeName=a Gres=gpu:a:b:c", 1, "bad-entry", "expected Gres such as gpu:a100:4"),
         (b"NodeName=a State=FUTURE", 1, "bad-entry", "expected nodes that are there"),
-        (b"NodeName=a\nPartitionName=p Nodes=b", 2, "bad-entry", "there is no node b"),
-        (b"NodeName=a\nPartitionName=p MaxTime=x", 2, "bad-entry", "expected a time limit"),
-        (
-            b"NodeName=a\nPartitionName=p Nodes=a\nPartitionName=p Nodes=a", 3, "bad-entry",
-            "the partition was described before",
-        ),
-        (
-            b"NodeName=a\nNodeSet=s Nodes=t\nNodeSet=t Nodes=a\nPartitionName=p Nodes=s", 4,
-            "bad-entry", "the node set s names another one",
-        ),
-        (
-            b"NodeName=a\nPartitionName=p Nodes=a PriorityJobFactor=-1", 2, "bad-entry",
-            "expected a number of PriorityJobFactor",
-        ),
         (
             b"NodeName=a\nPartitionName=p Nodes=a MaxTime=9999999-00:00:00 PriorityJobFactor="
             b"999999999", None, "", "",
@@ -203,29 +187,67 @@ def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
+    ("line", "warning"),
     [
-        ("c1", ["c1"]),
-        ("c[1-3,07-08]", ["c1", "c2", "c3", "c07", "c08"]),
-        ("a,b[1,3]-ib", ["a", "b1-ib", "b3-ib"]),
-        ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
-        ("n[098-101]", ["n098", "n099", "n100", "n101"]),
+        ("NodeName=a CPUs=8", "nodename a: the node a was described before"),
+        ("NodeName=-c[1-3]", "nodename -c[1-3]: left out: expected hosts such as c1 or c[1-3]"),
+        ("NodeName=b CPUs=many", "nodename b: left out: expected a number of cpus, found 'many'"),
+        ("NodeName=b CPUs=x\nPartitionName=p Nodes=a,b", "nodename b: left out: expected a number"),
+        ("NodeName=b Gres=gpu:a:b:c,shard:2", "found 'gpu:a:b:c'"),
+        ("PartitionName=p Nodes=a,b", "partitionname p: left out: there is no node b"),
+        ("PartitionName=p Nodes=a MaxTime=x", "partitionname p: left out: expected a time limit"),
+        ("PartitionName=p PriorityJobFactor=-1", "expected a number of PriorityJobFactor"),
+        (
+            "PartitionName=p Nodes=a\nPartitionName=p Nodes=a",
+            "partitionname p: left out: the partition was described before",
+        ),
+        (
+            "NodeSet=s Nodes=t\nNodeSet=t Nodes=a\nPartitionName=p Nodes=s",
+            "partitionname p: left out: the node set s names another one",
+        ),
     ],
 )
-def test_host_lists(text: str, names: list[str]) -> None:
-    """Ranges, zeros, several brackets, and what follows them."""
-    assert expand(text) == names
+def test_what_is_left_out(
+    line: str, warning: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One warning says what and where; all else of the site is written."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(f"NodeName=a CPUs=4\n{line}\n")
+    assert cli.main(["trace", "system-from", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "{name: a, count: 1, resources: {core: 4}" in out
+    assert err.startswith(f"{path}:")
+    assert warning in err
+    assert (err.count("\n"), err.endswith(" [bad-entry]\n")) == (1, True)
+    assert ("shard: 2" in out) == ("shard" in line)
 
 
-@tries(200)
-@given(
-    names=st.lists(
-        st.from_regex(r"[a-c]{0,2}[0-9]{0,4}[xy]?", fullmatch=True).filter(bool), max_size=9
+def test_devices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Any type of a device is understood; a name that no scenario accepts is changed, and told."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "NodeName=g1 Gres=gpu:2080ti:4,gpu:3090:2(S:0-1)\nNodeName=m1 Gres=gpu:1g.5gb:7,none\n"
+        "NodeName=p1 Gres=N/A\nNodeName=p2 Gres=gpu:0\nNodeName=p3 Gres=bandwidth:no_consume:4G\n"
+        "NodeName=x1 Gres=2080ti:1,nv-link:2,NV_Link:3,mem:5\n"
     )
-)
-def test_folding_loses_nothing(names: list[str]) -> None:
-    """What is folded can be expanded to the same names, in the same order."""
-    assert (expand(fold(names)) if names else []) == names
+    assert cli.main(["trace", "system-from", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert out == written(tmp_path, path.read_text())
+    assert out.splitlines()[3:] == [
+        "    - {name: g, count: 1, resources: {core: 1, gpu: 6}}  # g1, gpu:2080ti, gpu:3090",
+        "    - {name: m, count: 1, resources: {core: 1, gpu: 7}}  # m1, gpu:1g.5gb",
+        "    - {name: p, count: 3, resources: {core: 1}}  # p[1-3]",
+        "    - {name: x, count: 1, resources: {core: 1, gres_2080ti: 1, nv_link: 5, gres_mem: 5}}"
+        "  # x1",
+    ]
+    assert err.splitlines() == [
+        f"{path}: warning: {told} [renamed]"
+        for told in (
+            "the generic resource 2080ti is called gres_2080ti",
+            "the generic resources NV_Link and nv-link are counted together, as nv_link",
+            "the generic resource mem is called gres_mem",
+        )
+    ]
 
 
 @tries(300)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from hpcsched.system.node_names import expand_names
+from hpcsched.slurm.host_lists import expand
 
 PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "slurmrestd", "squeue", "scontrol")
 HOOK = Path(__file__).parents[2] / "plugins/hpcsched-slurm/src/hpcsched_slurm/etc/job_submit.lua"
@@ -57,7 +57,7 @@ class SlurmCluster:
         self.folder = folder
         self._kinds = kinds
         self._held = held
-        self._ports = _free_ports(1 + sum(len(expand_names(kind.names)) for kind in kinds))
+        self._ports = _free_ports(1 + sum(len(expand(kind.names)) for kind in kinds))
         self.config = folder / "etc" / "slurm.conf"
         self.token_file = folder / "etc" / "token"
         self.socket = folder / "rest" / "s.sock"
@@ -102,7 +102,7 @@ class SlurmCluster:
     @property
     def nodes(self) -> tuple[str, ...]:
         """The names of all nodes."""
-        return tuple(name for kind in self._kinds for name in expand_names(kind.names))
+        return tuple(name for kind in self._kinds for name in expand(kind.names))
 
     def run(self, *arguments: str, check: bool = True) -> str:
         """Run a command and return what it prints."""
@@ -282,7 +282,7 @@ class SlurmCluster:
         if self._held:
             yield "JobSubmitPlugins=lua"
         for kind in self._kinds:
-            count = len(expand_names(kind.names))
+            count = len(expand(kind.names))
             first = [next(ports) for _ in range(count)]
             gres = f" Gres=gpu:a100:{kind.gpus} Feature=gpu" if kind.gpus else " Feature=cpu"
             yield (

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hpcsched.system.node_names import expand_names
+from hpcsched.slurm.host_lists import expand
 from tests.slurm.cluster import SlurmCluster
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def check_all_ran(cluster: SlurmCluster, scenario: Path, keys: list[str]) -> Non
     for key in keys:
         job = jobs[int(key)]
         assert job["job_state"] == "COMPLETED", (key, job["job_state"], job["state_reason"])
-        assert sorted(expand_names(job["nodes"])) == sorted(starts[key]["nodes"]), key
+        assert sorted(expand(job["nodes"])) == sorted(starts[key]["nodes"]), key
         assert job["start_time"] >= starts[key]["time"] - 1, key
     ended = Counter(
         match[1]

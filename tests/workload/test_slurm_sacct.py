@@ -278,6 +278,20 @@ def test_the_hour_that_clocks_show_twice(tmp_path: Path) -> None:
     assert source.account.clipped == {"ambiguous_time": 1}
 
 
+def test_resources_whose_names_no_scenario_accepts(tmp_path: Path) -> None:
+    """They are changed as `trace system-from` changes them, and a comment says so."""
+    tres = "cpu=8,gres/nv-link=2,gres/2080ti:x=4,gres/gpu:1g.5gb=2,gres/gpu=2"
+    row = sacct_row("1", NCPUS="8", ReqMem="", AllocTRES=tres)
+    resources = {"core": 8, "nv_link": 2, "gres_2080ti": 4, "gpu": 2}
+    system = System((NodeGroup("n", 1, resources),))
+    source, (traced,) = read_sacct(tmp_path, row, system=system)
+    assert amounts(traced, system) == (1, resources)
+    assert source.comments[-2:] == [
+        "the generic resource nv-link is called nv_link",
+        "the generic resource 2080ti is called gres_2080ti",
+    ]
+
+
 @pytest.mark.parametrize(
     ("params", "system", "found"),
     [

@@ -1,4 +1,4 @@
-"""Entries of `key=value` pairs, of a `slurm.conf` and of what `scontrol show` prints."""
+"""What a file of Slurm says of nodes and partitions, entry by entry."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,9 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.document import read_text
+from hpcsched.slurm.lines import configuration_lines, is_state, pairs_of, state_blocks
 
-_KINDS = ("NodeName", "PartitionName", "NodeSet")
-_PAIR = re.compile(r'([A-Za-z][A-Za-z0-9_]*)=("[^"]*"|\S*)')
-_COMMENT = re.compile(r"(?<!\\)#.*")
+_KINDS = frozenset({"nodename", "partitionname", "nodeset"})
 _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
 
 
@@ -34,16 +33,13 @@ class Entry:
         """Return the error of something that is wrong with it."""
         return InputError(Finding("bad-entry", f"{self.kind} {self.name}: {message}", self.place))
 
-
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """The entries of a file; `is_state` says that they are what `scontrol show` prints."""
-
-    entries: list[Entry]
-    is_state: bool
+    def warning(self, message: str) -> Finding:
+        """Return what to tell of something in it that is left out or changed."""
+        told = f"{self.kind} {self.name}: {message}"
+        return Finding("bad-entry", told, self.place, severity="warning")
 
 
-def read_entries(path: Path) -> Entries:
+def read_entries(path: Path) -> list[Entry]:
     """Return the entries about nodes and partitions in a file.
 
     Raises InputError where it cannot be read, has none, or includes another file.
@@ -51,9 +47,7 @@ def read_entries(path: Path) -> Entries:
     text = read_text(path)
     if "\0" in text:
         raise InputError(Finding("no-text", "expected text, found a NUL byte", Place(str(path))))
-    # Only the state of a node says how many CPUs are allocated, not its configuration.
-    is_state = re.search(r"\bCPUAlloc=", text) is not None
-    found = list(_of_state(text, path) if is_state else _of_configuration(text, path))
+    found = list(_entries(text, path))
     if not any(entry.kind == "nodename" for entry in found):
         raise InputError(
             Finding(
@@ -63,21 +57,14 @@ def read_entries(path: Path) -> Entries:
                 Place(str(path)),
             )
         )
-    return Entries(found, is_state)
+    return found
 
 
-def _of_configuration(text: str, path: Path) -> Iterator[Entry]:
-    """Yield an entry for each line that begins one; lines may go on after a backslash."""
-    begun, before = 0, ""
-    for number, line in enumerate([*text.splitlines(), ""], 1):
-        said = before + _COMMENT.sub("", line)
-        begun = begun or number
-        if said.rstrip().endswith("\\"):
-            before = said.rstrip()[:-1] + " "
-            continue
-        place = Place(str(path), begun)
-        begun, before = 0, ""
-        included = _INCLUDE.match(said)
+def _entries(text: str, path: Path) -> Iterator[Entry]:
+    state = is_state(text)
+    for number, said in state_blocks(text) if state else configuration_lines(text):
+        place = Place(str(path), number)
+        included = None if state else _INCLUDE.match(said)
         if included is not None:
             raise InputError(
                 Finding(
@@ -87,25 +74,7 @@ def _of_configuration(text: str, path: Path) -> Iterator[Entry]:
                     place,
                 )
             )
-        yield from _entry(said, place)
-
-
-def _of_state(text: str, path: Path) -> Iterator[Entry]:
-    """Yield an entry for each block: lines up to the next that begins one."""
-    begun, block = 0, ""
-    for number, line in enumerate([*text.splitlines(), "NodeName="], 1):
-        if line.startswith(("NodeName=", "PartitionName=")):
-            yield from _entry(block, Place(str(path), begun))
-            begun, block = number, line
-        elif block:
-            block += f" {line}"
-
-
-def _entry(said: str, place: Place) -> Iterator[Entry]:
-    pairs: dict[str, str] = {}
-    for key, value in _PAIR.findall(said):
-        # Free text, such as why a node is down, comes last and may look like pairs.
-        pairs.setdefault(key.lower(), value.strip('"'))
-    kind = next(iter(pairs), "")
-    if kind in {name.lower() for name in _KINDS}:
-        yield Entry(kind, pairs, place)
+        pairs = pairs_of(said)
+        kind = next(iter(pairs), "")
+        if kind in _KINDS:
+            yield Entry(kind, pairs, place)

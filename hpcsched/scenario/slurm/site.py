@@ -3,35 +3,29 @@
 Source: the manual pages `slurm.conf` and `scontrol` of SchedMD.
 """
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from hpcsched.scenario.slurm.entries import Entries, Entry
-from hpcsched.scenario.slurm.host_lists import expand
-from hpcsched.workload.batch.slurm_values import parse_count, parse_time_limit
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.scenario.slurm.entries import Entry
+from hpcsched.slurm.gres import EXAMPLE, Gres, read_gres
+from hpcsched.slurm.host_lists import expand
+from hpcsched.slurm.resource_types import renamed
+from hpcsched.slurm.values import parse_count, parse_time_limit
 
 _DEFAULT = "default"
 _EVERYWHERE = "all"
-_GRES = re.compile(
-    r"(?P<name>[A-Za-z0-9_.-]+)(?::(?P<type>[A-Za-z_][^:()\s]*))?"
-    r"(?::(?P<count>[0-9]{1,9})(?P<by>[KMGTkmgt]?))?(?:\([^)]*\))?"
-)
-_THOUSANDS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _NOT_THERE = "future"
 
 
 @dataclass(frozen=True, slots=True)
 class SlurmNode:
-    """A node: CPUs and MiB of memory for jobs, and counts of its devices, by name and type.
-
-    A device without a type has an empty one.
-    """
+    """A node: CPUs and MiB of memory for jobs, and its devices, in order of their names."""
 
     name: str
     cpus: int
     memory: int
-    gres: tuple[tuple[str, str, int], ...] = ()
+    gres: tuple[Gres, ...] = ()
     features: frozenset[str] = frozenset()
 
 
@@ -49,22 +43,27 @@ class SlurmPartition:
 class SlurmSite:
     """Nodes and partitions, in the order in which they are described.
 
-    `left_out` are the names of nodes that are described and not there.
+    `left_out` are the names of nodes that are described and not there, or not understood.
+    `warnings` tell of all that is left out for not being understood, or has another name.
     """
 
     nodes: dict[str, SlurmNode] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
     partitions: dict[str, SlurmPartition] = field(default_factory=dict)
+    warnings: list[Finding] = field(default_factory=list)
 
 
-def read_site(entries: Entries) -> SlurmSite:
-    """Return what entries describe; raises InputError, with the line, where they are at fault."""
+def read_site(entries: Sequence[Entry]) -> SlurmSite:
+    """Return what entries describe; what is not understood is left out, with a warning.
+
+    Raises InputError, with the lines, where no node is left.
+    """
     site = SlurmSite()
     defaults: dict[str, dict[str, str]] = {"nodename": {}, "partitionname": {}}
     sets: dict[str, Entry] = {}
     said_by_nodes: dict[str, list[str]] = {}
     waiting: list[Entry] = []
-    for entry in entries.entries:
+    for entry in entries:
         if entry.kind == "nodeset":
             sets[entry.name] = entry
         elif entry.name.lower() == _DEFAULT:
@@ -82,35 +81,45 @@ def read_site(entries: Entries) -> SlurmSite:
         if name not in site.partitions:
             site.partitions[name] = SlurmPartition(name, frozenset(nodes))
     if not site.nodes:
-        raise entries.entries[0].fault("expected nodes that are there, found none")
+        errors = [replace(one, severity="error") for one in site.warnings]
+        raise InputError(errors) if errors else entries[0].fault("expected nodes that are there")
+    place = Place(entries[0].place.file)
+    site.warnings += _names_changed(site.nodes.values(), place)
     return site
 
 
+def _names_changed(nodes: Iterable[SlurmNode], place: Place) -> list[Finding]:
+    names = [one.name for node in nodes for one in node.gres]
+    return [Finding("renamed", told, place, severity="warning") for told in renamed(names)]
+
+
 def _add_nodes(site: SlurmSite, entry: Entry, said_by_nodes: dict[str, list[str]]) -> None:
+    try:
+        names = expand(entry.name)
+        if not names:
+            raise ValueError("expected the names of nodes, found none")
+    except ValueError as error:
+        site.warnings.append(entry.warning(f"left out: {error}"))
+        return
     if entry.pairs.get("state", "").lower().startswith(_NOT_THERE):
-        site.left_out.update(_names(entry))
+        site.left_out.update(names)
         return
     try:
-        names = _names(entry)
         cpus, memory = _cpus(entry.pairs), _memory(entry.pairs)
-        gres = _gres(entry.pairs.get("gres", ""))
     except ValueError as error:
-        raise entry.fault(str(error)) from None
+        site.left_out.update(names)
+        site.warnings.append(entry.warning(f"left out: {error}"))
+        return
+    gres = _gres(site, entry)
     features = entry.pairs.get("features") or entry.pairs.get("feature", "")
     told = frozenset(filter(None, features.split(",")))
     for name in names:
         if name in site.nodes:
-            raise entry.fault(f"the node {name} was described before")
+            site.warnings.append(entry.warning(f"the node {name} was described before"))
+            continue
         site.nodes[name] = SlurmNode(name, cpus, memory, gres, told)
         for partition in filter(None, entry.pairs.get("partitions", "").split(",")):
             said_by_nodes.setdefault(partition, []).append(name)
-
-
-def _names(entry: Entry) -> list[str]:
-    try:
-        return expand(entry.name)
-    except ValueError as error:
-        raise entry.fault(str(error)) from None
 
 
 def _cpus(pairs: Mapping[str, str]) -> int:
@@ -141,35 +150,30 @@ def _memory(pairs: Mapping[str, str]) -> int:
     return left
 
 
-def _gres(text: str) -> tuple[tuple[str, str, int], ...]:
-    """Return counts of devices such as `gpu:a100:4`; what is not consumed is left out."""
-    found: dict[tuple[str, str], int] = {}
-    if text.lower() in {"", "(null)", "none", "n/a"}:
-        return ()
-    for item in re.split(r",(?![^(]*\))", text):  # commas in parentheses are of sockets
-        if ":no_consume" in item.lower():
-            continue
-        match = _GRES.fullmatch(item)
-        if match is None:
-            raise ValueError(f"expected Gres such as gpu:a100:4, found {item!r}")
-        kind = match["name"].lower(), match["type"] or ""
-        count = int(match["count"] or 1) * _THOUSANDS[(match["by"] or "").upper()]
-        found[kind] = found.get(kind, 0) + count
-    return tuple((name, kind, count) for (name, kind), count in found.items() if count)
+def _gres(site: SlurmSite, entry: Entry) -> tuple[Gres, ...]:
+    """Return the devices that jobs use up; what is not understood is told of."""
+    resources, not_understood = read_gres(entry.pairs.get("gres", ""))
+    for item in not_understood:
+        message = f"left out: expected a generic resource such as {EXAMPLE}, found {item!r}"
+        site.warnings.append(entry.warning(message))
+    return tuple(sorted(one for one in resources if one.consumed and one.amount))
 
 
 def _add_partition(
     site: SlurmSite, entry: Entry, sets: Mapping[str, Entry], said: dict[str, list[str]]
 ) -> None:
     if entry.name in site.partitions:
-        raise entry.fault("the partition was described before")
+        site.warnings.append(entry.warning("left out: the partition was described before"))
+        return
     try:
-        nodes = _nodes_of(site, entry.pairs.get("nodes", ""), sets)
+        nodes = _nodes_of(site, entry, entry.pairs.get("nodes", ""), sets)
         max_time = parse_time_limit(entry.pairs.get("maxtime", ""))
         factor = entry.pairs.get("priorityjobfactor", entry.pairs.get("priority"))
         priority = None if factor is None else parse_count(factor, "PriorityJobFactor")
     except ValueError as error:
-        raise entry.fault(str(error)) from None
+        said.pop(entry.name, None)
+        site.warnings.append(entry.warning(f"left out: {error}"))
+        return
     nodes |= set(said.get(entry.name, ()))
     if nodes:
         site.partitions[entry.name] = SlurmPartition(
@@ -179,19 +183,18 @@ def _add_partition(
         said.pop(entry.name, None)
 
 
-def _nodes_of(site: SlurmSite, text: str, sets: Mapping[str, Entry]) -> set[str]:
+def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:
+    """Return the nodes of a list of nodes and node sets; those that are unknown are told of."""
     if text.lower() == _EVERYWHERE:
         return set(site.nodes)
     found: set[str] = set()
-    if text.lower() in {"", "(null)"}:
-        return found
     for name in expand(text):
         if name in site.nodes:
             found.add(name)
         elif name in sets:
             found |= _nodes_of_set(site, sets[name], sets)
         elif name not in site.left_out:
-            raise ValueError(f"there is no node {name}")
+            site.warnings.append(entry.warning(f"left out: there is no node {name}"))
     return found
 
 
@@ -202,4 +205,4 @@ def _nodes_of_set(site: SlurmSite, entry: Entry, sets: Mapping[str, Entry]) -> s
         raise ValueError(f"the node set {entry.name} names another one")
     feature = entry.pairs.get("feature")
     having = {node.name for node in site.nodes.values() if feature in node.features}
-    return having | _nodes_of(site, listed, {})
+    return having | _nodes_of(site, entry, listed, {})

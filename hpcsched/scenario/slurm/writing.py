@@ -14,9 +14,10 @@ from hpcsched.parameters import SECONDS
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.faults import faults_of
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
-from hpcsched.scenario.slurm.host_lists import fold
 from hpcsched.scenario.slurm.site import SlurmNode, SlurmPartition, SlurmSite
 from hpcsched.scenario.system import SystemDeclaration
+from hpcsched.slurm.host_lists import fold
+from hpcsched.slurm.resource_types import totals
 
 _LONGEST = 90
 _LONGEST_NAME = 80
@@ -38,11 +39,7 @@ class _Group(NamedTuple):
         offered: dict[str, int | str] = {"core": node.cpus}
         if node.memory:
             offered["mem"] = f"{node.memory}MiB"
-        for name, _, number in node.gres:
-            kind = _resource_type(name)
-            before = offered.get(kind, 0)
-            offered[kind] = number + (before if isinstance(before, int) else 0)
-        return offered
+        return offered | totals(node.gres)
 
 
 def as_yaml(site: SlurmSite, path: Path) -> str:
@@ -99,7 +96,8 @@ def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -
 
 
 def _comment(group: _Group) -> str:
-    kinds = [f"{name}:{kind}" for name, kind, _ in group.nodes[0].gres if kind]
+    gres = group.nodes[0].gres
+    kinds = dict.fromkeys(f"{one.name}:{one.type}" for one in gres if one.type)
     hosts = fold([node.name for node in group.nodes])
     if len(hosts) > _LONGEST:
         hosts = f"{hosts[:_LONGEST]}…"
@@ -127,10 +125,6 @@ def _unique(names: Iterable[str]) -> list[str]:
         others = (f"{name}-{n}" for n in count(2))
         taken[name if name not in taken else next(o for o in others if o not in taken)] = None
     return list(taken)
-
-
-def _resource_type(name: str) -> str:
-    return re.sub(r"[^a-z0-9_]", "_", name.lower()).lstrip("0123456789_") or "device"
 
 
 def _scalar(text: str) -> str:

@@ -17,18 +17,19 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.slurm.resource_types import renamed, resource_type
+from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
+from hpcsched.slurm.values import (
+    NOT_GIVEN,
+    parse_count,
+    parse_requested_memory,
+    parse_time_limit,
+)
 from hpcsched.system.system import System
 from hpcsched.workload.batch.batch_log import BatchLogParams, BatchLogSource
 from hpcsched.workload.batch.local_clock import LocalClock, time_zone
 from hpcsched.workload.batch.sacct_rows import Row, SacctRows
-from hpcsched.workload.batch.slurm_values import (
-    NOT_GIVEN,
-    parse_count,
-    parse_job_id,
-    parse_requested_memory,
-    parse_time_limit,
-    parse_tres,
-)
+from hpcsched.workload.batch.slurm_job_ids import parse_job_id
 from hpcsched.workload.instants import ZONE_NAME
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.policies import SetAsideError
@@ -103,13 +104,14 @@ class SlurmSacctSource(BatchLogSource):
         order = 1 if params.amounts == "allocated" else -1
         self._tres = ("alloctres", "reqtres")[::order]
         self._counted = {what: columns[::order] for what, columns in _COLUMNS.items()}
+        self._gres: dict[str, None] = {}
         self._check_columns()
 
     @property
     def comments(self) -> list[str]:
-        """The zone of the times, and the names that have been seen."""
+        """The zone of the times, the names that have been seen, and those that are changed."""
         zone = [f"{ZONE_NAME} {self._params.time_zone}"] if self._zone else []
-        return [*zone, *super().comments]
+        return [*zone, *super().comments, *renamed(self._gres)]
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
@@ -209,10 +211,12 @@ class SlurmSacctSource(BatchLogSource):
         named = self._params.resource_types
         found: dict[str, int] = {}
         for name, amount in tres.items():
-            kind, typed, _ = name.partition(":")
-            if typed and name not in named and kind in tres:
-                continue  # the total has it already
+            if name not in named and counted_in_total(name, tres):
+                continue
+            kind = name.partition(":")[0]
             what = named[name] if name in named else _taken_for(kind, named)
+            if kind.startswith(GRES) and kind not in named:
+                self._gres[kind.removeprefix(GRES)] = None
             if what is not None:
                 found[what] = found.get(what, 0) + amount
         return found
@@ -254,14 +258,15 @@ def _devices(lists: list[dict[str, int]]) -> dict[str, int]:
     """Return the amounts of devices, by the first list that says anything."""
     for amounts in lists:
         if amounts:
-            return {name: n for name, n in amounts.items() if name.startswith("gres/")}
+            return {name: n for name, n in amounts.items() if name.startswith(GRES)}
     return {}
 
 
 def _taken_for(kind: str, named: Mapping[str, str | None]) -> str | None:
     if kind in named:
         return named[kind]
-    return {"cpu": "core", "mem": "mem"}.get(kind, kind.removeprefix("gres/").lower())
+    own = {"cpu": "core", "mem": "mem"}.get(kind)
+    return own or resource_type(kind.removeprefix(GRES))
 
 
 def _shortened(text: str, most: int = 80) -> str:

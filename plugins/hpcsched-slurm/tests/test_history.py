@@ -72,6 +72,27 @@ def test_sacct(tmp_path: Path) -> None:
         list(history(tmp_path, SACCT.removesuffix("|AllocTRES")).jobs())
 
 
+@pytest.mark.parametrize(
+    ("limit", "tres", "seconds", "request_"),
+    [
+        ("90", "cpu=8,mem=1.5G,gres/gpu=2", 5400, (4, 768 * MIB, 1)),
+        ("UNLIMITED", "gres/gpu:2080ti=4", 500, (4, 0, 2)),
+        ("Partition_Limit", "N/A", 500, (4, 0, 0)),
+        ("0", "", 500, (4, 0, 0)),
+    ],
+)
+def test_values(
+    limit: str, tres: str, seconds: int, request_: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Limits, sizes and resources are read as everywhere."""
+    row = (
+        "5|1001|100|x|main|COMPLETED|2026-11-21T18:29:00|2026-11-21T18:29:10|2026-11-21T18:30:00"
+        f"|{limit}|2|8|{tres}"
+    )
+    ((job, _),) = history(tmp_path, f"{SACCT}\n{row}\n", no_limit=500).jobs()
+    assert (job.requested_time, job.unit_request) == (seconds, request_)
+
+
 def test_missing_file(tmp_path: Path) -> None:
     """A file that is not there is one clear message."""
     with pytest.raises(InputError, match="cannot be read"):

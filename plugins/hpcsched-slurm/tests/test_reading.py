@@ -4,7 +4,6 @@ import pytest
 from recorded import MIB, NOW, read, said
 
 from hpcsched_slurm.arrays import first_array_number, task_ranges
-from hpcsched_slurm.gres import Gres, offers, parse_gres, totals
 from hpcsched_slurm.reading import Terms, cluster_of
 
 
@@ -130,17 +129,42 @@ def test_unknown_objects() -> None:
         cluster_of(jobs, said("nodes"), Terms("hpcsched", 1000), NOW)
 
 
-def test_resources() -> None:
-    """Generic resources are read in all the ways in which Slurm writes them."""
-    assert parse_gres("gpu:a100:4(S:0-1),shard:8") == (
-        Gres("gpu", "a100", 4), Gres("shard", None, 8),
-    )  # fmt: skip
-    assert parse_gres("gres:gpu:2") == parse_gres("gres/gpu=2") == (Gres("gpu", None, 2),)
-    assert parse_gres("gpu") == (Gres("gpu", None, 1),)
-    assert parse_gres("gpu:a100:2(IDX:0,3)") == (Gres("gpu", "a100", 2),)
-    assert parse_gres("(null)") == parse_gres("") == ()
-    assert totals(parse_gres("gpu:a:1,gpu:b:2,MPS:1K")) == {"gpu": 3, "mps": 1024}
-    assert offers(parse_gres("gpu:a100:4"), parse_gres("gpu:4"))
-    assert not offers(parse_gres("gpu:a100:4"), parse_gres("gpu:h100:1"))
-    with pytest.raises(ValueError, match="expected resources"):
-        parse_gres("gpu:a:b:c")
+def test_devices_of_any_type() -> None:
+    """A type may begin with a digit; a job that names it may use the nodes that have it."""
+    nodes = said("nodes")
+    for node in nodes:
+        if node["name"].startswith("g"):
+            node["gres"] = "gpu:2080ti:4(S:0-1),gpu:1g.5gb:7,bandwidth:lustre:no_consume:4G"
+    asks = {"tres_per_node": "gres:gpu:2080ti:2,gres:bandwidth:lustre:1G"}
+    job = said("jobs")[0] | {"job_state": "PENDING", "nodes": ""} | asks
+    state = cluster_of([job], nodes, Terms("hpcsched", 1000), NOW)
+    assert {n.name: n.resources.get("gpu") for n in state.nodes}["g1"] == 11
+    assert state.jobs[0].allowed == {"g1", "g2", "g3"}
+    assert state.jobs[0].amounts["gpu"] == 2
+    assert "bandwidth" not in state.jobs[0].amounts  # as many jobs as will may use it
+    assert state.warnings == ()
+
+
+@pytest.mark.parametrize("nothing", ["", "(null)", "N/A", "none", "gpu:0"])
+def test_no_devices(nothing: str) -> None:
+    """A node that has none says so in many ways."""
+    nodes = said("nodes")
+    nodes[0]["gres"] = nothing
+    found = cluster_of([], nodes, Terms("hpcsched", 1000), NOW).nodes[0]
+    assert set(found.resources) == {"core", "mem"}
+
+
+def test_devices_that_are_not_understood() -> None:
+    """They are left out of their node and told of; a job that asks for one is left to Slurm."""
+    nodes = said("nodes")
+    for node in nodes:
+        node["gres"] = "gpu:a:b:c,nv-link:2"
+    job = said("jobs")[0] | {"job_state": "PENDING", "nodes": "", "tres_per_node": "gpu:a:b:c"}
+    state = cluster_of([job], nodes, Terms("hpcsched", 1000), NOW)
+    assert state.nodes[0].usable
+    assert state.nodes[0].resources["nv_link"] == 2
+    assert state.warnings == (
+        "the generic resource 'gpu:a:b:c' of c[1-3],g[1-3] is not understood, and left out",
+        "the generic resource nv-link is called nv_link",
+    )
+    assert state.jobs[0].unknown == "the generic resource gpu:a:b:c"

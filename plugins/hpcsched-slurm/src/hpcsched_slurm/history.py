@@ -17,12 +17,14 @@ from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import InputPath, Params, PositiveDuration
+from hpcsched.slurm.resource_types import resource_type
+from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
+from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched_slurm.arrays import first_array_number
-from hpcsched_slurm.gres import resource_type
 from hpcsched_slurm.reading import number_of
 
 _COMPLETED = re.compile(
@@ -37,10 +39,6 @@ _NEEDED = frozenset(
     {"JobIDRaw", "UID", "GID", "JobName", "Partition", "State", "Submit", "Start", "End",
      "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"}
 )  # fmt: skip
-_NEVER_RAN = frozenset({"Unknown", "None", "", "N/A"})
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)")
-_SCALES = {"": 2**20, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
-"""Bytes of a unit of memory; Slurm's own unit is the mebibyte."""
 
 
 class SlurmHistoryParams(Params):
@@ -132,13 +130,13 @@ class SlurmHistory:
     def _job(self, record: Mapping[str, str | None]) -> tuple[str, TracedJob | None]:
         """Return a job, or the reason why there is none."""
         text = {name: value or "" for name, value in record.items()}
-        if text["Start"] in _NEVER_RAN or text["End"] in _NEVER_RAN:
+        if text["Start"].lower() in NOT_GIVEN or text["End"].lower() in NOT_GIVEN:
             return "never_ran", None
         try:
             submit, start, end = (_instant(text[name]) for name in ("Submit", "Start", "End"))
             units = max(1, int(text["NNodes"]))
             amounts = _amounts(text["AllocTRES"], int(text["NCPUS"]), units)
-            limit = text["TimelimitRaw"]
+            limit = parse_time_limit(text["TimelimitRaw"])
             number = int(text["JobIDRaw"])
             if text.get("array"):
                 number = first_array_number(int(text["array"])) + int(text["task"])
@@ -149,7 +147,7 @@ class SlurmHistory:
                 self._system.request(
                     {k: v for k, v in amounts.items() if k in self._system.resource_types}
                 ),
-                int(limit) * 60 if limit.isdecimal() else self._params.no_limit,
+                limit or self._params.no_limit,
                 user=int(text["UID"]),
                 group=int(text["GID"]),
                 application=number_of(text["JobName"]),
@@ -175,14 +173,12 @@ def _instant(text: str) -> int:
 
 def _amounts(tres: str, processors: int, units: int) -> dict[str, int]:
     """Return what a job had on each of its nodes, rounded up."""
-    amounts = {"core": -(-processors // units)}
-    for part in tres.split(","):
-        name, _, value = part.partition("=")
+    totals = {"core": processors}
+    listed = parse_tres(tres)
+    for name, amount in listed.items():
         if name == "mem":
-            match = _SIZE.fullmatch(value)
-            if match is None:
-                raise ValueError(f"expected an amount of memory, found {value!r}")
-            amounts["mem"] = -(-int(float(match[1]) * _SCALES[match[2]]) // units)
-        elif name.startswith("gres/") and ":" not in name and value.isdecimal():
-            amounts[resource_type(name.removeprefix("gres/"))] = -(-int(value) // units)
-    return amounts
+            totals[name] = amount
+        elif name.startswith(GRES) and not counted_in_total(name, listed):
+            kind = resource_type(name.removeprefix(GRES).partition(":")[0])
+            totals[kind] = totals.get(kind, 0) + amount
+    return {name: -(-amount // units) for name, amount in totals.items()}

@@ -9,10 +9,11 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from hpcsched.slurm.gres import Gres, offers, read_gres
+from hpcsched.slurm.host_lists import expand, fold
+from hpcsched.slurm.resource_types import renamed, resource_type, totals
 from hpcsched.system.cluster import ClusterJob, ClusterNode, ClusterState, Ending, Phase
-from hpcsched.system.node_names import expand_names
 from hpcsched_slurm.arrays import first_array_number, task_ranges
-from hpcsched_slurm.gres import Gres, offers, parse_gres, totals
 
 MEBIBYTE = 2**20
 _USABLE = frozenset({"idle", "mixed", "allocated"})
@@ -45,11 +46,15 @@ _RUNNING = frozenset(
 )
 _PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
 _KILLED = frozenset({"TIMEOUT", "DEADLINE", "OUT_OF_MEMORY", "PREEMPTED"})
+_TRES = ("tres_per_node", "tres_per_job", "tres_per_socket", "tres_per_task")
 _FEATURES = re.compile(r"[\w.-]+(?:[&|][\w.-]+)*")
 
 
 class Node(NamedTuple):
-    """What of a node decides which jobs may use it."""
+    """What of a node decides which jobs may use it.
+
+    `not_understood` are parts of what Slurm says of its generic resources, which are left out.
+    """
 
     name: str
     partitions: frozenset[str]
@@ -58,6 +63,7 @@ class Node(NamedTuple):
     cores: int
     threads: int
     memory: int
+    not_understood: tuple[str, ...] = ()
 
 
 class Terms(NamedTuple):
@@ -84,20 +90,38 @@ def cluster_of(
         if job["array_job_id"] and str(job["job_state"]) in _RUNNING:
             running_tasks[job["array_job_id"]] = running_tasks.get(job["array_job_id"], 0) + 1
         found += reader.read(job)
-    return ClusterState(usable, tuple(_within_limits(found, reader.most_tasks, running_tasks)))
+    within = tuple(_within_limits(found, reader.most_tasks, running_tasks))
+    return ClusterState(usable, within, warnings_of(known))
+
+
+def warnings_of(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Return what to tell of nodes: what is left out of them, and what has another name here."""
+    left_out: dict[str, list[str]] = {}
+    names: dict[str, None] = {}
+    for node in nodes:
+        for item in node.not_understood:
+            left_out.setdefault(item, []).append(node.name)
+        names |= dict.fromkeys(one.name for one in node.gres if one.consumed)
+    told = (
+        f"the generic resource {item!r} of {fold(where)} is not understood, and left out"
+        for item, where in left_out.items()
+    )
+    return (*told, *renamed(names))
 
 
 def node_of(node: Mapping[str, Any]) -> Node:
     """Return what of a node decides which jobs may use it."""
     threads = max(1, int(node["threads"]))
+    gres, not_understood = read_gres(str(node["gres"]))
     return Node(
         str(node["name"]),
         frozenset(node["partitions"]),
         frozenset(part for part in str(node["active_features"]).split(",") if part),
-        parse_gres(str(node["gres"])),
+        gres,
         int(node["cpus"]) // threads,
         threads,
         int(node["real_memory"]) * MEBIBYTE,
+        not_understood,
     )
 
 
@@ -129,6 +153,10 @@ class _JobReader:
         self._now = now
         self._threads = max([1, *(node.threads for node in nodes)])
         self._most_cores = max([1, *(node.cores for node in nodes)])
+        # Of these, each node has as many for all jobs together as for one.
+        self._shared = {
+            resource_type(one.name) for node in nodes for one in node.gres if not one.consumed
+        }
         self._usable: dict[tuple[object, ...], frozenset[str] | None] = {}
         self.most_tasks: dict[int, int] = {}
 
@@ -168,7 +196,7 @@ class _JobReader:
             allowed=self._allowed(job, asked),
             held=phase == "waiting" and self._marked(job),
             why=why,
-            wanted=expand_names(str(job["required_nodes"] or "")),
+            wanted=expand(str(job["required_nodes"] or "")),
             start_time=int(job["start_time"]) if started else None,
             end_time=int(job["end_time"]) if phase == "ended" else None,
             ending=_ending(job, started=started) if phase == "ended" else None,
@@ -216,7 +244,8 @@ class _JobReader:
             memory = int(per_core) * each * self._threads
         elif per_node:
             memory = int(per_node)
-        amounts = {"core": each, "mem": memory * MEBIBYTE, **totals(asked)}
+        counted = {n: amount for n, amount in totals(asked).items() if n not in self._shared}
+        amounts = {"core": each, "mem": memory * MEBIBYTE, **counted}
         return units, amounts, asked, not memory
 
     def _allowed(self, job: Mapping[str, Any], asked: tuple[Gres, ...]) -> frozenset[str] | None:
@@ -226,7 +255,7 @@ class _JobReader:
         if key not in self._usable:
             partitions = set(str(job["partition"]).split(","))
             features = str(job["features"] or "")
-            out = set(expand_names(excluded))
+            out = set(expand(excluded))
             names = frozenset(
                 node.name
                 for node in self._nodes
@@ -245,6 +274,9 @@ class _JobReader:
             return f"the constraint {features}"
         if "&" in features and "|" in features:
             return f"the constraint {features}"
+        for field in _TRES:
+            for item in read_gres(str(job[field] or "")).not_understood:
+                return f"the generic resource {item}"
         for field, what in (
             ("licenses", "licences"),
             ("resv_name", "a reservation"),
@@ -275,20 +307,16 @@ def _gres_per_unit(job: Mapping[str, Any], units: int) -> tuple[Gres, ...]:
     """Return what a job asks for on each of its nodes."""
     tasks = max(1, int(job["tasks"] or 1))
     found: list[Gres] = []
-    for field, share in (
-        ("tres_per_node", 1.0),
-        ("tres_per_job", 1 / units),
-        ("tres_per_socket", 1.0),
-        ("tres_per_task", tasks / units),
-    ):
-        for one in parse_gres(str(job[field] or "")):
+    shares = dict(zip(_TRES, (1.0, 1 / units, 1.0, tasks / units), strict=True))
+    for field, share in shares.items():
+        for one in read_gres(str(job[field] or "")).resources:
             found.append(one._replace(amount=-int(-one.amount * share // 1)))
     return tuple(found)
 
 
 def _placed(job: Mapping[str, Any], amounts: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """Return what a job holds on each of its nodes: what Slurm tells, or else what it asked."""
-    names = expand_names(str(job["nodes"]))
+    names = expand(str(job["nodes"]))
     details = job.get("job_resources") or {}
     shares = {str(node["nodename"]): node for node in details.get("allocated_nodes", ())}
     gres = list(job["gres_detail"] or ())
@@ -299,7 +327,7 @@ def _placed(job: Mapping[str, Any], amounts: Mapping[str, int]) -> dict[str, dic
         held = dict(amounts)
         if share is not None:
             held = {"core": _cores(share), "mem": int(share["memory_allocated"]) * MEBIBYTE}
-            held |= totals(parse_gres(gres[k])) if len(gres) == len(names) else others
+            held |= totals(read_gres(str(gres[k])).resources) if len(gres) == len(names) else others
         placed[name] = held
     return placed
 

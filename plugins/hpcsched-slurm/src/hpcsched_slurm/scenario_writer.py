@@ -15,7 +15,7 @@ import yaml
 from hpcsched.errors import HpcschedError
 from hpcsched_slurm.manager import Calls
 from hpcsched_slurm.params import SlurmParams
-from hpcsched_slurm.reading import MEBIBYTE, Node, node_of, resources_of
+from hpcsched_slurm.reading import MEBIBYTE, Node, node_of, resources_of, warnings_of
 
 
 def scenario_of(
@@ -90,8 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if value is not None
     }
     try:
+        nodes = _calls(SlurmParams(**manager)).nodes()
         scenario = scenario_of(
-            _calls(SlurmParams(**manager)).nodes(),
+            nodes,
             given.partition,
             manager,
             history=given.history,
@@ -99,6 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         with given.out.open("x", encoding="utf-8") as file:
             yaml.safe_dump(scenario, file, sort_keys=False, width=100)
+        for warning in warnings_of(map(node_of, nodes)):
+            sys.stderr.write(f"warning: {warning}\n")
     except (HpcschedError, ValueError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

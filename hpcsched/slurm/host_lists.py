@@ -4,26 +4,40 @@ Source: the manual page `slurm.conf` of SchedMD, on node names.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, product
 
 MOST_NAMES = 1_000_000
 """More names than any machine has: beyond it a list is a mistake, and would fill the memory."""
 
+_NOTHING = frozenset({"(null)", "n/a", "none assigned"})
 _PARTS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})(\D*)")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def expand(text: str) -> list[str]:
-    """Return the names in a list, in its order; raises ValueError for a text that is no list."""
+def expand(text: str) -> tuple[str, ...]:
+    """Return the names in a list, in its order; numbers keep the zeros that they begin with.
+
+    Blanks around names and numbers and empty parts (`c1, c2,`) do no harm, as to Slurm; `(null)`,
+    `N/A` and `None assigned` are no hosts. Raises ValueError for any other text that is no list,
+    for a name that does not begin with a letter or a digit, and for more than a million names.
+
+    Examples
+    --------
+    >>> expand("c[08-10,12], g1")
+    ('c08', 'c09', 'c10', 'c12', 'g1')
+    """
     names: list[str] = []
+    if text.strip().lower() in _NOTHING:
+        return ()
     for item in _items(text):
         names += _expand_item(item, MOST_NAMES - len(names))
-    return names
+    return tuple(names)
 
 
-def fold(names: list[str]) -> str:
+def fold(names: Iterable[str]) -> str:
     """Return names as a short list, with ranges for numbers that follow one another."""
     found: list[str] = []
     split = [(name, _LAST_NUMBER.fullmatch(name)) for name in names]
@@ -41,24 +55,23 @@ def fold(names: list[str]) -> str:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Yield the parts between commas that are not in brackets."""
-    depth, begin = 0, 0
-    for n, letter in enumerate(text):
+    """Yield the parts between commas that are not in brackets, without those that are empty."""
+    parts, depth = [""], 0
+    for letter in text:
         depth += (letter == "[") - (letter == "]")
         if depth not in {0, 1}:
-            raise ValueError(f"expected a list of hosts such as c[1-3,5], found {text!r}")
+            raise ValueError(f"expected hosts such as c[1-3,5], found {text!r}")
         if letter == "," and not depth:
-            yield text[begin:n]
-            begin = n + 1
+            parts.append("")
+        else:
+            parts[-1] += letter
     if depth:
         raise ValueError(f"expected ']' in the list of hosts {text!r}")
-    yield text[begin:]
+    yield from filter(None, map(str.strip, parts))
 
 
 def _expand_item(item: str, most: int) -> Iterator[str]:
     texts = _PARTS.split(item)  # by turns what is outside and inside of brackets
-    if not item or any(not re.fullmatch(r"[A-Za-z0-9._-]*", text) for text in texts[::2]):
-        raise ValueError(f"expected a host such as c1 or c[1-3], found {item!r}")
     choices = [_numbers(text, most) for text in texts[1::2]]
     total = 1
     for choice in choices:
@@ -66,13 +79,16 @@ def _expand_item(item: str, most: int) -> Iterator[str]:
     if total > most:
         raise ValueError(f"expected at most {MOST_NAMES} hosts, found more in {item!r}")
     for chosen in product(*choices):
-        yield "".join(a + b for a, b in zip(texts[::2], (*chosen, ""), strict=True))
+        name = "".join(a + b for a, b in zip(texts[::2], (*chosen, ""), strict=True))
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"expected hosts such as c1 or c[1-3], found {item!r}")
+        yield name
 
 
 def _numbers(text: str, most: int) -> list[str]:
     """Return the numbers in brackets, with the zeros that they begin with."""
     found: list[str] = []
-    for part in text.split(","):
+    for part in filter(None, map(str.strip, text.split(","))):
         match = _RANGE.fullmatch(part)
         if match is None:
             raise ValueError(f"expected numbers such as 1-3,5 in brackets, found {text!r}")
@@ -81,6 +97,8 @@ def _numbers(text: str, most: int) -> list[str]:
             raise ValueError(f"expected a range such as 1-3, found {part!r}")
         width = len(match[1])
         found += [f"{number:0{width}}" for number in range(first, last + 1)]
+    if not found:
+        raise ValueError(f"expected numbers such as 1-3,5 in brackets, found {text!r}")
     return found
 
 
