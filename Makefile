@@ -15,7 +15,11 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all test-slurm lint bench docs debs2024 mod2017 cp2021 predictors schema clean $(QUICKSTART)
+.PHONY: quickstart test test-all test-slurm lint bench mutation docs # OF= packages or files, and OPTIONS= such as --sample 100 or --again; all without them.
+mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
+	$(BIN)/python -m benchmarks.mutation $(OF) $(OPTIONS)
+
+debs2024 mod2017 cp2021 predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -85,6 +89,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-docs.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --requirement requirements-dev.txt
+	touch $@
+
+$(VENV)/installed-mutation: $(VENV)/installed-dev requirements-mutation.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --requirement requirements-mutation.txt
 	touch $@
 
 clean:

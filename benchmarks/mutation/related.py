@@ -1,0 +1,33 @@
+"""Which tests are asked about which source: of these, each mutant gets those that run its lines."""
+
+PACKAGES = (
+    "hpcsched/dispatching/heuristic",
+    "hpcsched/simulation",
+    "hpcsched/results/audit",
+    "hpcsched/metrics",
+)
+
+# From a folder or file to tests; the longest that fits holds. The tests of compiled code stand
+# apart, as it is run as plain Python then, in which the other tests take minutes.
+RELATED = {
+    "hpcsched/dispatching/heuristic": (
+        "tests/dispatching/heuristic",
+        "tests/dispatching/test_allocators.py",
+        "tests/properties",
+        "tests/golden",
+    ),
+    "hpcsched/dispatching/heuristic/plan_kernels.py": (
+        "tests/dispatching/heuristic/test_profiles.py",
+        "tests/dispatching/test_plan_kernels.py",
+        "tests/properties/test_node_level_against_pooled.py",
+        "tests/properties/test_plans.py",
+    ),
+    "hpcsched/simulation": ("tests/simulation", "tests/golden", "tests/test_python_api.py"),
+    "hpcsched/results/audit": ("tests/results",),
+    "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),
+}
+
+
+def tests_of(file: str) -> tuple[str, ...]:
+    """Return the tests related to a source file."""
+    return RELATED[max((start for start in RELATED if file.startswith(start)), key=len)]
