@@ -47,6 +47,7 @@ from hpcsched.simulation.telling import additional_data
 from hpcsched.simulation.waiting_units import WaitingUnits
 from hpcsched.system.space import OvercommitError
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.time_bounds import within_bounds
 
 
 class Simulation:
@@ -107,12 +108,13 @@ class Simulation:
     def run(self, jobs: Iterator[TracedJob]) -> None:
         """Replay jobs that come by ascending submit time, until all have left or it is stopped.
 
-        Raises DecisionError where a decision cannot be carried out or jobs wait for ever, and
-        PluginError where a predictor fails or the jobs are out of order.
+        Raises DecisionError where a decision cannot be carried out or jobs wait for ever,
+        PluginError where a predictor fails or the jobs are out of order, and InputError for times
+        beyond `hpcsched.workload.time_bounds`.
         """
         queue = self._queue
-        self._trace = jobs
-        self._upcoming = next(jobs, None)
+        self._trace = within_bounds(jobs)
+        self._upcoming = next(self._trace, None)
         while self._step(inf):
             while queue and self._hold_round():
                 pass

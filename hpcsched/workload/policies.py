@@ -38,7 +38,7 @@ class RecordPolicies(Params):
     malformed: Literal["error", "skip"] = Field(
         "error",
         description="What to do with a line that is no record: wrong number of fields, not numbers,"
-        " no submit time, a job number seen before.",
+        " no submit time, a time that no job can have, a job number seen before.",
     )
 
 

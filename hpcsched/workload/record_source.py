@@ -13,6 +13,7 @@ from hpcsched.workload.job import TracedJob
 from hpcsched.workload.numbers_seen import NumbersSeen
 from hpcsched.workload.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.swf_lines import SwfLines
+from hpcsched.workload.time_bounds import TimeBounds
 
 
 class Records(Protocol):
@@ -62,6 +63,7 @@ class RecordSource(ABC):
         self._policies = policies
         self._seen = NumbersSeen()
         self._earliest = 0
+        self._bounds = TimeBounds()
 
     @property
     def comments(self) -> Sequence[str]:
@@ -88,7 +90,7 @@ class RecordSource(ABC):
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
         self.account = TraceAccount()
-        self._seen, self._earliest = NumbersSeen(), 0
+        self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
         jobs, limit = self._read(), self._policies.jobs
         if self._policies.unsorted == "sort":
             in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
@@ -105,13 +107,21 @@ class RecordSource(ABC):
         for number, line in self.lines.records():
             account.read += 1
             try:
-                traced = self.parse(line)
+                traced = self._checked(self.parse(line))
             except UnusableError as problem:
                 self._skip(problem, number)
             else:
                 if not sort:
                     self._earliest = traced.job.submit_time
                 yield traced
+
+    def _checked(self, traced: TracedJob) -> TracedJob:
+        """Return a job whose times are no larger than times may be; raises UnusableError else."""
+        try:
+            self._bounds.check(traced)
+        except ValueError as error:
+            raise UnusableError("malformed", str(error)) from None
+        return traced
 
     def check_types(self, names: Iterable[str], key: str) -> None:
         """Raise InputError where a scenario's key names resource types that the system lacks."""

@@ -15,6 +15,7 @@ from hpcsched.parameters import Duration, InputPath, Params
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.time_bounds import TimeBounds
 
 _COLUMNS = (
     "job_id",
@@ -71,6 +72,7 @@ class RunSource:
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError where the file is damaged or of another system."""
         self.account = TraceAccount()
+        bounds = TimeBounds()
         for row in self._rows():
             self.account.read += 1
             if row["run_time"] is None:
@@ -82,7 +84,12 @@ class RunSource:
             self.account.submitted += 1
             row["run_time"] += self._noticed_after
             row["submit_time"] += self._noticed_after
-            yield _traced(row, self._system)
+            traced = _traced(row, self._system)
+            try:
+                bounds.check(traced)
+            except ValueError as error:
+                raise self._fault(f"job {traced.job.job_id}: {error}") from None
+            yield traced
 
     def _rows(self) -> list[dict[str, Any]]:
         import pyarrow as pa  # noqa: PLC0415 (it takes its time, and few traces need it)
