@@ -93,8 +93,7 @@ def period_of(pools: Sequence[Pool]) -> int:
 
 def settled_from(pools: Sequence[Pool]) -> int:
     """Return a second from which on all pools offer the same for ever, or in each period."""
-    period, settled = period_of(pools), max((pool.settled for pool in pools), default=0)
-    return -(-settled // period) * period if period else settled
+    return max((pool.settled for pool in pools), default=0)
 
 
 def next_change(pools: Sequence[Pool], time: int) -> int:

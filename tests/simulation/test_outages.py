@@ -101,6 +101,35 @@ def test_a_failure_by_hand():
     ]
 
 
+def test_jobs_go_back_to_their_places():
+    """Jobs 4, 3, 2 and 1 come in this order at 0, and job 5 at 1; 3 and 1 need both nodes.
+
+    4 has node 0 until 2, and 5 has it then; 2 has node 1 from the beginning. At 3 both nodes fail.
+    2 and 5 go back not behind those that wait, nor by their numbers or their starts, but to where
+    they came. At 4 there is room for 3; at 5 for 2 and, as 1 has none, for 5.
+    """
+    jobs = [
+        traced(4, 0, 1, 2),
+        traced(3, 0, 2, 1),
+        traced(2, 0, 1, 9),
+        traced(1, 0, 2, 1),
+        traced(5, 1, 1, 9),
+    ]
+    queues = []
+
+    def look(problem, _decision):
+        queues.append((problem.now, [waiting.job_id for waiting in problem.queue]))
+
+    recorder, lost = audited(
+        Spy(lists(option="greedy"), look), jobs, out(Outage(3, 4, (0, 1), "failure"))
+    )
+    assert queues[:4] == [
+        (0, [4, 3, 2, 1]), (1, [3, 1, 5]), (2, [3, 1, 5]), (4, [3, 2, 1, 5])
+    ]  # fmt: skip
+    assert [job for job, *_ in lost.attempts] == [2, 5]
+    assert recorder.start_times == {1: 14, 2: 5, 3: 4, 4: 0, 5: 5}
+
+
 def test_without_requeueing():
     """A job that loses its node leaves at once, as failed."""
     jobs = [traced(1, 0, 1, 10), traced(2, 0, 2, 3)]

@@ -73,9 +73,9 @@ def chosen_nodes(
     """Return the nodes to model, ascending: for each shape, those free soonest and the fullest.
 
     The former are taken by when their last release is due, free ones first, until they would hold
-    `spare` times the units of all jobs of the shape, and those of its largest job. As many nodes
-    with room now are taken beside, the fullest first, so that small jobs need not break into empty
-    ones. Leaving nodes out can only forbid plans, never allow wrong ones.
+    `spare` times the units of all jobs of the shape; it is at least 1, so that each job fits. As
+    many nodes with room now are taken beside, the fullest first, so that small jobs need not break
+    into empty ones. Leaving nodes out can only forbid plans, never allow wrong ones.
     """
     count = len(rooms.idle(jobs[0]))
     usable = np.zeros(count, dtype=np.bool_)
@@ -92,8 +92,7 @@ def chosen_nodes(
         until = np.maximum(until, rooms.back_at)
     for alike in wanted.values():
         idle, free = rooms.idle(alike[0]), rooms.now(alike[0])
-        units = units_of(alike)
-        needed = max(units.sum() * spare, units.max())
+        needed = units_of(alike).sum() * spare
         begun = free.nonzero()[0]
         busy = ((idle > 0) & (free == 0)).nonzero()[0]
         most = int(needed) + 1  # nodes, as each counts for a unit at least

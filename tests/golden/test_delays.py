@@ -1,0 +1,218 @@
+"""How late a reservation may come: relaxed, conservative and slack-based backfilling, by hand."""
+
+import pytest
+
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.system.system import System
+from hpcsched.workload.job import TracedJob
+from tests.builders import Told, alike, replay
+from tests.golden.declared import declared
+from tests.golden.pictures import check, job
+
+SLOTS_AND_NODES = pytest.mark.parametrize("request_of_all", [(1,), None], ids=["slots", "nodes"])
+
+
+def expect(
+    system: System, dispatcher: str, jobs: tuple[TracedJob, ...], expected: str, **more: object
+) -> None:
+    """Compare the schedule of a dispatcher, which goes by requested times, with a picture."""
+    given = {"predictor": RequestedTime(), **more}
+    check(system, replay(system, declared(system, dispatcher), jobs, **given), expected)
+
+
+# B is promised 4, when A ends, and C 6, when B does. D would run from 1 to 9.
+PASSING = (
+    job("A", 0, 2, 4),
+    job("B", 1, 2, 2),
+    job("C", 1, 3, 1),
+    job("D", 1, 1, 8),
+)
+KEPT = """
+    node-0 AAAABBCDDDDDDDD
+    node-1 AAAABBC........
+    node-2 ......C........
+    """
+PASSED = """
+    node-0 AAAABB...C
+    node-1 AAAABB...C
+    node-2 .DDDDDDDDC
+    """
+
+
+@SLOTS_AND_NODES
+@pytest.mark.parametrize(
+    ("share", "least", "expected"),
+    [(0.4, 0, KEPT), (0, 1, KEPT), (0.4, 1, PASSED), (0.2, 1, KEPT), (0.2, 2, PASSED)],
+)
+def test_slack_is_the_sum_of_both_terms(share, least, expected, request_of_all):
+    """C came at 1 and is promised 6, a wait of 5 s. It would have to wait for 3 s more.
+
+    Its slack is least + share × 5: 0 + 2, 1 + 0, 1 + 2 = 3, 1 + 1, and 2 + 1 = 3.
+    """
+    dispatcher = f"{{name: slack, share: {share}, least_slack: {least}}}"
+    expect(alike(3, core=1), dispatcher, PASSING, expected, uniform_request=request_of_all)
+
+
+@SLOTS_AND_NODES
+def test_slack_counts_from_the_first_promise(request_of_all):
+    """B is promised 4 and has 2 s of slack, which C, of 4 s, takes up at 2: B is put off until 6.
+
+    At 4 D would put it off until 7. If slack counted from where B is now, it could.
+    """
+    expect(
+        alike(2, core=1),
+        "{name: slack, share: 0, least_slack: 2}",
+        (job("A", 0, 1, 4), job("B", 1, 2, 1), job("C", 2, 1, 4), job("D", 4, 1, 3)),
+        """
+        node-0 AAAA..BDDD
+        node-1 ..CCCCB...
+        """,
+        uniform_request=request_of_all,
+    )
+
+
+# A asks for 8 s and ends at 2, so that B, promised 8, can be had at 4, when D ends. E comes at 3.
+EARLY = (job("A", 0, 2, 2, requested_time=8), job("B", 1, 3, 1), job("D", 0, 1, 4))
+
+
+def early(seconds: int) -> tuple[TracedJob, ...]:
+    """Return the jobs in order of their submission, E with a run time."""
+    first, second, fourth = EARLY
+    return first, fourth, second, job("E", 3, 1, seconds)
+
+
+@SLOTS_AND_NODES
+def test_conservative_compresses_when_a_job_has_ended_early(request_of_all):
+    """At 2 B is moved to 4, though nothing starts then. So E waits, as it would end at 8.
+
+    Were B still reserved for 8, E would be in nobody's way.
+    """
+    expect(
+        alike(3, core=1),
+        "conservative",
+        early(5),
+        """
+        node-0 AA..BEEEEE
+        node-1 AA..B.....
+        node-2 DDDDB.....
+        """,
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+def test_no_slack_goes_back_to_the_promise(request_of_all):
+    """B, at 4 by now, was promised 8. E would end at 8 and starts; if it ended at 9, it waits."""
+    dispatcher = "{name: slack, share: 0, least_slack: 0}"
+    expect(
+        alike(3, core=1),
+        dispatcher,
+        early(5),
+        """
+        node-0 AA.EEEEEB
+        node-1 AA......B
+        node-2 DDDD....B
+        """,
+        uniform_request=request_of_all,
+    )
+    expect(
+        alike(3, core=1),
+        dispatcher,
+        early(6),
+        """
+        node-0 AA..BEEEEEE
+        node-1 AA..B......
+        node-2 DDDDB......
+        """,
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+def test_conservative_moves_broken_promises_by_no_more_than_it_must(request_of_all):
+    """A is predicted to end at 2 and runs until 6. B was promised 2, C 3 and D 5.
+
+    From 2 on A is said to end a second from now. So at 2 B is moved to 3, C to 4 and D to 6, a
+    second each, and so on until A has ended. Nobody passes another.
+    """
+    expect(
+        alike(2, core=1),
+        "conservative",
+        (job("A", 0, 1, 6), job("B", 0, 2, 1), job("C", 0, 2, 2), job("D", 0, 1, 3)),
+        """
+        node-0 AAAAAABCCDDD
+        node-1 ......BCC...
+        """,
+        predictor=Told({1: 2, 2: 1, 3: 2, 4: 3}),
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (2, ("AAAADDBB", "AAAADDBB", ".CCCCCBB")),
+        (3, ("AAAA..BBDDD", "AAAA..BBDDD", ".CCCCCBB...")),
+    ],
+)
+def test_relaxed_counts_from_the_promise(seconds, expected, request_of_all):
+    """B came at 1 and is promised 4, a wait of 3 s. ω is 0.7: 0.7 × 3 = 2.1, so 6 is the latest.
+
+    C ends at 6, which makes that the shadow time. At 4 D may end at 6, and not at 7: neither is the
+    delay counted from 6, nor is the wait, which would be 5 s, of which 0.7 are 3.
+    """
+    lines = "\n".join(f"node-{k} {row}" for k, row in enumerate(expected))
+    jobs = (job("A", 0, 2, 4), job("B", 1, 3, 2), job("C", 1, 1, 5), job("D", 4, 2, seconds))
+    expect(
+        alike(3, core=1),
+        "{name: relaxed, relaxation: 0.7}",
+        jobs,
+        lines,
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+def test_relaxed_by_the_earliest_promise(request_of_all):
+    """B is promised 9, and then 5, as A has ended at 3: a wait of 4 s, and ω is a half. So until 7.
+
+    D ends by then, E at 8. Had the promise stayed at 9, B could be put off until 9 + 4.
+    """
+    expect(
+        alike(3, core=1),
+        "{name: relaxed, relaxation: 0.5}",
+        (
+            job("A", 0, 2, 3, requested_time=9),
+            job("C", 0, 1, 5),
+            job("B", 1, 3, 1),
+            job("D", 3, 1, 4),
+            job("E", 3, 1, 5),
+        ),
+        """
+        node-0 AAADDDDBEEEEE
+        node-1 AAA....B.....
+        node-2 CCCCC..B.....
+        """,
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+def test_relaxed_where_the_shadow_time_is_later_than_that(request_of_all):
+    """A is predicted to end at 2 and runs until 6. B is promised 2, and ω = 1 makes it 3.
+
+    At 4 A is said to end at 5. B cannot start before, so that D, of one second, takes nothing from
+    it.
+    """
+    expect(
+        alike(2, core=1),
+        "{name: relaxed, relaxation: 1}",
+        (job("A", 0, 1, 6), job("B", 1, 2, 2), job("D", 4, 1, 1)),
+        """
+        node-0 AAAAAABB
+        node-1 ....D.BB
+        """,
+        predictor=Told({1: 2, 2: 2, 4: 1}),
+        uniform_request=request_of_all,
+    )
