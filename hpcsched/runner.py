@@ -100,7 +100,15 @@ def run(
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder)
     metrics = assembly.metrics()
-    create(folder, force=force)
+    with create(folder, force=force):
+        return _write(assembly, metrics, progress=progress, watch=watch)
+
+
+def _write(
+    assembly: Assembly, metrics: Mapping[str, ChosenMetric], *, progress: bool, watch: bool
+) -> RunResult:
+    """Replay an assembled scenario into its folder, which is empty and held; see `run`."""
+    scenario, folder = assembly.scenario, assembly.folder
     observers = assembly.observers()
     # The manifest comes first: it marks the directory as a run's.
     manifest = start_manifest(

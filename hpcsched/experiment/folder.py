@@ -1,9 +1,7 @@
 """The folder of an experiment: its runs by address, its index, and a lock."""
 
-import fcntl
 import os
 import shutil
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,12 +10,12 @@ from hpcsched.errors import InputError
 from hpcsched.experiment.cell import Cell
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
+from hpcsched.results.folder_lock import FolderLock, HeldError
 
 INDEX = "experiment.json"
 _RUNS = "runs"
 _LOGS = "logs"
 _UNFINISHED = "unfinished"
-_LOCK = ".lock"
 
 
 class ExperimentFolder:
@@ -58,24 +56,16 @@ class ExperimentFolder:
 
         Raises InputError where it cannot be written or somebody else holds it.
         """
-        lock = self.path / _LOCK
         try:
             for name in (_RUNS, _LOGS):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
-            file = lock.open("a+", encoding="utf-8")
+            lock = FolderLock(self.path).acquire()
+        except HeldError as held:
+            raise problem("in-use", self.path, f"it is being worked on by {held}") from None
         except OSError as error:
             message = f"it cannot be written: {error.strerror}"
             raise problem("cannot-write", self.path, message) from error
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                file.seek(0)
-                message = f"it is being worked on by {file.read().strip() or 'another process'}"
-                raise problem("in-use", self.path, message) from error
-            file.truncate(0)
-            file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-            file.flush()
+        with lock:
             self._clear()
             self.unfinished.mkdir()
             try:

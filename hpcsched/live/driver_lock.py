@@ -1,59 +1,32 @@
-"""The lock that lets one driver at a time change a cluster, and its heartbeat.
+"""The lock that lets one driver at a time change a cluster, and its heartbeat."""
 
-The lock is the operating system's, on an open file: it is free again whenever its process ends,
-however that happens.
-"""
-
-import fcntl
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
 
-from hpcsched.errors import Finding, InputError, Place
-from hpcsched.results.files import write_text
+from hpcsched.results.files import problem, write_text
+from hpcsched.results.folder_lock import FolderLock, HeldError
 
 LOCK = "driver.lock"
 HEARTBEAT = "heartbeat.json"
 
 
-class DriverLock:
-    """A lock on a folder, held while its context is open; raises InputError if another has it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / LOCK
-        self._file: IO[str] | None = None
-
-    def __enter__(self) -> Self:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("a+", encoding="utf-8")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            assert self._file is not None
-            self._file.seek(0)
-            whose = self._file.read().strip() or "unknown"
-            self._file.close()
-            message = f"another driver is at work, process {whose}; there must be one only"
-            raise InputError(Finding("driver-at-work", message, Place(str(self._path)))) from None
-        except OSError as error:
-            message = f"it cannot be written: {error.strerror}"
-            raise InputError(Finding("cannot-write", message, Place(str(self._path)))) from error
-        self._file.truncate(0)
-        self._file.write(f"{os.getpid()}\n")
-        self._file.flush()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
+@contextmanager
+def driver_lock(folder: Path) -> Iterator[None]:
+    """Hold the driver's lock on a folder, which is made; raises InputError if another has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder, LOCK).acquire()
+    except HeldError as held:
+        message = f"another driver is at work, {held}; there must be one only"
+        raise problem("driver-at-work", folder / LOCK, message) from None
+    except OSError as error:
+        message = f"it cannot be written: {error.strerror}"
+        raise problem("cannot-write", folder / LOCK, message) from error
+    with lock:
+        yield
 
 
 class Heartbeat:

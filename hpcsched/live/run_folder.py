@@ -31,7 +31,7 @@ class RunFolder:
         scenario, folder = assembly.scenario, assembly.folder
         self._assembly = assembly
         self._metrics = assembly.metrics()
-        create(folder, force=force)
+        self._lock = create(folder, force=force)
         self._manifest = start_manifest(
             folder,
             scenario=scenario.name,
@@ -61,6 +61,7 @@ class RunFolder:
         write_summary(folder, self._summary(account, left))
         write_timing(folder)
         finish_manifest(folder, self._manifest, status, [])
+        self._lock.release()
         return RunDirectory.open(folder)
 
     def _summary(self, account: TraceAccount, left: Left | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.live.advice import Advice, advice_lines
 from hpcsched.live.asking import Asking
 from hpcsched.live.driver import Driver, Pace
-from hpcsched.live.driver_lock import DriverLock, Heartbeat
+from hpcsched.live.driver_lock import Heartbeat, driver_lock
 from hpcsched.live.following import Following
 from hpcsched.live.journal import Journal
 from hpcsched.live.learning import Predictions
@@ -62,7 +62,7 @@ def run_live(
         folder = Path(live.folder)
         journal = None
         if drive:
-            stack.enter_context(DriverLock(folder))
+            stack.enter_context(driver_lock(folder))
             journal = Journal(folder)
             stack.callback(journal.close)
         state = manager.read()

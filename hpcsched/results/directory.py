@@ -20,35 +20,58 @@ from hpcsched.results.files import (
     problem,
     read_json,
 )
+from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.results.manifest import Manifest, read_manifest
 from hpcsched.results.tables import ParquetTable
 
 
-def create(folder: Path, *, force: bool = False) -> Path:
-    """Make an empty run directory and return its path.
+def create(folder: Path, *, force: bool = False) -> FolderLock:
+    """Make an empty run directory and return the lock on it, to be released when it is written.
 
     A directory that holds something is refused. With `force`, one that holds a run is emptied of
-    that run's files, and of nothing else. Raises InputError where it cannot be made or is refused.
+    that run's files, and of nothing else. Raises InputError where it cannot be made, is refused, or
+    another process writes a run there.
     """
     fault = path_fault(str(folder))
     if fault is not None:
         raise problem("cannot-write", folder, fault)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            _make_room(folder, force)
+        if not _is_empty(folder) and not _holds_a_run(folder):
+            message = "it is not empty and holds no run; it is left as it is"
+            raise problem("not-empty", folder, message)
+        lock = FolderLock(folder).acquire()
+    except HeldError as held:
+        message = f"another run is being written there, by {held}; --out gives this one a place"
+        raise problem("in-use", folder, message) from None
     except FileExistsError:
         raise problem("cannot-write", folder, "it is a file, not a directory") from None
     except OSError as error:
-        raise problem("cannot-write", folder, f"it cannot be written: {error.strerror}") from error
-    return folder
+        raise _unwritable(folder, error) from error
+    try:
+        if not _is_empty(folder):
+            _make_room(folder, force)
+    except OSError as error:
+        lock.release()
+        raise _unwritable(folder, error) from error
+    except InputError:
+        lock.release()
+        raise
+    return lock
+
+
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    return problem("cannot-write", folder, f"it cannot be written: {error.strerror}")
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether a folder holds nothing but maybe a lock, which a process may have left behind."""
+    return all(path.name == LOCK for path in folder.iterdir())
 
 
 def _make_room(folder: Path, force: bool) -> None:
     if not force:
         raise problem("not-empty", folder, "it is not empty; --force replaces the run in it")
-    if not _holds_a_run(folder):
-        raise problem("not-empty", folder, "it is not empty and holds no run; it is left as it is")
     for name in (*KNOWN, *OPTIONAL):
         (folder / name).unlink(missing_ok=True)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.live.driver_lock import DriverLock, Heartbeat
+from hpcsched.live.driver_lock import Heartbeat, driver_lock
 from hpcsched.live.journal import NAME, Journal
 
 
@@ -61,8 +61,8 @@ def test_one_lock(tmp_path: Path) -> None:
     """A lock is refused while it is held, names the process, and is free when that is killed."""
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from hpcsched.live.driver_lock import DriverLock\n"
-        "with DriverLock(Path(sys.argv[1])):\n"
+        "from hpcsched.live.driver_lock import driver_lock\n"
+        "with driver_lock(Path(sys.argv[1])):\n"
         "    print('held', flush=True); time.sleep(60)\n"
     )
     other = subprocess.Popen(
@@ -70,13 +70,14 @@ def test_one_lock(tmp_path: Path) -> None:
     )
     assert other.stdout is not None
     assert other.stdout.readline() == "held\n"
-    with pytest.raises(InputError, match=f"process {other.pid}"), DriverLock(tmp_path):
+    with pytest.raises(InputError, match=f"process {other.pid}"), driver_lock(tmp_path):
         pass
     other.kill()
     other.wait()
     other.stdout.close()
-    with DriverLock(tmp_path):
-        assert (tmp_path / "driver.lock").read_text() == f"{os.getpid()}\n"
+    with driver_lock(tmp_path):
+        assert f'"pid":{os.getpid()},' in (tmp_path / "driver.lock").read_text()
+    assert not (tmp_path / "driver.lock").exists()
 
 
 def test_heartbeat(tmp_path: Path) -> None:

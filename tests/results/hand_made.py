@@ -177,7 +177,7 @@ def write_run(
 ) -> RunDirectory:
     """Write a run directory as a run does, and open it; the trace's file lies beside it."""
     source = Trace(folder.parent, trace or [p.traced for p in jobs])
-    create(folder)
+    create(folder).release()
     manifest = start_manifest(
         folder, scenario=name, seed=0, trace_files=source.files, plugins={"hpcsched": "0"}
     )

@@ -100,7 +100,7 @@ def test_amounts_beyond_64_bits(tmp_path: Path) -> None:
 def test_create_refuses_what_is_there(tmp_path: Path, content: str) -> None:
     """A directory with something in it is refused, with --force too if it holds no run."""
     (tmp_path / "notes.txt").write_text(content)
-    with pytest.raises(InputError, match="is not empty; --force"):
+    with pytest.raises(InputError, match="holds no run; it is left as it is"):
         create(tmp_path)
     with pytest.raises(InputError, match="holds no run; it is left as it is"):
         create(tmp_path, force=True)
@@ -112,7 +112,9 @@ def test_create_replaces_a_run(tmp_path: Path) -> None:
     """With force the files of a run go, and what else lies there stays."""
     run = write_run(tmp_path / "run")
     (run.path / "notes.txt").write_text("keep")
-    create(run.path, force=True)
+    with pytest.raises(InputError, match="is not empty; --force"):
+        create(run.path)
+    create(run.path, force=True).release()
     assert [path.name for path in run.path.iterdir()] == ["notes.txt"]
 
 

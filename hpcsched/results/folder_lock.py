@@ -1,0 +1,127 @@
+"""The lock on a folder that one process at a time may write: a run, an experiment, a driver.
+
+The lock is the operating system's, on an open file in the folder. It is free again whenever its
+process ends, however that happens, so a lock that a dead process left needs no clearing; on network
+file systems it holds between machines. The file says who holds it. Where a file system knows no
+such locks, what the file says decides.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from pydantic import BaseModel, ValidationError
+
+from hpcsched.results.run_process import RunProcess, is_alive, this_process
+
+LOCK = ".lock"
+"""The file of the lock in a folder."""
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""How a file system says that it knows no locks."""
+
+
+class Holder(BaseModel):
+    """Who holds a lock, and since when (ISO 8601, UTC)."""
+
+    process: RunProcess
+    since: str
+
+    def __str__(self) -> str:
+        return f"process {self.process.pid} on {self.process.host} since {self.since}"
+
+
+class HeldError(Exception):
+    """Somebody else holds a lock; the text says who, as far as that is known."""
+
+
+class FolderLock:
+    """A lock on a folder that is there; held from `acquire`, or while its context is open.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    name
+        The name of the lock's file in it.
+    """
+
+    def __init__(self, folder: Path, name: str = LOCK) -> None:
+        self._path = folder / name
+        self._file: IO[str] | None = None
+
+    def acquire(self) -> Self:
+        """Take the lock and return it.
+
+        Raises HeldError where somebody else holds it, and OSError where its file cannot be written.
+        """
+        while True:
+            file = self._path.open("a+", encoding="utf-8")
+            try:
+                self._take(file)
+                if self._is_there(file):
+                    break
+            except BaseException:
+                file.close()
+                raise
+            file.close()  # its last holder has just taken the file away
+        file.truncate(0)
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        file.write(Holder(process=this_process(), since=since).model_dump_json() + "\n")
+        file.flush()
+        self._file = file
+        return self
+
+    def release(self) -> None:
+        """Give the lock back, if it is held; its file goes."""
+        if self._file is not None:
+            # While it is still held: whoever opened the file before looks whether it is there.
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> Self:
+        return self if self._file is not None else self.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def _take(self, file: IO[str]) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise HeldError(str(_holder(file) or "another process")) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            holder = _holder(file)
+            if holder is not None and is_alive(holder.process) is not False:
+                message = f"{holder}; if that one is gone, remove {self._path}"
+                raise HeldError(message) from None
+
+    def _is_there(self, file: IO[str]) -> bool:
+        """Whether an open file is still the one in the folder."""
+        try:
+            return os.path.samestat(os.fstat(file.fileno()), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+
+def _holder(file: IO[str]) -> Holder | None:
+    """Return who a lock's file names; None where it names nobody."""
+    file.seek(0)
+    try:
+        return Holder.model_validate_json(file.read())
+    except ValidationError:
+        return None  # it has not been written yet

@@ -1,0 +1,153 @@
+"""The lock on a run directory: one run at a time, and none that a dead process keeps."""
+
+import errno
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from hpcsched.cli import main
+from hpcsched.errors import InputError
+from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError, Holder
+from hpcsched.results.run_process import this_process
+
+SCENARIO = """\
+name: locked
+system: {groups: [{name: n, count: 2, resources: {core: 1}}]}
+trace: {source: swf, path: t.swf}
+dispatcher: easy
+"""
+HOLD = (
+    "import sys, time; from pathlib import Path\n"
+    "from hpcsched.results.directory import create\n"
+    "lock = create(Path(sys.argv[1]), force=True)\n"
+    "print('held', flush=True); time.sleep(60)\n"
+)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A scenario with one job."""
+    (tmp_path / "t.swf").write_text("1 0 -1 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1\n")
+    path = tmp_path / "scenario.yaml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@contextmanager
+def holding(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Have another process hold a run directory, until it is killed."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_run_that_goes_on_is_left_alone(
+    force: list[str], scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another run into its directory is refused, and told which process writes there."""
+    out = tmp_path / "out"
+    with holding(out) as process:
+        (out / "jobs.parquet").write_text("half a file")
+        (out / "manifest.json").write_text('{"versions": {"hpcsched": "1"}}')
+        assert main(["run", str(scenario), "--out", str(out), *force]) == 1
+        said = capsys.readouterr().err
+        assert f"{out}: error: another run is being written there, by process {process.pid} on" in (
+            said
+        )
+        assert " since 20" in said
+        assert "[in-use]" in said
+        assert (out / "jobs.parquet").read_text() == "half a file"
+
+
+def test_a_killed_run_is_replaced(scenario: Path, tmp_path: Path) -> None:
+    """The lock of a process that was killed is free, though its file is there."""
+    out = tmp_path / "out"
+    with holding(out):
+        pass
+    assert (out / LOCK).exists()
+    assert main(["run", str(scenario), "--out", str(out)]) == 0
+    assert not (out / LOCK).exists()
+    assert RunDirectory.open(out).manifest.status == "complete"
+
+
+def test_a_run_that_failed_frees_its_directory(tmp_path: Path, scenario: Path) -> None:
+    """A damaged trace ends a run; the next one may replace what it left."""
+    good = (tmp_path / "t.swf").read_text()
+    (tmp_path / "t.swf").write_text(good + "2 nonsense\n")
+    out = tmp_path / "out"
+    assert main(["run", str(scenario), "--out", str(out)]) == 1
+    assert not (out / LOCK).exists()
+    (tmp_path / "t.swf").write_text(good)
+    assert main(["run", str(scenario), "--out", str(out), "--force"]) == 0
+
+
+def test_two_in_one_process(tmp_path: Path) -> None:
+    """Threads of one process exclude each other too, and a refusal changes nothing."""
+    with create(tmp_path / "out"):
+        with pytest.raises(InputError, match=f"process {os.getpid()} on .* since"):
+            create(tmp_path / "out", force=True)
+        with pytest.raises(InputError, match="in-use"):
+            create(tmp_path / "out")
+    create(tmp_path / "out").release()
+
+
+def test_a_lock_file_that_goes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock on a file that its last holder has just removed is none: it is taken anew."""
+    flock, calls = fcntl.flock, []
+
+    def removed_once(file: IO[str], how: int) -> None:
+        flock(file, how)
+        if not calls:
+            (tmp_path / LOCK).unlink()
+        calls.append(how)
+
+    monkeypatch.setattr("fcntl.flock", removed_once)
+    with FolderLock(tmp_path):
+        assert len(calls) == 2
+        assert (tmp_path / LOCK).exists()
+
+
+@pytest.mark.parametrize(
+    ("ticks", "host", "free"),
+    [(0, None, False), (-1, None, True), (0, "elsewhere", False)],
+    ids=["alive", "gone", "of another machine"],
+)
+def test_a_file_system_without_locks(
+    ticks: int, host: str | None, free: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the file says decides: a process that is gone from this machine holds nothing.
+
+    A process of the same number that started at another time is another one.
+    """
+
+    def unknown(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    me = this_process()
+    started = None if me.started_ticks is None else me.started_ticks + ticks
+    mark = me.model_copy(update={"started_ticks": started, "host": host or me.host})
+    (tmp_path / LOCK).write_text(Holder(process=mark, since="2026-01-01").model_dump_json())
+    monkeypatch.setattr("fcntl.flock", unknown)
+    if free:
+        with FolderLock(tmp_path):
+            pass
+    else:
+        with pytest.raises(
+            HeldError, match=r"since 2026-01-01; if that one is gone, remove .*lock"
+        ):
+            FolderLock(tmp_path).acquire()
