@@ -1,6 +1,6 @@
 """`hpcsched experiment`: run a matrix of scenarios; what is complete is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from hpcsched.experiment.cell import Cell
     from hpcsched.experiment.folder import ExperimentFolder
     from hpcsched.experiment.reading import Experiment
+
+
+_MOST_NAMED = 10
+"""Cells that are named in warnings; more are counted."""
 
 
 def experiment(
@@ -70,6 +74,8 @@ def experiment(
         return
     failed = _run(read, chosen, folder, jobs, again=again)
     typer.echo(f"results in {folder.path}; compare them: hpcsched compare {folder.path}")
+    for warning in _solver_warnings(chosen, folder):
+        typer.echo(f"warning: {warning}", err=True)
     if failed:
         typer.echo(f"{failed} of {len(chosen)} cells failed", err=True)
         raise typer.Exit(1)
@@ -113,9 +119,25 @@ def _run(
     return failed
 
 
+def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "Iterator[str]":
+    """Yield a line for each cell in which a solver had too often no plan, then what to do."""
+    from hpcsched.results.solver_rounds import in_words, what_to_do
+
+    runs = {cell.name: folder.run_of(cell) for cell in cells}
+    counts = {name: run.solver_rounds for name, run in runs.items() if run is not None}
+    bad = {name: rounds for name, rounds in counts.items() if rounds.too_many}
+    for name, rounds in list(bad.items())[:_MOST_NAMED]:
+        yield f"{name}: {in_words(rounds)}"
+    if len(bad) > _MOST_NAMED:
+        yield f"likewise {len(bad) - _MOST_NAMED} others"
+    if bad:
+        yield f"{len(bad)} of {len(cells)} cells: {what_to_do(bad.values())}"
+
+
 def _show(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> None:
     """Print a line for each cell: what is there of it, its address, name and seed."""
     from hpcsched.experiment.index import read_index
+    from hpcsched.results.solver_rounds import in_words
 
     failed = {}
     if folder.index.is_file():
@@ -123,10 +145,13 @@ def _show(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> None:
         failed = {cell.address: cell.message for cell in indexed if cell.status == "failed"}
     complete = 0
     for cell in cells:
-        there = folder.run_of(cell) is not None
+        run = folder.run_of(cell)
+        there = run is not None
         complete += there
         status = "complete" if there else "failed" if cell.address in failed else "waiting"
         why = f": {failed[cell.address]}" if status == "failed" else ""
+        if run is not None and run.solver_rounds.unsolved:
+            why = f": {in_words(run.solver_rounds)}"
         seed = cell.scenario.seed
         typer.echo(f"{status:8}  {cell.address[:12]}  {cell.name} (seed {seed}){why}")
     typer.echo(f"{len(cells)} cells, {complete} complete")

@@ -105,6 +105,7 @@ def solve(
     from hpcsched.instances.files import InstancesFile
     from hpcsched.instances.progress import SolvingProgress
     from hpcsched.instances.solving import solve as solve_problems
+    from hpcsched.results.solver_rounds import in_words, warning
     from hpcsched.scenario import read_scenario
 
     instances = InstancesFile(file)
@@ -127,6 +128,11 @@ def solve(
         follow=SolvingProgress(instances),
     ):
         typer.echo(f"{done.path}: {done.problems} dispatching problems solved by {done.name}")
+        if done.solver.asked:
+            typer.echo(f"  {in_words(done.solver, 'problems')}")
+        warned = warning(done.solver, "problems")
+        if warned is not None:
+            typer.echo(f"warning: {done.name}: {warned}", err=True)
 
 
 @app.command()

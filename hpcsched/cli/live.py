@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from hpcsched.cli.solver_warning import solver_warning
+
 
 def live(
     scenario: Annotated[
@@ -73,7 +75,8 @@ def live(
 
     if sum((advise, drive, replay is not None)) != 1:
         raise typer.BadParameter("expected one of --advise, --drive and --replay DIR")
-    scenario_ = read_scenario(scenario, overrides or ()).scenario
+    loaded = read_scenario(scenario, overrides or ())
+    scenario_ = loaded.scenario
     folder = out or Path("runs") / scenario_.name
     if replay is not None:
         folder = out or Path("runs") / f"{scenario_.name}-replayed"
@@ -96,3 +99,6 @@ def live(
         force=force,
     )
     typer.echo(f"results in {directory.path}")
+    warning = solver_warning(loaded, directory)
+    if warning is not None:
+        typer.echo(warning, err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hpcsched.cli.override_option import Overrides
+from hpcsched.cli.solver_warning import solver_warning
 
 if TYPE_CHECKING:
     from hpcsched.errors import Finding
@@ -71,9 +72,10 @@ def run(
     for line in account_lines(result.summary):
         typer.echo(line)
     typer.echo(f"results in {result.directory.path}")
-    warning = _outages_beside_jobs(loaded, result.directory)
-    if warning is not None:
-        typer.echo(warning, err=True)
+    for warn in (_outages_beside_jobs, solver_warning):
+        warning = warn(loaded, result.directory)
+        if warning is not None:
+            typer.echo(warning, err=True)
 
 
 def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":

@@ -26,6 +26,9 @@ from outside, as it did not keep its limits; `failed`: it raised an error, or it
 
 SOLVER_STATUSES: tuple[SolverStatus, ...] = get_args(SolverStatus)
 
+SOLVED: tuple[SolverStatus, ...] = ("optimal", "feasible")
+"""The statuses of a solver that has a plan, the best first."""
+
 
 class SolverCall(NamedTuple):
     """How a solver fared in a round.

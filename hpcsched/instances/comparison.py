@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hpcsched.instances.pairing import SAME_OBJECTIVE, Floats, Pairing
 from hpcsched.metrics.percentiles import nearest_rank
+from hpcsched.results.solver_rounds import SolverRounds
 
 PERCENTS = (0, 1, 10, 25, 50, 75, 90, 99, 100)
 """Points of a distribution at which a ratio is given; 0 is the smallest, 100 the largest."""
@@ -99,7 +100,10 @@ class StartedNow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How B answered, compared with A; `fallbacks` counts their problems answered by fallback."""
+    """How B answered, compared with A; `fallbacks` counts their problems answered by fallback.
+
+    `solver` counts the problems that A and B asked a solver.
+    """
 
     a: Side
     b: Side
@@ -113,6 +117,7 @@ class Comparison:
     groups: Groups
     started: StartedNow
     fallbacks: tuple[int, int]
+    solver: tuple[SolverRounds, SolverRounds]
     decision_time: tuple[float, float]
     warnings: tuple[str, ...]
 
@@ -134,6 +139,7 @@ def compare(pairing: Pairing, same_time: float = SAME_TIME) -> Comparison:
         _groups(pairing, same_time),
         _started(pairing),
         (int(pairing.of_a("fallback").sum()), int(pairing.of_b("fallback").sum())),
+        pairing.solver,
         (float(time_a.sum()), float(time_b.sum())),
         pairing.warnings,
     )

@@ -1,5 +1,6 @@
 """Two tables of the same dispatching problems, problem by problem."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.instances.table import SolvedTable
+from hpcsched.results.solver_rounds import SolverRounds, solver_rounds, warning
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -63,6 +65,10 @@ class Pairing:
             )
         if self.a.about.platform != self.b.about.platform:
             yield "the tables were made on different machines: their times are not comparable"
+        for one, rounds in zip((self.a, self.b), self.solver, strict=True):
+            warned = warning(rounds, "problems")
+            if warned is not None:
+                yield f"{one.about.name}: {warned}"
 
     @property
     def same_objective(self) -> bool:
@@ -88,6 +94,13 @@ class Pairing:
             np.array([status is not None for status in column], dtype=np.bool_)
             for column in (self.of_a("solver_status"), self.of_b("solver_status"))
         )
+
+    @cached_property
+    def solver(self) -> tuple[SolverRounds, SolverRounds]:
+        """How many problems A and B asked a solver, and how many of them had no plan."""
+        columns = (self.of_a("solver_status"), self.of_b("solver_status"))
+        a, b = (solver_rounds(Counter(s for s in column if s is not None)) for column in columns)
+        return a, b
 
     @cached_property
     def solved(self) -> tuple[Mask, Mask]:

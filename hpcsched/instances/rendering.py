@@ -11,6 +11,7 @@ from rich.table import Table
 
 from hpcsched.instances.comparison import PERCENTS, Comparison, Ratio
 from hpcsched.report.tables import MISSING
+from hpcsched.results.solver_rounds import in_words
 
 NAMES = {
     "variables": "decision variables",
@@ -121,6 +122,9 @@ def _totals(comparison: Comparison) -> Section:
 
 def _legend(comparison: Comparison) -> Iterator[str]:
     """Yield lines that say how the figures are to be read."""
+    for side, rounds in zip("AB", comparison.solver, strict=True):
+        if rounds.unsolved:
+            yield f"{side}: {in_words(rounds, 'problems')}."
     yield (
         "Ratios: over the problems where both values are above 0. At p %: the ratio that p % of"
         " them do not exceed (nearest rank). Below 1, B is better."

@@ -26,6 +26,7 @@ from hpcsched.instances.table import (
     write_table,
 )
 from hpcsched.instances.whole_files import check_target, make_folder
+from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.difference import differences
@@ -45,11 +46,12 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A table that was written: whose dispatcher answered how many problems."""
+    """A table that was written: whose dispatcher answered how many problems, and its solver."""
 
     name: str
     path: Path
     problems: int
+    solver: SolverRounds
 
 
 def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[Answer]:
@@ -105,9 +107,12 @@ def solve(
         with write_table(path, _about(assembly, instances), force=force) as table:
             problems = follow(scenario.name, instances.problems(assembly.objective, limit))
             name = scenario.dispatcher.plugin_name
+            statuses: Counter[str] = Counter()
             for answer in answers(problems, assembly.dispatcher, name):
                 table.add(row_of(answer))
-        yield Solved(scenario.name, path, table.written)
+                if answer.decision.solver is not None:
+                    statuses[answer.decision.solver.status] += 1
+        yield Solved(scenario.name, path, table.written, solver_rounds(statuses))
 
 
 def check_names(scenarios: Sequence[Scenario]) -> None:

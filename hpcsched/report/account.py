@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hpcsched.results.schema import STATES
+from hpcsched.results.solver_rounds import in_words, solver_rounds
 
 
 def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -26,6 +27,9 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {name:{width}}  {shown:>18} {definition['unit']:<2}{parameters}".rstrip()
     for pool, drawn in summary.get("pools", {}).items():
         yield _pool_line(pool, drawn)
+    called = solver_rounds(summary["rounds"]["solver"])
+    if called.asked:
+        yield f"  {in_words(called)}"
     if "offline" in summary:
         yield _offline_line(summary["objective"]["name"], summary["offline"])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.results.directory import RunDirectory
+from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs by name, the index of the baseline, a row for each metric, and what to be wary of."""
+    """Runs by name, the index of the baseline, a row for each metric, and what to be wary of.
+
+    `solver` counts, for each run, the rounds that asked a solver.
+    """
 
     names: tuple[str, ...]
     directories: tuple[Path, ...]
     baseline: int
     rows: tuple[Row, ...]
     warnings: tuple[str, ...]
+    solver: tuple[SolverRounds, ...]
 
 
 def compare_runs(
@@ -75,7 +80,14 @@ def compare_runs(
                 tuple(_percent(value, values[base]) for value in values),
             )
         )
-    return Comparison(names, tuple(run.path for run in runs), base, tuple(rows), tuple(warnings))
+    return Comparison(
+        names,
+        tuple(run.path for run in runs),
+        base,
+        tuple(rows),
+        tuple(warnings),
+        tuple(run.solver_rounds for run in runs),
+    )
 
 
 def _names(runs: Sequence[RunDirectory]) -> tuple[str, ...]:
@@ -124,14 +136,18 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
     partial = [f"{name} ({run.manifest.status})" for run, name in named if run.partial]
     if partial:
         warnings.append(f"not all of a run is there: {_listed(partial)}")
+    unsolved = [(run.solver_rounds, name) for run, name in named if run.solver_rounds.too_many]
+    if unsolved:
+        told = _listed([f"{name}: {in_words(rounds)}" for rounds, name in unsolved], "; ")
+        warnings.append(f"{told}; {what_to_do(rounds for rounds, _ in unsolved)}")
     return warnings
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], between: str = ", ") -> str:
     """Return up to three names as they are; of more, the first two and how many others."""
     if len(names) <= 3:
-        return ", ".join(names)
-    return f"{', '.join(names[:2])} and {len(names) - 2} others"
+        return between.join(names)
+    return f"{between.join(names[:2])} and {len(names) - 2} others"
 
 
 def _trace(run: RunDirectory) -> list[str]:

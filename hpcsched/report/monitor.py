@@ -1,6 +1,6 @@
 """The monitor: an observer that shows, now and then, how far a run has come."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from time import monotonic
 from typing import Protocol
@@ -74,6 +74,7 @@ class Monitor(Observer):
         self._submitted = self._ended = 0
         self._round: RoundRecord | None = None
         self._decision_times = self._longest = 0.0
+        self._statuses: Counter[str] = Counter()
         self._dues = [self._began] * len(views)
         self._due = self._began
         self._show_to_those_due("preparing")
@@ -104,6 +105,8 @@ class Monitor(Observer):
         self._round = record
         self._decision_times += record.decision_time
         self._longest = max(self._longest, record.decision_time)
+        if record.solver is not None:
+            self._statuses[record.solver.status] += 1
         if monotonic() >= self._due:
             self._show_to_those_due("replaying")
 
@@ -147,6 +150,7 @@ class Monitor(Observer):
             ),
             resources=self._resources(now, down),
             pools=self._drawn(now),
+            solver=dict(sorted(self._statuses.items())),
             nodes=self._nodes(down),
         )
 

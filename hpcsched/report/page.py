@@ -18,6 +18,7 @@ from hpcsched.report.page_figures import page_figures
 from hpcsched.report.rendering import comparison_table
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.study_tables import TABLES
+from hpcsched.results.solver_rounds import in_words
 
 _TEMPLATE = "report.html"
 
@@ -81,6 +82,7 @@ def write_page(
 def _about(one: StudiedRun, verdict: Verdict) -> Mapping[str, Any]:
     """Return what the page tells of a run."""
     text = one.run.scenario_path.read_text(encoding="utf-8")
+    called = one.run.solver_rounds
     return {
         "name": one.name,
         "contender": one.contender,
@@ -89,6 +91,8 @@ def _about(one: StudiedRun, verdict: Verdict) -> Mapping[str, Any]:
         "path": str(one.run.path),
         "manifest": one.run.manifest,
         "jobs": one.run.summary["jobs"],
+        "solver": called,
+        "solver_in_words": in_words(called),
         "scenario": text,
         "hash": hashlib.sha256(text.encode()).hexdigest(),
         "verdict": verdict,

@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich import box
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from hpcsched.report.comparison import Comparison, Row
 from hpcsched.report.tables import MISSING, ReportTable, table_as_latex, table_content
+from hpcsched.results.solver_rounds import MARK, in_words
 
 
 def as_text(comparison: Comparison, *, terminal: bool, width: int | None = None) -> str:
@@ -84,8 +86,10 @@ def as_json(comparison: Comparison, tables: Iterable[ReportTable] = ()) -> str:
     content: dict[str, Any] = {
         "baseline": names[comparison.baseline],
         "runs": [
-            {"name": name, "directory": str(directory)}
-            for name, directory in zip(names, comparison.directories, strict=True)
+            {"name": name, "directory": str(directory), "solver": asdict(rounds)}
+            for name, directory, rounds in zip(
+                names, comparison.directories, comparison.solver, strict=True
+            )
         ],
         "metrics": [
             {
@@ -110,7 +114,7 @@ def _cells(comparison: Comparison) -> list[list[str]]:
     """Return the header and a line for each metric."""
     titles = [
         f"{name} (baseline)" if k == comparison.baseline else name
-        for k, name in enumerate(comparison.names)
+        for k, name in enumerate(_marked(comparison))
     ]
     return [
         ["metric", "unit", *titles],
@@ -123,6 +127,12 @@ def _cells(comparison: Comparison) -> list[list[str]]:
             for row in comparison.rows
         ),
     ]
+
+
+def _marked(comparison: Comparison) -> Iterator[str]:
+    """Yield the names of the runs, marked where too many rounds with a solver had no plan."""
+    for name, rounds in zip(comparison.names, comparison.solver, strict=True):
+        yield f"{name} {MARK}" if rounds.too_many else name
 
 
 def _title(row: Row) -> str:
@@ -148,7 +158,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _legend(comparison: Comparison) -> list[str]:
-    """Return a line for each population, with the metrics that are over it."""
+    """Return a line for each population, and for each run in which a solver had no plan."""
     over: dict[str, list[str]] = {}
     for row in comparison.rows:
         over.setdefault(row.population or "population not stated", []).append(row.metric)
@@ -156,4 +166,9 @@ def _legend(comparison: Comparison) -> list[str]:
     return [
         f"In brackets: percent of {baseline}. Unit s: seconds; unit 1: a ratio.",
         *(f"Over {population}: {', '.join(metrics)}." for population, metrics in over.items()),
+        *(
+            f"{name}: {in_words(rounds)}."
+            for name, rounds in zip(_marked(comparison), comparison.solver, strict=True)
+            if rounds.unsolved
+        ),
     ]

@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from hpcsched.errors import InputError
-from hpcsched.report.state_rendering import duration, state_rows
+from hpcsched.report.state_rendering import duration, solver_rows, state_rows
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
 from hpcsched.results.manifest import Manifest, read_manifest
 from hpcsched.results.run_process import is_alive
 from hpcsched.results.run_state import RunState, read_state
 from hpcsched.results.schema import STATES
+from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 
 Verdict = Literal["running", "complete", "interrupted", "failed", "gone", "unknown"]
 """How a run is.
@@ -38,7 +39,8 @@ class RunStatus:
 
     `state` is the last one that a run wrote that has not ended, `age` how many real seconds ago
     that was. `process_alive` is None where the process is of another machine, or nothing is known
-    of it. `jobs` is the account of a run that has ended.
+    of it. `jobs` is the account of a run that has ended. `solver` counts the rounds so far that
+    asked a solver.
     """
 
     verdict: Verdict
@@ -48,6 +50,7 @@ class RunStatus:
     age: float | None = None
     process_alive: bool | None = None
     jobs: dict[str, Any] | None = None
+    solver: SolverRounds | None = None
 
 
 def status_of(folder: Path) -> RunStatus:
@@ -63,14 +66,15 @@ def status_of(folder: Path) -> RunStatus:
         if state is not None:
             alive = is_alive(state.process)
             if alive is not False:
-                return RunStatus("running", folder, manifest, state, state.age(), alive)
+                return _of_state("running", folder, manifest, state, alive)
         # It may have come to its end since the manifest was read.
         manifest = read_manifest(folder)
         if manifest.status == "running":
             if state is None:
                 return RunStatus("unknown", folder, manifest)
-            return RunStatus("gone", folder, manifest, state, state.age(), False)
-    return RunStatus(manifest.status, folder, manifest, jobs=_jobs(folder))
+            return _of_state("gone", folder, manifest, state, alive=False)
+    jobs, solver = _ended(folder)
+    return RunStatus(manifest.status, folder, manifest, jobs=jobs, solver=solver)
 
 
 def as_text(status: RunStatus) -> str:
@@ -85,8 +89,9 @@ def as_json(status: RunStatus) -> str:
     """Return the status as a JSON object.
 
     It has `status` (a verdict), `scenario`, `directory`, `started`, `finished`, `process_alive`,
-    `seconds_since_written`, `state` (as in `state.json`) and `jobs` (as in `summary.json`); what is
-    not known is null.
+    `seconds_since_written`, `state` (as in `state.json`), `jobs` (as in `summary.json`) and
+    `solver`: the rounds that `asked` a solver, and those `without_plan` by status. What is not
+    known is null.
     """
     content = {
         "status": status.verdict,
@@ -98,6 +103,7 @@ def as_json(status: RunStatus) -> str:
         "seconds_since_written": status.age,
         "state": status.state.model_dump(mode="json") if status.state else None,
         "jobs": status.jobs,
+        "solver": None if status.solver is None else asdict(status.solver),
     }
     return json.dumps(content, indent=2, ensure_ascii=False)
 
@@ -114,6 +120,8 @@ def _rows(status: RunStatus) -> Iterator[tuple[str, str]]:
     if jobs is not None:
         shown = ("submitted", *STATES, "waiting", "running")
         yield "jobs", ", ".join(f"{jobs[name]:,} {name}" for name in shown if jobs.get(name))
+        if status.solver is not None:
+            yield from solver_rows(status.solver)
 
 
 def _there(status: RunStatus) -> str:
@@ -122,10 +130,18 @@ def _there(status: RunStatus) -> str:
     return "" if status.process_alive else ", gone"
 
 
-def _jobs(folder: Path) -> dict[str, Any] | None:
+def _of_state(
+    verdict: Verdict, folder: Path, manifest: Manifest, state: RunState, alive: bool | None
+) -> RunStatus:
+    """Return the status of a run that has left a state and no summary."""
+    solver = solver_rounds(state.solver)
+    return RunStatus(verdict, folder, manifest, state, state.age(), alive, solver=solver)
+
+
+def _ended(folder: Path) -> tuple[dict[str, Any] | None, SolverRounds | None]:
     """Return the account of a run that has ended, as far as its summary can be read."""
     try:
-        jobs: dict[str, Any] = RunDirectory.open(folder).summary["jobs"]
+        run = RunDirectory.open(folder)
+        return run.summary["jobs"], run.solver_rounds
     except InputError:
-        return None
-    return jobs
+        return None, None

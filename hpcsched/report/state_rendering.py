@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hpcsched.results.run_state import PoolState, ResourceState, RunState
+from hpcsched.results.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
 
 DOING = {
     "preparing": "preparing",
@@ -34,6 +35,7 @@ def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
             f"{state.rounds:,} rounds: mean {real(times.mean)}, last {real(times.last)},"
             f" longest {real(times.longest)}",
         )
+    yield from solver_rows(solver_rounds(state.solver))
     for name, resource in state.resources.items():
         yield name, _resource(resource)
     for name, pool in state.pools.items():
@@ -61,7 +63,18 @@ def state_line(state: RunState) -> str:
     times = state.decision_time
     if times.mean is not None and times.last is not None:
         parts.append(f"decisions: mean {real(times.mean)}, last {real(times.last)}")
+    called = solver_rounds(state.solver)
+    if called.unsolved:
+        parts.append(in_words(called))
     return f"{state.scenario}: {'; '.join(parts)}"
+
+
+def solver_rows(rounds: SolverRounds) -> Iterator[tuple[str, str]]:
+    """Yield what to say of the rounds that asked a solver, and what to do if too many failed."""
+    if rounds.asked:
+        yield "solver", in_words(rounds)
+    if rounds.too_many:
+        yield "warning", what_to_do([rounds])
 
 
 def simulated(seconds: int) -> str:

@@ -22,6 +22,7 @@ from hpcsched.results.files import (
 )
 from hpcsched.results.folder_lock import LOCK, FolderLock, HeldError
 from hpcsched.results.manifest import Manifest, read_manifest
+from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.results.tables import ParquetTable
 
 
@@ -134,6 +135,15 @@ class RunDirectory:
             if not isinstance(content.get(key), kind):
                 raise problem("damaged-file", path, f"it is damaged: {key!r} is missing")
         return content
+
+    @cached_property
+    def solver_rounds(self) -> SolverRounds:
+        """The rounds that asked a solver; raises InputError where the summary is damaged."""
+        statuses = self.summary["rounds"].get("solver", {})
+        if not isinstance(statuses, dict) or not all(type(n) is int for n in statuses.values()):
+            message = "it is damaged: 'rounds.solver' has no number for each status"
+            raise problem("damaged-file", self.path / SUMMARY, message)
+        return solver_rounds(statuses)
 
     @cached_property
     def timing(self) -> dict[str, Any]:

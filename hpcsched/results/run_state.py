@@ -73,6 +73,7 @@ class RunState(BaseModel):
     and `running` are in the system and `ended` have left it, rejected ones included.
     `progress` goes from 0 to 1: of the jobs that the scenario asks for, where it says how many, and
     else of the trace, as far as it has been read; None where that is not known.
+    `solver` has the rounds that asked a solver, by its status.
     `pools` and `nodes` are there where the scenario has pools, or outages.
     """
 
@@ -94,6 +95,7 @@ class RunState(BaseModel):
     decision_time: DecisionTimes
     resources: dict[str, ResourceState]
     pools: dict[str, PoolState] = {}
+    solver: dict[str, int] = {}
     nodes: NodesState | None = None
 
     def age(self) -> float:

@@ -15,6 +15,7 @@ from hpcsched.metrics.percentiles import percentiles
 from hpcsched.metrics.tables import DownAmounts, Table
 from hpcsched.results.files import SUMMARY, write_json
 from hpcsched.results.schema import STATES
+from hpcsched.results.solver_rounds import solver_rounds
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
 from hpcsched.workload.account import TraceAccount
 
@@ -88,7 +89,7 @@ def summarize(
         "loss_of_capacity_by_resource": loss_of_capacity_by_resource(run),
         "percentiles": percentiles(run.jobs, percents, tau),
         "classes": class_values(run.jobs, class_bounds, tau),
-        "rounds": round_figures(run.rounds) | {"solver": solver_statuses(folder)},
+        "rounds": round_figures(run.rounds) | solver_figures(solver_statuses(folder)),
     }
 
 
@@ -135,6 +136,16 @@ def round_figures(rounds: Table) -> dict[str, Any]:
         count += len(fallback)
         fallbacks += int(fallback.sum())
     return {"count": count, "fallbacks": fallbacks}
+
+
+def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
+    """Return the number of rounds that asked a solver, of those without a plan, and by status."""
+    rounds = solver_rounds(statuses)
+    return {
+        "asked_solver": rounds.asked,
+        "without_plan": rounds.unsolved,
+        "solver": dict(statuses),
+    }
 
 
 def _measure(what: str, measure: Any, subject: RunTables | Table) -> float | None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hpcsched.dispatching.decision import SOLVED
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.tables import Column, DownAmounts
 from hpcsched.results.files import JOBS, ROUNDS, problem
@@ -122,6 +123,15 @@ def solver_statuses(folder: Path) -> dict[str, int]:
         for part in ParquetTable(folder / ROUNDS).parts("solver")
     )
     return dict(sorted(_value_counts(columns).items()))
+
+
+def first_unsolved(folder: Path) -> tuple[int, str] | None:
+    """Return the first round in which a solver had no plan and said why, and what it said."""
+    for part in ParquetTable(folder / ROUNDS).parts("round", "solver"):
+        for number, call in zip(part["round"].to_pylist(), part["solver"].to_pylist(), strict=True):
+            if call is not None and call["status"] not in SOLVED and call["why"]:
+                return number, call["why"]
+    return None
 
 
 def _value_counts(columns: Iterable[Any]) -> dict[str, int]:

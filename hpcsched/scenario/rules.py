@@ -21,6 +21,7 @@ RULES = MappingProxyType(
         "sees-run-time": "A plugin is shown what no real system knows in advance.",
         "nothing-to-kill": "Jobs are to be killed, and the trace has cut their run times already.",
         "similar-names": "Two names are so alike that one may be misspelt.",
+        "solver-without-plan": "In more than a tenth of the rounds with a solver it had no plan.",
         "syntax": "The file is not valid YAML, or not a single document.",
         "unknown-format": "The name of a file does not tell its format.",
         "unknown-group": "A node group is named that the system does not have.",

@@ -11,6 +11,7 @@ from hpcsched.instances.comparison import PERCENTS, Objectives, compare
 from hpcsched.instances.pairing import Pairing
 from hpcsched.instances.rendering import as_json, as_text
 from hpcsched.instances.table import SolvedTable
+from hpcsched.results.solver_rounds import SolverRounds
 from tests.instances.tables import SHA, pair, row, table
 
 
@@ -63,7 +64,16 @@ def test_totals(pairing):
     assert found.started.slowdown == (7.0, 7.0)
     assert (found.started.more, found.started.same, found.started.less) == (1, 8, 1)
     assert found.problems == 10
-    assert found.warnings == ()
+
+
+def test_without_a_plan(pairing):
+    """Either had none for one of the nine problems that it asked a solver: more than a tenth."""
+    found = compare(pairing)
+    assert found.solver == (SolverRounds(9, {"unknown": 1}), SolverRounds(9, {"unknown": 1}))
+    told = "1 of 9 problems with a solver had no plan: unknown 1"
+    for side, name, warned in zip("AB", "ab", found.warnings, strict=True):
+        assert warned.startswith(f"{name}: {told}; above 10 %")
+        assert f"\n{side}: {told}.\n" in as_text(found, terminal=False)
 
 
 def test_the_other_way_round(pairing):

@@ -10,11 +10,9 @@ from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.limits import Limits
 from hpcsched.dispatching.cp.solving import Answer, Task
-from hpcsched.dispatching.decision import SolverCall
+from hpcsched.dispatching.decision import SOLVED, SolverCall, SolverStatus
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
-
-SOLVED = ("optimal", "feasible")
 
 
 class Asked(NamedTuple):
@@ -83,7 +81,7 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     )
 
 
-def _rank(status: str) -> int:
+def _rank(status: SolverStatus) -> int:
     return SOLVED.index(status) if status in SOLVED else len(SOLVED)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
 from hpcsched.dispatching.cp.solving import Answer, Task, solve
-from hpcsched.dispatching.decision import SOLVER_STATUSES
+from hpcsched.dispatching.decision import SOLVED, SOLVER_STATUSES
 from hpcsched.dispatching.planning.plan import Plan
 
 START_SECONDS = 60.0
@@ -344,7 +344,7 @@ def _checked(answer: Any) -> Answer:
     status, plan = answer.status, answer.plan
     if not isinstance(status, str) or status not in SOLVER_STATUSES:
         raise TypeError(f"{status!r} is no status of a solver")
-    if (plan is not None) != (status in ("optimal", "feasible")):
+    if (plan is not None) != (status in SOLVED):
         raise TypeError(f"{'no' if plan is None else 'a'} plan with the status {status}")
     if plan is not None and not (isinstance(plan, Plan) and all(_is_whole(part) for part in plan)):
         raise TypeError("a plan is made of arrays of whole numbers")

@@ -8,6 +8,7 @@ import numpy as np
 from hpcsched.results.audit.columns import RunColumns
 from hpcsched.results.audit.violations import Check, compare
 from hpcsched.results.directory import RunDirectory
+from hpcsched.results.solver_rounds import in_words, solver_rounds, warning
 from hpcsched.system.system import IntArray
 from hpcsched.workload.account import TraceAccount
 
@@ -59,6 +60,13 @@ def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
     calls = run.rounds.read("solver")["solver"].to_pylist()
     statuses = Counter(call["status"] for call in calls if call is not None)
     check.expect("rounds by what the solver answered", dict(statuses), figures.get("solver"))
+    asked = statuses.total()
+    without_plan = asked - statuses["optimal"] - statuses["feasible"]
+    check.expect("rounds that asked a solver", asked, figures.get("asked_solver"))
+    check.expect("rounds without a plan", without_plan, figures.get("without_plan"))
+    if without_plan:
+        called = solver_rounds(statuses)
+        check.notes.append(warning(called) or in_words(called))
     in_order = bool((latency >= 0).all() and (now[1:] >= done[:-1]).all())
     check.expect("rounds in order of time, one at a time", True, in_order)
     mean = float(np.mean(seconds)) if len(seconds) else None

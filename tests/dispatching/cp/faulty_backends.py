@@ -57,6 +57,7 @@ class Does(NamedTuple):
     arguments: tuple[Any, ...] = ()
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
+    deterministic: bool = True
 
     def check_installed(self) -> None:
         """Do nothing."""

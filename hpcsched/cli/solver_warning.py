@@ -1,0 +1,28 @@
+"""The warning about a run in which the solver had too often no plan."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hpcsched.errors import Finding
+    from hpcsched.results.directory import RunDirectory
+    from hpcsched.scenario.loading import LoadedScenario
+
+
+def solver_warning(loaded: "LoadedScenario", run: "RunDirectory") -> "Finding | None":
+    """Return a warning, at the scenario's dispatcher, if too many rounds had no plan.
+
+    It ends with what the solver said first, if it said anything.
+    """
+    from hpcsched.errors import Finding
+    from hpcsched.results.solver_rounds import warning
+    from hpcsched.results.tables import first_unsolved
+
+    message = warning(run.solver_rounds)
+    if message is None:
+        return None
+    first = first_unsolved(run.path)
+    if first is not None:
+        number, why = first
+        message += f"; it said first, in round {number:,}: {' '.join(why.split())}"
+    place = loaded.place(("dispatcher",))
+    return Finding("solver-without-plan", message, place, "dispatcher", "warning")

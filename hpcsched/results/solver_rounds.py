@@ -1,0 +1,77 @@
+"""Dispatching rounds that asked a solver, and those of them in which it had no plan."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from hpcsched.dispatching.decision import SOLVED
+
+TOO_MANY = 0.1
+"""Share of the rounds with a solver above which rounds without a plan are warned of.
+
+A fallback decides such a round. Where it decides more than one in ten, the figures of a run tell
+of the fallback as well, and no longer of the solver alone.
+"""
+
+MARK = "(!)"
+"""Mark beside the name of a run with too many rounds without a plan."""
+
+_CHECK = "check that the solver works"
+_LONGER = "give it a larger `budget` or `time_limits`, or fewer jobs (`queue_length`)"
+_FEWER = "give it fewer jobs (`queue_length`)"
+_ADVICE = {"unknown": _LONGER, "overrun": _LONGER, "overflow": _FEWER}
+
+
+@dataclass(frozen=True, slots=True)
+class SolverRounds:
+    """Number of rounds that asked a solver, and of those without a plan by the solver's status.
+
+    The most frequent status comes first.
+    """
+
+    asked: int
+    without_plan: dict[str, int]
+
+    @property
+    def unsolved(self) -> int:
+        """Number of rounds without a plan."""
+        return sum(self.without_plan.values())
+
+    @property
+    def too_many(self) -> bool:
+        """Whether the share of rounds without a plan is above `TOO_MANY`."""
+        return self.asked > 0 and self.unsolved / self.asked > TOO_MANY
+
+
+def solver_rounds(statuses: Mapping[str, int]) -> SolverRounds:
+    """Return the rounds with a solver, given their number by status."""
+    without = [(status, n) for status, n in statuses.items() if n and status not in SOLVED]
+    without.sort(key=lambda item: (-item[1], item[0]))
+    return SolverRounds(sum(statuses.values()), dict(without))
+
+
+def in_words(rounds: SolverRounds, noun: str = "rounds") -> str:
+    """Return a sentence such as `8 of 1,391 rounds with a solver had no plan: failed 7, unknown 1`.
+
+    `noun` is what there was one of for each call. The sentence is empty if no solver was asked.
+    """
+    if not rounds.asked:
+        return ""
+    if not rounds.unsolved:
+        return f"all {rounds.asked:,} {noun} with a solver had a plan"
+    statuses = ", ".join(f"{status} {n:,}" for status, n in rounds.without_plan.items())
+    return f"{rounds.unsolved:,} of {rounds.asked:,} {noun} with a solver had no plan: {statuses}"
+
+
+def what_to_do(counts: Iterable[SolverRounds]) -> str:
+    """Return what too many rounds without a plan mean, and what helps against their statuses."""
+    statuses = (status for rounds in counts for status in rounds.without_plan)
+    advice = dict.fromkeys(_ADVICE.get(status, _CHECK) for status in statuses)
+    limit = f"above {100 * TOO_MANY:g} % figures tell of the fallback rather than of the solver"
+    return f"{limit}: {', and '.join(advice)}"
+
+
+def warning(rounds: SolverRounds, noun: str = "rounds") -> str | None:
+    """Return a warning with what to do if too many rounds had no plan, else None."""
+    if not rounds.too_many:
+        return None
+    return f"{in_words(rounds, noun)}; {what_to_do([rounds])}"
