@@ -8,11 +8,17 @@ import math
 
 import pytest
 
+from hpcsched.dispatching.cp.aims import Total
+from hpcsched.dispatching.cp.solving import Answer
+from hpcsched.dispatching.heuristic.orders import SlowdownOrder
+from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.workload.swf import SwfParams, SwfSource
-from tests.builders import alike, easy, lists, parts, replay
+from tests.builders import ORDERS, alike, easy, lists, parts, replay
+from tests.dispatching.cp.making import Scripted, cp_dispatcher
+from tests.dispatching.cp.test_improving import improving
 from tests.real_traces import KTH_SP2, trace
 
 SYSTEM = alike(100, core=1)
@@ -111,3 +117,50 @@ def test_node_by_node(dispatcher):
         found.append(recorder.start_times)
     assert len(found[0]) == 1000
     assert found[0] == found[1]
+
+
+FAILING = {
+    "best-of, arrival": ("fcfs",),
+    "best-of, three orders": ("spf", "saf", "sjf"),
+    "cp": ("fcfs", "sjf", "saf"),
+    "joint-now": ("fcfs", "sjf", "saf"),
+}
+BOUNDED_SLOWDOWN = {
+    "best-of, arrival": 30.7771,
+    "best-of, three orders": 17.7527,
+    "cp": 17.8408,
+    "joint-now": 17.8408,
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["best-of, arrival", "joint-now", *(pytest.param(n, marks=SLOW) for n in list(FAILING)[1:3])],
+)
+def test_a_solver_that_always_fails(name):
+    """A thousand jobs start when list plans alone start them, which for one order is its list."""
+    solver = Scripted(Answer("failed"))
+    orders = FAILING[name]
+    if name == "joint-now":
+        chosen = tuple(ORDERS[order] for order in orders)
+        failing = cp_dispatcher("joint-now", orders=chosen, solver=solver)
+    else:
+        improve = "best" if name == "cp" else "each"
+        failing = list_plans(orders, improve, weighted=name == "cp", solver=solver)
+    alone = list_plans(orders, weighted="best-of" not in name, asks=False)
+    found = []
+    for dispatcher in (failing, alone if len(orders) > 1 else lists("fcfs")):
+        source = SwfSource(SwfParams(path=str(trace(KTH_SP2)), jobs=1000), SYSTEM)
+        figures = Figures()
+        recorder = replay(SYSTEM, dispatcher, source.jobs(), [figures], uniform_request=(1,))
+        found.append((recorder.start_times, figures.table[0]))
+    assert found[0] == found[1]
+    assert found[0][1] == BOUNDED_SLOWDOWN[name]
+    assert len(solver.tasks) > 500
+
+
+def list_plans(orders, improve="each", **more):
+    """Return a dispatcher that plans a hundred jobs, the first by slowdown."""
+    dispatcher = improving(improve, aim=Total(BoundedSlowdown()), orders=orders, **more)
+    dispatcher.priority = SlowdownOrder()
+    return dispatcher

@@ -44,6 +44,12 @@ class Asker(NamedTuple):
         return Asked(answer._replace(status="invalid", plan=None, objective=None, bound=None), call)
 
 
+def not_asked(selection: Selection, error: OverflowError) -> Asked:
+    """Return what is told of a selection whose numbers are too large for the solver."""
+    answer = Answer("overflow", why=str(error))
+    return Asked(answer, _call(selection, answer))
+
+
 def in_planned_order(plan: Plan) -> Sequence[int]:
     """Return the jobs in the order of their planned starts, those of one start by number."""
     order: list[int] = np.lexsort((np.arange(len(plan.starts)), plan.starts)).tolist()

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.cp.asking import Asked, Asker, in_planned_order
+from hpcsched.dispatching.cp.asking import Asked, Asker, not_asked
 from hpcsched.dispatching.cp.backends.backend import Backend
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.limits import Limits
 from hpcsched.dispatching.cp.modelling import Models
+from hpcsched.dispatching.cp.part import Part
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.workspace import open_workspace
@@ -29,7 +30,8 @@ class CpSettings(NamedTuple):
     """How a CP dispatcher goes about a round.
 
     - `jobs`, `length` (the papers' m), `spare_nodes`, `overdue`: see `Wanted`.
-    - `largest_model`: at most so many decision variables; fewer jobs are modelled beyond.
+    - `largest_model`: at most so many decision variables; the solver is asked about fewer jobs
+      beyond.
     - `orders`: list plans in these orders are at hand before the solver is asked; none: the solver
       starts from nothing, and what it says is done.
     - `limits`; `guard`: seconds after which a call is broken off from outside (None: never).
@@ -63,9 +65,12 @@ class CpDispatcher:
     instead, jobs that the model starts now are put on nodes in order of priority by the allocator,
     and those for which there is no room wait (HCP'19; Galleguillos, thesis 2020, section 2.3).
 
-    After a round without an answer half as many jobs are modelled, until there is one. Where
-    nothing runs and the plan starts nothing, the first job by priority is started, so that none
-    waits for ever.
+    After a round without an answer the solver is asked about half as many jobs, the first by
+    priority, until there is one. List plans are of all jobs still; a solver's plan of fewer is
+    followed by the others in the order of the best list plan.
+
+    Where nothing runs and the plan starts nothing, the first job by priority is started, so that
+    none waits for ever.
     """
 
     formulation: Formulation
@@ -92,67 +97,91 @@ class CpDispatcher:
         """Return what a plan starts now, and the plan, if there was anything to plan."""
         settings = self.settings
         by_priority = self.priority.sort(problem)
-        selection = self._select(problem, by_priority)
-        if selection is None:
+        whole = self._models.whole(problem, by_priority, self._wanted, self.cost_of)
+        if whole is None:
             return NOTHING, None
-        planner = ListPlanner(selection.data)
-        at_hand = [planner.plan(order) for order in self._orders(problem, selection)]
-        best = _best(at_hand, selection)
-        if best is not None and not best.starts.any():
+        planner = ListPlanner(whole.data)
+        at_hand = [planner.plan(order) for order in self._orders(problem, whole)]
+        best = _best(at_hand, whole)
+        asked = self._ask(problem, whole, planner, at_hand)
+        if asked is None:
             self._length = settings.length
-            return Decision(self._starts(problem, selection, best)), CarriedOut(selection, best)
-        answer, call = self._ask(selection, best)
-        plan = answer.plan
-        unsolved = plan is None
-        self._length = max(len(selection.jobs) // 2, 1) if unsolved else settings.length
-        if plan is None:
-            plan = best or planner.plan(range(len(selection.jobs)))
+            plan = best or planner.plan(range(len(whole.jobs)))
+            return Decision(self._starts(problem, whole, plan)), CarriedOut(whole, plan)
+        part, (answer, call) = asked
+        if answer.plan is None:
+            self._length = max(min(self._length, len(part.model.jobs)) // 2, 1)
+            plan = best or planner.plan(range(len(whole.jobs)))
             carry_out = self._starts if settings.overdue else self._place
-            starts = carry_out(problem, selection, plan)
-            return Decision(starts, fallback=True, solver=call), CarriedOut(selection, plan)
+            starts = carry_out(problem, whole, plan)
+            return Decision(starts, fallback=True, solver=call), CarriedOut(whole, plan)
+        self._length = settings.length
         if settings.decode == "prb":
-            starts = self._place(problem, selection, plan)
-            return Decision(starts, solver=call), CarriedOut(selection, plan)
-        plans = [planner.plan(in_planned_order(plan), plan), *at_hand]
+            starts = self._place(problem, part.model, answer.plan)
+            return Decision(starts, solver=call), CarriedOut(part.model, answer.plan)
+        plans = [part.extended(answer.plan, best), *at_hand]
         if self.formulation.binds == "plan":
-            plans.insert(0, _begun_at_once(plan, selection))
-        chosen = _best(plans, selection)
+            begun = _begun_at_once(answer.plan, part.model)
+            plans.insert(0, part.extended(begun, best, as_planned=True))
+        chosen = _best(plans, whole)
         assert chosen is not None
-        starts = self._starts(problem, selection, chosen)
-        return Decision(starts, solver=call), CarriedOut(selection, chosen)
+        starts = self._starts(problem, whole, chosen)
+        return Decision(starts, solver=call), CarriedOut(whole, chosen)
 
-    def _select(
-        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
-    ) -> Selection | None:
-        """Select as many jobs as the model may have, in steps that the solver can count."""
+    @property
+    def _models(self) -> Models:
+        backend = self.backend
+        return Models(
+            self.formulation,
+            self.settings.largest_model,
+            backend.largest,
+            backend.largest_objective,
+        )
+
+    @property
+    def _wanted(self) -> Wanted:
         settings = self.settings
-        wanted = Wanted(
+        return Wanted(
             settings.jobs,
-            self._length,
+            settings.length,
             settings.spare_nodes,
             overdue=settings.overdue,
             worst_case=settings.worst_case_horizon,
         )
-        backend = self.backend
-        models = Models(
-            self.formulation, settings.largest_model, backend.largest, backend.largest_objective
-        )
-        return next(models.selections(problem, by_priority, wanted, self.cost_of), None)
 
     def _orders(self, problem: DispatchingProblem, selection: Selection) -> Iterator[Sequence[int]]:
-        """Yield the orders of the list plans, as numbers of the model's jobs."""
+        """Yield the orders of the list plans, as numbers of the selected jobs."""
         if not self.settings.orders:
             return
         yield from orders_of(problem, selection, self.settings.orders)
         yield weighted_order(selection.data).tolist()
 
-    def _ask(self, selection: Selection, best: Plan | None) -> Asked:
-        settings = self.settings
-        whole = self.formulation.fit == "restriction" or settings.worst_case_horizon
-        if best is not None and not whole:
-            selection = selection.near(best.starts)
-        asker = Asker(self.formulation, self.backend, self.solver, settings.guard)
-        return asker.ask(selection, settings.limits, best)
+    def _ask(
+        self,
+        problem: DispatchingProblem,
+        whole: Selection,
+        planner: ListPlanner,
+        at_hand: Sequence[Plan],
+    ) -> tuple[Part, Asked] | None:
+        """Ask the solver about the whole or a part of it; None where nothing is to be asked."""
+        if _starts_all(_best(at_hand, whole)):
+            return None
+        wanted = self._wanted._replace(length=self._length)
+        try:
+            model = next(self._models.selections(problem, whole, wanted, self.cost_of), None)
+        except OverflowError as error:
+            return Part(whole, planner, whole), not_asked(whole, error)
+        if model is None:
+            return None
+        part = Part(whole, planner, model)
+        hint = _best([part.restricted(plan) for plan in at_hand], model)
+        if _starts_all(hint):
+            return None
+        exact = self.formulation.fit == "restriction" or self.settings.worst_case_horizon
+        if hint is not None and not exact:
+            model = model.near(hint.starts)
+        asker = Asker(self.formulation, self.backend, self.solver, self.settings.guard)
+        return part, asker.ask(model, self.settings.limits, hint)
 
     def _starts(
         self, problem: DispatchingProblem, selection: Selection, plan: Plan
@@ -172,6 +201,11 @@ class CpDispatcher:
 def _best(plans: Sequence[Plan], selection: Selection) -> Plan | None:
     """Return the first of the plans that cost least; None if there is none."""
     return min(plans, key=lambda plan: selection.data.cost(plan.starts), default=None)
+
+
+def _starts_all(plan: Plan | None) -> bool:
+    """Say whether there is a plan and it starts all jobs now, so that there is no better one."""
+    return plan is not None and not plan.starts.any()
 
 
 def _begun_at_once(plan: Plan, selection: Selection) -> Plan:

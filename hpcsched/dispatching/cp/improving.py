@@ -12,9 +12,10 @@ import numpy as np
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.cp.aims import Aim
-from hpcsched.dispatching.cp.asking import Asker, in_planned_order, together
+from hpcsched.dispatching.cp.asking import Asker, in_planned_order, not_asked, together
 from hpcsched.dispatching.cp.limits import Limits, share
 from hpcsched.dispatching.cp.modelling import Models
+from hpcsched.dispatching.cp.part import Part
 from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import PlannedCost
@@ -69,7 +70,10 @@ class Improving:
     aim of all plans is done, so no decision is worse than the best list plan. `asker` is None where
     no solver is asked; neither is one where the best list plan starts everything now.
 
-    After a round in which no call brought a plan half as many jobs are planned, until one does.
+    After a round in which no call brought a plan the solver is asked about half as many jobs, the
+    first by priority, until one does. List plans are of all jobs still; a solver's plan of fewer is
+    followed by the others in the order of the best list plan.
+
     Where nothing runs and the plan starts nothing, the first job by priority is started.
     """
 
@@ -100,43 +104,80 @@ class Improving:
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> tuple[Decision, CarriedOut | None]:
         """Return what a plan starts now, and the plan, if there was anything to plan."""
-        search = self._begin(problem, by_priority)
-        if search is None:
+        lists = self._begin(problem, by_priority)
+        if lists is None:
             return NOTHING, None
-        self._improve(search)
-        unsolved = bool(search.calls) and not search.solved
-        self._length = max(len(search.selection.jobs) // 2, 1) if unsolved else self.settings.length
-        plan = search.best or search.planner.plan(range(len(search.selection.jobs)))
-        starts = starts_now(problem, search.selection, plan, self.allocator)
-        decision = Decision(starts, fallback=unsolved, solver=together(search.calls))
-        return decision, CarriedOut(search.selection, plan)
+        asked = self._improve(problem, lists)
+        unsolved = asked is not None and bool(asked.calls) and not asked.solved
+        if asked is not None and unsolved:
+            self._length = max(min(self._length, len(asked.selection.jobs)) // 2, 1)
+        else:
+            self._length = self.settings.length
+        plan = lists.best or lists.planner.plan(range(len(lists.selection.jobs)))
+        starts = starts_now(problem, lists.selection, plan, self.allocator)
+        call = None if asked is None else together(asked.calls)
+        return Decision(starts, fallback=unsolved, solver=call), CarriedOut(lists.selection, plan)
+
+    def _wanted(self, problem: DispatchingProblem, length: int) -> Wanted:
+        spare = spare_where_much(self.settings.spare_nodes, problem)
+        return Wanted(self.settings.jobs, length, spare, curves=False)
 
     def _begin(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> "_Search | None":
-        """Return list plans, in the shortest steps in which the solver can count their model."""
+        """Return list plans of all jobs; None where no job can start now."""
         settings = self.settings
-        spare = spare_where_much(settings.spare_nodes, problem)
-        wanted = Wanted(settings.jobs, self._length, spare, curves=False)
-        search = None
-        for selection in self.models.selections(problem, by_priority, wanted, self.aim.cost):
-            planner = ListPlanner(selection.data)
-            orders = list(self._orders(problem, selection))
-            search = _Search(self.aim, selection, planner, [planner.plan(o) for o in orders])
-            if settings.effort is not None and orders and search.has_to_wait:
-                search.add(planner.plan(self._best_order(search, orders, settings.effort)))
-            if self.asker is None or search.can_be_counted(self.models):
-                break
-        return search
+        wanted = self._wanted(problem, settings.length)
+        selection = self.models.whole(problem, by_priority, wanted, self.aim.cost)
+        if selection is None:
+            return None
+        planner = ListPlanner(selection.data)
+        orders = list(self._orders(problem, selection))
+        lists = _Search(self.aim, selection, planner, [planner.plan(o) for o in orders])
+        if settings.effort is not None and orders and lists.has_to_wait:
+            lists.add(planner.plan(self._best_order(lists, orders, settings.effort)))
+        return lists
 
-    def _improve(self, search: "_Search") -> None:
-        """Ask the solver for better plans, if one is asked and there may be any."""
-        if self.asker is None or not search.has_to_wait:
-            return
+    def _improve(self, problem: DispatchingProblem, lists: "_Search") -> "_Search | None":
+        """Ask the solver for plans better than lists, and add the best of them to these.
+
+        Return the search in which it was asked, which is that of the lists where their model is
+        within all limits; None where no solver is asked.
+        """
+        if self.asker is None or not lists.has_to_wait:
+            return None
+        try:
+            found = self._part(problem, lists)
+        except OverflowError as error:
+            lists.calls.append(not_asked(lists.selection, error).call)
+            return lists
+        if found is None or not found[1].has_to_wait:
+            return None
+        part, search = found
         if self.settings.improve == "best":
             _improve_best(search, self.asker, self.settings.limits)
         else:
             _improve_each(search, self.asker, self.settings.limits)
+        if not part.is_whole and search.solved and search.best is not None:
+            lists.add(part.extended(search.best, lists.best))
+        return search
+
+    def _part(self, problem: DispatchingProblem, lists: "_Search") -> "tuple[Part, _Search] | None":
+        """Return what to ask about, in the shortest steps in which the solver can count its model.
+
+        None where none of these jobs can start now.
+        """
+        whole, found = lists.selection, None
+        wanted = self._wanted(problem, self._length)
+        for model in self.models.selections(problem, whole, wanted, self.aim.cost):
+            part, search = Part(whole, lists.planner, model), lists
+            if not part.is_whole:
+                plans = [part.restricted(plan) for plan in lists.at_hand]
+                search = _Search(self.aim, model, part.planner, plans)
+            found = part, search
+            if search.can_be_counted(self.models):
+                break
+        return found
 
     def _best_order(
         self, search: "_Search", orders: Sequence[Sequence[int]], effort: Effort
@@ -206,10 +247,7 @@ class _Search:
         try:
             priced = self._priced()
         except OverflowError as error:
-            jobs = len(self.selection.jobs)
-            self.calls.append(
-                SolverCall("overflow", jobs, 0, None, None, 0.0, 0.0, 0.0, str(error))
-            )
+            self.calls.append(not_asked(self.selection, error).call)
             return False
         asked = priced if hint is None else priced.near(hint.starts)
         answer, call = asker.ask(asked, limits, hint)

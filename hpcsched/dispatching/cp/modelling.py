@@ -12,6 +12,11 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 """How many seconds a step may be; the least with which a solver's range of numbers suffices."""
 
+LARGEST = 1 << 62
+"""What numbers may amount to where no solver has to count them."""
+
+CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
+
 
 class Models(NamedTuple):
     """What models there can be.
@@ -22,35 +27,50 @@ class Models(NamedTuple):
 
     formulation: Formulation
     largest_model: int
-    largest: int = 1 << 62
-    largest_objective: int = 1 << 62
+    largest: int = LARGEST
+    largest_objective: int = LARGEST
 
     def can_count(self, data: ModelData) -> bool:
         """Say whether all numbers of a model are within the solver's range."""
         return max(self.formulation.magnitude(data), data.pool_magnitude) <= self.largest
 
-    def selections(
+    def whole(
         self,
         problem: DispatchingProblem,
         by_priority: Sequence[WaitingJob],
         wanted: Wanted,
-        cost_of: Callable[[Sequence[WaitingJob], int], PlannedCost],
+        cost_of: CostOf,
+    ) -> Selection | None:
+        """Return all that is wanted, in seconds, for list plans; None where no job can start now.
+
+        No limit of the solver makes it smaller. Where the solver could count its objective, it can
+        be the solver's model too.
+        """
+        for largest in (self.largest_objective, LARGEST):
+            this = wanted._replace(step=1, largest=largest)
+            try:
+                return select(problem, by_priority, this, lambda jobs: cost_of(jobs, problem.now))
+            except OverflowError:
+                continue
+        return None
+
+    def selections(
+        self, problem: DispatchingProblem, whole: Selection, wanted: Wanted, cost_of: CostOf
     ) -> Iterator[Selection]:
         """Yield what to model, in the shortest steps that the solver can count, then in longer.
 
-        The last is yielded whether it can or not. There are none where no job can start now, or
-        where no steps are long enough for the objective. `wanted` is as to jobs; its step and its
-        largest objective are seen to here, and there are fewer jobs where they would make too large
-        a model.
+        The first is the whole where that is within all limits. The last is yielded whether the
+        solver can count it or not. `wanted` is as to jobs, which are the first of the whole; its
+        step and its largest objective are seen to here, and there are fewer jobs where they would
+        make too large a model. There are none where none of the jobs can start now. Raises
+        OverflowError where no steps are long enough for the objective.
         """
-        length = wanted.length
+        length, some = wanted.length, False
         for step in STEPS:
             while True:
                 this = wanted._replace(length=length, step=step, largest=self.largest_objective)
                 try:
-                    selection = select(
-                        problem, by_priority, this, lambda jobs: cost_of(jobs, problem.now)
-                    )
+                    selection = _part(problem, whole, this, cost_of)
                 except OverflowError:
                     break
                 if selection is None:
@@ -60,5 +80,17 @@ class Models(NamedTuple):
                     length = min(length, len(selection.jobs)) // 2
                     continue
                 if self.can_count(data) or step == STEPS[-1]:
+                    some = True
                     yield selection
                 break
+        if not some:
+            raise OverflowError(f"steps of {STEPS[-1]} s are too short for the objective")
+
+
+def _part(
+    problem: DispatchingProblem, whole: Selection, wanted: Wanted, cost_of: CostOf
+) -> Selection | None:
+    """Return the first jobs of the whole as wanted, which may be the whole as it is."""
+    if wanted.length >= len(whole.jobs) and (wanted.step, wanted.largest) == (1, whole.largest):
+        return whole
+    return select(problem, whole.jobs, wanted, lambda jobs: cost_of(jobs, problem.now))

@@ -66,7 +66,8 @@ class CpParams(Params):
     largest_model: int = Field(
         20_000,
         ge=1,
-        description="At most so many decision variables; fewer jobs are planned beyond.",
+        description="At most so many decision variables; the solver is asked about fewer jobs"
+        " beyond.",
     )
     orders: Annotated[tuple[Annotated[Any, Selects("queue_order")], ...], Listed] = Field(
         ("fcfs", "sjf", "saf"),

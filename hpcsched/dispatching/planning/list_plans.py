@@ -46,11 +46,14 @@ class ListPlanner:
         start, after, free = (segments.copy() for segments in self._segments)
         return start, after, free, np.array([self._count], dtype=np.int64)
 
-    def plan(self, order: Iterable[int], first: Plan | None = None) -> Plan:
+    def plan(
+        self, order: Iterable[int], first: Plan | None = None, *, always: bool = False
+    ) -> Plan:
         """Return the plan of all jobs in an order, `[J]`.
 
-        The jobs that `first` starts now are put where it says before all others. Raises ValueError
-        where a job does not fit on the idle nodes.
+        The jobs that `first` starts now are put where it says before all others; with `always`, so
+        are all others that it has nodes for, at their times. Raises ValueError where a job does not
+        fit on the idle nodes.
         """
         data = self._data
         start, after, free, state = self.segments()
@@ -58,16 +61,17 @@ class ListPlanner:
         placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
         rest = np.array(list(order), dtype=np.int64)
         if first is not None:
-            now = (first.starts == 0) & (first.placed.sum(axis=1) == data.units)
-            for job in now.nonzero()[0]:
+            kept = (always | (first.starts == 0)) & (first.placed.sum(axis=1) == data.units)
+            for job in kept.nonzero()[0]:
                 nodes = first.placed[job].nonzero()[0]
                 placed[job] = first.placed[job]
                 amounts = first.placed[job][nodes][:, np.newaxis] * data.requests[job]
-                end = int(data.run_times[job])
-                plan_kernels.take(0, end, nodes, amounts, start, after, free, state)
-                list_kernels.draw(0, end, data.pool_draws[job], data.node_count,
+                starts[job] = begin = int(first.starts[job])
+                end = begin + int(data.run_times[job])
+                plan_kernels.take(begin, end, nodes, amounts, start, after, free, state)
+                list_kernels.draw(begin, end, data.pool_draws[job], data.node_count,
                                   start, after, free, state)  # fmt: skip
-            rest = rest[~now[rest]]
+            rest = rest[~kept[rest]]
         done = list_kernels.plan_in_order(
             rest,
             data.units,

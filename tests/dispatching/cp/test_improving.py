@@ -135,7 +135,7 @@ def planned(dispatcher: Improving, problem: DispatchingProblem) -> tuple[float, 
         best = search.best
         assert best is not None
         values.append(dispatcher.aim.value(search.selection, best.starts))
-        dispatcher._improve(search)
+        dispatcher._improve(problem, search)
     return values[0], values[1]
 
 
