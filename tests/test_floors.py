@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "hpcsched"
 
 # From the ground up; what stands on one floor does not import its neighbours.
 FLOORS = (
-    ("errors",),
+    ("errors", "paths"),
     ("parameters",),
     ("slurm",),  # the syntax alone, of no scenario and no trace
     ("system", "workload", "metrics", "execution"),

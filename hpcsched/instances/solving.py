@@ -13,7 +13,6 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, Finding, HpcschedError, InputError
-from hpcsched.instances.checking import check_decision
 from hpcsched.instances.files import InstancesFile
 from hpcsched.instances.parts import answering_parts
 from hpcsched.instances.table import (
@@ -30,6 +29,7 @@ from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.difference import differences
+from hpcsched.simulation.check import BadDecisionError, check_decision
 
 Problems = Iterable[DispatchingProblem]
 Follow = Callable[[str, Problems], Problems]
@@ -72,7 +72,7 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
         decision_time = perf_counter() - began
         try:
             started = check_decision(problem, decision)
-        except ValueError as error:
+        except BadDecisionError as error:
             raise DecisionError(f"dispatcher {name}, round {problem.round}: {error}") from None
         yield Answer(problem, decision, started, decision_time)
 

@@ -11,7 +11,7 @@ from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.live.decision_check import BadDecisionError, check_decision
+from hpcsched.simulation.check import BadDecisionError, check_decision
 
 
 class Answer(NamedTuple):
@@ -37,7 +37,7 @@ class Asking:
         self._limit = limit
         self._substitute = ListScheduler(ArrivalOrder(), "backfill", FirstFit(), None)
         self._problems: Queue[DispatchingProblem] = Queue()
-        self._answers: Queue[object] = Queue()
+        self._answers: Queue[Decision | Exception] = Queue()
         self._late = False
         Thread(target=self._work, name="dispatcher", daemon=True).start()
 
@@ -59,7 +59,8 @@ class Asking:
             return Answer(found, perf_counter() - began, "")
         except (TimeoutError, BadDecisionError) as error:
             decision = self._substitute.dispatch(problem)._replace(fallback=True)
-            return Answer(check_decision(problem, decision), perf_counter() - began, str(error))
+            check_decision(problem, decision)
+            return Answer(decision, perf_counter() - began, str(error))
 
     def _own_answer(self, problem: DispatchingProblem) -> Decision:
         if self._late:
@@ -76,7 +77,8 @@ class Asking:
             raise TimeoutError(f"the dispatcher took more than {self._limit:g} s") from None
         if isinstance(answer, Exception):
             raise BadDecisionError(f"the dispatcher raised {type(answer).__name__}: {answer}")
-        return check_decision(problem, answer)
+        check_decision(problem, answer)
+        return answer
 
     def _work(self) -> None:
         while True:

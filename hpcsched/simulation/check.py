@@ -1,13 +1,144 @@
-"""Checks a decision: allocations before room is taken for them, reasons before they are told."""
+"""Checks a decision against the problem that it answers, by every rule that a start must keep.
+
+Simulations, live runs and recorded problems that are answered again all check here, so that what
+the one refuses the others refuse. The problem's own account of what is free is what allocations
+are claimed from, and its jobs are bound to the nodes that are open to them.
+"""
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Protocol
 
-from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.reasons import REASON_KINDS, Reason
+from hpcsched.simulation.pool_accounts import OverdrawError, PoolAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
+
+
+class BadDecisionError(ValueError):
+    """A decision breaks a rule; the text says which, and of which job and node."""
+
+
+class ClosedNodeError(ValueError):
+    """A job is placed on `node`, which it may not use."""
+
+    def __init__(self, node: int, why: str) -> None:
+        super().__init__(why)
+        self.node = node
+
+
+class Conditions(Protocol):
+    """Knows why a job is not in a problem's queue, or bound to some nodes; for messages alone."""
+
+    def held_back_by(self, job_id: int) -> str | None:
+        """Return how `job N is held back` goes on, if it is; or None."""
+
+    def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
+        """Return why a node is closed to a job that would start now; None if it is not."""
+
+
+def check_decision(
+    problem: DispatchingProblem, decision: object, conditions: Conditions | None = None
+) -> tuple[WaitingJob, ...]:
+    """Return the jobs that a decision starts.
+
+    Parameters
+    ----------
+    problem
+        What the dispatcher was asked.
+    decision
+        What it answered.
+    conditions
+        What messages may be made of beside the problem.
+
+    Raises
+    ------
+    BadDecisionError
+        If the decision cannot be carried out: a job is not waiting, or decided on twice (started
+        or rejected); its units are not placed exactly once, or on nodes that it may not use, or
+        several on one node where each needs its own; a node has less than they ask for, or is not
+        idle where the job is exclusive; a pool has less than they draw; or a reason is none.
+    """
+    if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
+        raise BadDecisionError(f"expected a decision with a tuple of starts, found {decision!r}")
+    if not isinstance(decision.rejected, tuple):
+        raise BadDecisionError(f"expected a tuple of rejected jobs, found {decision.rejected!r}")
+    started: tuple[WaitingJob, ...] = ()
+    if decision.starts or decision.rejected:
+        check = _Check(problem, conditions)
+        started = tuple([check.start(start) for start in decision.starts])
+        for job_id in decision.rejected:
+            check.leave(job_id)
+    if decision.reasons:
+        check_reasons(decision.reasons, problem.queue)
+    return started
+
+
+class _Check:
+    """What is left of a problem's queue, room and pools as a decision is gone through."""
+
+    def __init__(self, problem: DispatchingProblem, conditions: Conditions | None) -> None:
+        self._problem = problem
+        self._conditions = conditions
+        self._waiting = {job.job_id: job for job in problem.queue}
+        self._space: SlotSpace | NodeSpace = (
+            NodeSpace(problem.system, problem.availability.T)
+            if problem.slot_map is None
+            else SlotSpace(problem.slot_map, problem.free_slots)
+        )
+        self._pools: PoolAccounts | None = None
+        if problem.system.pools:
+            self._pools = PoolAccounts(problem.system)
+            for running in problem.running:
+                self._pools.started(running.allocation, running.waiting.job)
+
+    def start(self, start: Start) -> WaitingJob:
+        """Return the job of a start, whose room is taken."""
+        try:
+            job_id, allocation = start
+        except (TypeError, ValueError):
+            raise BadDecisionError(f"expected starts in the decision, found {start!r}") from None
+        waiting = self.leave(job_id)
+        try:
+            self._place(waiting, allocation)
+        except OverdrawError as error:
+            raise BadDecisionError(f"job {job_id}, {error}") from None
+        except OvercommitError as error:
+            node = self._problem.system.node_name(error.node)
+            raise BadDecisionError(f"job {job_id}, node {node}: {error}") from None
+        except ClosedNodeError as error:
+            why = self._closed_to(waiting, error.node) or error
+            raise BadDecisionError(f"job {job_id}: {why}") from None
+        except ValueError as error:
+            raise BadDecisionError(f"job {job_id}: {error}") from None
+        return waiting
+
+    def leave(self, job_id: int) -> WaitingJob:
+        """Take a job out of the queue and return it."""
+        waiting = self._waiting.pop(job_id, None)
+        if waiting is None:
+            held = None if self._conditions is None else self._conditions.held_back_by(job_id)
+            if held is not None:
+                raise BadDecisionError(f"job {job_id} is held back{held}")
+            raise BadDecisionError(f"job {job_id} is not waiting, or was decided on twice")
+        return waiting
+
+    def _place(self, waiting: WaitingJob, allocation: object) -> None:
+        problem, job = self._problem, waiting.job
+        checked = check_allocation(problem.system, allocation, job, problem.slot_map)
+        if self._pools is not None:
+            self._pools.check(problem.now, checked, job)
+            self._pools.started(checked, job)
+        self._space.claim(checked, job)
+
+    def _closed_to(self, waiting: WaitingJob, node: int) -> str | None:
+        if self._conditions is None:
+            return None
+        return self._conditions.closed_to(waiting, node, self._problem.now)
 
 
 def check_allocation(
@@ -44,29 +175,29 @@ def check_allocation(
 
 
 def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
-    """Raise ValueError unless each reason is about another job of the queue, of a known kind."""
+    """Raise BadDecisionError unless each reason is about a job of its own in the queue."""
     if not isinstance(reasons, tuple):
-        raise ValueError(f"expected a tuple of reasons, found {reasons!r}")
+        raise BadDecisionError(f"expected a tuple of reasons, found {reasons!r}")
     queued = {job.job_id for job in queue}
     explained: set[int] = set()
     for reason in reasons:
         if not isinstance(reason, Reason):
-            raise ValueError(f"expected a reason, found {reason!r}")
+            raise BadDecisionError(f"expected a reason, found {reason!r}")
         job_id = reason.job_id
         if job_id in explained:
-            raise ValueError(f"job {job_id} is given two reasons")
+            raise BadDecisionError(f"job {job_id} is given two reasons")
         if job_id not in queued:
-            raise ValueError(f"job {job_id} is given a reason, and was not in the queue")
+            raise BadDecisionError(f"job {job_id} is given a reason, and was not in the queue")
         if reason.kind not in REASON_KINDS:
             kinds = ", ".join(REASON_KINDS)
-            raise ValueError(
+            raise BadDecisionError(
                 f"job {job_id} is given a reason of the kind {reason.kind!r}; there are: {kinds}"
             )
         numbers = (reason.job, reason.time)
         if not isinstance(reason.detail, str) or any(
             number is not None and not isinstance(number, int) for number in numbers
         ):
-            raise ValueError(
+            raise BadDecisionError(
                 f"job {job_id}: expected whole numbers or None as job and time of its reason, and"
                 f" text as detail, found {reason!r}"
             )
@@ -93,4 +224,5 @@ def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:
     if job.allowed_nodes is not None:
         for node in nodes:
             if node not in job.allowed_nodes:
-                raise ValueError(f"node {system.node_name(node)} is not one that it may use")
+                name = system.node_name(node)
+                raise ClosedNodeError(node, f"node {name} is not one that it may use")

@@ -13,7 +13,6 @@ import numpy as np
 
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.reasons import Reason
-from hpcsched.system.allocation import Allocation
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.space import NodeSpace, units_that_fit
@@ -165,26 +164,17 @@ class Downtime:
         narrowed = (self._shown[job.job_id].shown for job in queue)
         return tuple([job for job in narrowed if job is not None])
 
-    def obstacle(self, waiting: WaitingJob, allocation: Allocation, now: int) -> str | None:
-        """Return why a job may not start now on the nodes of an allocation; None if it may."""
+    def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
+        """Return why a node is closed to a job that would start now; None if it is not."""
         end = now + waiting.predicted_run_time
-        for node in allocation.nodes:
-            if self._down[node]:
-                return f"node {self._system.node_name(node)} is out of service"
-            if self._clear_until[node] < end:
-                return (
-                    f"node {self._system.node_name(node)} goes out of service at"
-                    f" {self._clear_until[node]}, and the job is predicted to end at {end}"
-                )
+        if self._down[node]:
+            return f"node {self._system.node_name(node)} is out of service"
+        if self._clear_until[node] < end:
+            return (
+                f"node {self._system.node_name(node)} goes out of service at"
+                f" {self._clear_until[node]}, and the job is predicted to end at {end}"
+            )
         return None
-
-    def was_open(self, waiting: WaitingJob, allocation: Allocation) -> bool:
-        """Say whether all nodes of an allocation were open to a job in the last round."""
-        found = self._shown.get(waiting.job_id)
-        if found is None or found.shown is None:
-            return False
-        allowed = found.shown.job.allowed_nodes
-        return allowed is None or allowed.issuperset(allocation.nodes)
 
     def reasons(self) -> tuple[Reason, ...]:
         """Return why each job waits that was not shown in the last round."""

@@ -1,8 +1,9 @@
 """The engine: replays jobs against a system and a dispatcher, event by event.
 
 At each instant: ends, then submissions, then one dispatching round if jobs wait. A decision is
-checked before it is applied; nothing is repaired. A job of zero run time ends in the instant in
-which it starts, which opens one more round of that instant if jobs still wait.
+checked when it is given (see `check`), before it is applied; nothing is repaired. A job of zero run
+time ends in the instant in which it starts, which opens one more round of that instant if jobs
+still wait.
 
 A round that is charged a latency takes simulated time. Jobs end and are submitted meanwhile, but
 no other round begins; once its decision is carried out, the next round is due at once if anything
@@ -33,19 +34,17 @@ from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, Waiting
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.prediction.driver import PredictorDriver
-from hpcsched.simulation.check import check_allocation, check_reasons
+from hpcsched.simulation.check import BadDecisionError, check_decision
 from hpcsched.simulation.downtime import NOTHING_LOST, Downtime
 from hpcsched.simulation.foreseeing import EndsForeseen
 from hpcsched.simulation.latency import Flight, LatencyAccount
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, idle_system
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.pool_accounts import OverdrawError
 from hpcsched.simulation.records import Interruption, JobRecord, JobState, RejectedBy, RoundRecord
 from hpcsched.simulation.start_conditions import start_conditions
 from hpcsched.simulation.telling import additional_data
 from hpcsched.simulation.waiting_units import WaitingUnits
-from hpcsched.system.space import OvercommitError
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.time_bounds import within_bounds
 
@@ -302,13 +301,10 @@ class Simulation:
         except Exception as error:
             raise self._fault(f"raised {type(error).__name__}: {error}") from error
         decision_time = perf_counter() - began
-        if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
-            raise self._fault(f"expected a decision with a tuple of starts, found {decision!r}")
-        if decision.reasons:
-            try:
-                check_reasons(decision.reasons, problem.queue)
-            except ValueError as error:
-                raise self._fault(str(error)) from None
+        try:
+            check_decision(problem, decision, self._conditions)
+        except BadDecisionError as error:
+            raise self._fault(str(error)) from None
         return decision, decision_time
 
     def _await(self, seconds: int) -> Flight | None:
@@ -338,7 +334,7 @@ class Simulation:
             if (detail := self._start(asked, start)) is not None
         }
         for job_id in decision.rejected:
-            waiting = self._waiting_job(job_id)
+            waiting = self._queue[job_id]
             self._leave_queue(waiting)
             del self._fates[job_id]
             self._leave(waiting, "rejected", rejected_by="dispatcher")
@@ -357,25 +353,13 @@ class Simulation:
     def _start(self, asked: int, start: Start) -> str | None:
         """Start a job; or return why not, if what it needs is gone since that was `asked` for."""
         now, conditions = self._now, self._conditions
-        try:
-            job_id, allocation = start
-        except (TypeError, ValueError):
-            raise self._fault(f"expected starts in the decision, found {start!r}") from None
-        waiting = self._waiting_job(job_id)
-        try:
-            checked = check_allocation(self._system, allocation, waiting.job, self._slot_map)
-            if conditions is not None:
-                obstacle = conditions.obstacle(waiting, checked, asked=asked, now=now)
-                if obstacle is not None:
-                    return obstacle
-            allocation = self._occupancy.claim(checked, waiting.job)
-        except OverdrawError as error:
-            raise self._fault(f"job {job_id}, {error}") from None
-        except OvercommitError as error:
-            node = self._system.node_name(error.node)
-            raise self._fault(f"job {job_id}, node {node}: {error}") from None
-        except ValueError as error:
-            raise self._fault(f"job {job_id}: {error}") from None
+        job_id, allocation = start
+        waiting = self._queue[job_id]
+        if conditions is not None and now > asked:
+            obstacle = conditions.obstacle(waiting, allocation, now)
+            if obstacle is not None:
+                return obstacle
+        allocation = self._occupancy.claim(allocation, waiting.job)
         self._leave_queue(waiting)
         run_time, state = self._fates[job_id]
         running = RunningJob(
@@ -433,17 +417,6 @@ class Simulation:
         )
         for tell in self._tell.ended:
             tell(record)
-
-    def _waiting_job(self, job_id: int) -> WaitingJob:
-        """Return a job of the queue that may be decided on."""
-        if self._conditions is not None:
-            held_back = self._conditions.held_back_by(job_id)
-            if held_back is not None:
-                raise self._fault(f"job {job_id} is held back{held_back}")
-        waiting = self._queue.get(job_id)
-        if waiting is None:
-            raise self._fault(f"job {job_id} is not waiting, or was decided on twice")
-        return waiting
 
     def _leave_queue(self, waiting: WaitingJob) -> None:
         """Take a job out of the queue."""

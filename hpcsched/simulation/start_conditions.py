@@ -154,39 +154,23 @@ class StartConditions:
             ]
         )
 
-    def obstacle(
-        self, waiting: WaitingJob, allocation: Allocation, *, asked: int, now: int
-    ) -> str | None:
-        """Return why a job may not start now on an allocation, in words; None if it may.
+    def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
+        """Return why a node is closed to a job that would start now; None if it is not."""
+        return None if self._downtime is None else self._downtime.closed_to(waiting, node, now)
 
-        Raises OverdrawError or ValueError if it might not have when the decision was `asked` for
-        either: then it is the decision that is at fault.
-        """
-        return self._pool_that_fell(waiting, allocation, asked, now) or self._node_that_closed(
-            waiting, allocation, now
-        )
-
-    def _pool_that_fell(
-        self, waiting: WaitingJob, allocation: Allocation, asked: int, now: int
-    ) -> str | None:
-        if self._pools is None:
-            return None
-        try:
-            self._pools.check(now, allocation, waiting.job)
-        except OverdrawError as error:
-            self._pools.check(asked, allocation, waiting.job)
-            return f"{error} since the decision was asked for"
+    def obstacle(self, waiting: WaitingJob, allocation: Allocation, now: int) -> str | None:
+        """Return why a job may not start now as was decided some time ago; None if it may."""
+        if self._pools is not None:
+            try:
+                self._pools.check(now, allocation, waiting.job)
+            except OverdrawError as error:
+                return f"{error} since the decision was asked for"
+        if self._downtime is not None:
+            for node in allocation.nodes:
+                closed = self._downtime.closed_to(waiting, node, now)
+                if closed is not None:
+                    return closed
         return None
-
-    def _node_that_closed(
-        self, waiting: WaitingJob, allocation: Allocation, now: int
-    ) -> str | None:
-        if self._downtime is None:
-            return None
-        obstacle = self._downtime.obstacle(waiting, allocation, now)
-        if self._downtime.was_open(waiting, allocation):
-            return obstacle
-        raise ValueError(obstacle or "a node was out of service when the decision was asked for")
 
 
 def _sooner(one: int | None, other: int | None) -> int | None:

@@ -10,7 +10,6 @@ import pytest
 from hpcsched import hookimpl
 from hpcsched.dispatching.decision import NOTHING, Decision, SolverCall, Start
 from hpcsched.errors import DecisionError, InputError
-from hpcsched.instances.checking import check_decision
 from hpcsched.instances.files import InstancesFile
 from hpcsched.instances.parts import answering_parts
 from hpcsched.instances.recording import record
@@ -19,6 +18,7 @@ from hpcsched.instances.table import SCHEMA
 from hpcsched.plugin.registry import Plugin
 from hpcsched.runner import run
 from hpcsched.scenario import load_scenario
+from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.testing import make_problem, make_system
 from tests.instances.samples import SMALL, small, tiny

@@ -75,7 +75,11 @@ def test_nothing_can_be_driven_in_a_file(folder: Path, capsys: pytest.CaptureFix
             "a[1-3]",
             "live.yaml:10:14: error: live.nodes.a: the group a has 2 nodes, and 3",
         ),
-        ("a[1-2]", "a[2-1]", "live.yaml:10:14: error: live.nodes.a: expected a range such as 1-3, found '2-1'"),
+        (
+            "a[1-2]",
+            "a[2-1]",
+            "live.yaml:10:14: error: live.nodes.a: expected a range such as 1-3, found '2-1'",
+        ),
         ("a[1-2]", "a1,a1", "the node a1 is named twice"),
         ("{a: ", "{c: ", "the system has no node group 'c'"),
         ("dispatcher: easy", "dispatcher: easy\npredictor: actual", "which no real cluster knows"),

@@ -9,12 +9,12 @@ from hpcsched.assembly import assemble
 from hpcsched.cli.auditing import audit_directory
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import InputError
-from hpcsched.instances.checking import check_decision
 from hpcsched.instances.files import InstancesFile
 from hpcsched.instances.recording import record as save
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runner import parts_of, run
 from hpcsched.scenario import load_scenario
+from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation
 from tests.results.hand_made import messages, tamper_jobs, tamper_json
 from tests.workload.swf_files import record, write
@@ -176,4 +176,4 @@ def test_a_decision_about_a_saved_problem_that_overdraws(scenario: Path, tmp_pat
     decision = Decision((Start(3, NodeAllocation((2,), (2,))),))
     with pytest.raises(ValueError, match="job 3, pool power: 25 would be drawn, 20 free"):
         check_decision(problem, decision)
-    assert check_decision(problem, Decision()) == []
+    assert check_decision(problem, Decision()) == ()
