@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import libcst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import (
+    ByteSpanPositionProvider,
+    CodeSpan,
+    MetadataWrapper,
+    PositionProvider,
+)
 from mutmut.mutation import mutators
 
 # Left out are changes to strings, which are names and messages, and None for an argument or for an
@@ -135,18 +140,55 @@ def mutants_of(root: Path, file: str) -> Iterator[Mutant]:
     wrapper = MetadataWrapper(libcst.parse_module(source))
     changes = Changes()
     wrapper.visit(changes)
-    seen = {ast.unparse(ast.parse(source))}
+    spans = wrapper.resolve(ByteSpanPositionProvider)
+    code = source.encode()
+    seen = {None, meaning(source)}
     for node, changed, operator, function, first, lines in changes.found:
-        mutated = wrapper.module.deep_replace(node, changed).code
-        try:
-            meaning = ast.unparse(ast.parse(mutated))
-        except SyntaxError:
+        mutated = replaced(wrapper.module, node, changed, code, spans[node])
+        meant = meaning(mutated)
+        if meant in seen:
             continue
-        if meaning in seen:
-            continue
-        seen.add(meaning)
+        seen.add(meant)
         line, was, now = difference(source, mutated)
         yield Mutant(file, function, was, now, line, lines, first, bool(first), operator, mutated)
+
+
+def meaning(source: str) -> str | None:
+    """Return what tells sources apart that differ in more than their layout; None of no Python."""
+    try:
+        return ast.dump(ast.parse(source))
+    except SyntaxError:
+        return None
+
+
+def replaced(
+    module: libcst.Module,
+    node: libcst.CSTNode,
+    changed: libcst.CSTNode,
+    code: bytes,
+    span: CodeSpan,
+) -> str:
+    """Return a module's code with one node changed.
+
+    Only that node's text is made anew, which is a hundred times faster, unless the text does not
+    stand in the node's span as it is.
+    """
+    around = getattr(node, "lpar", ())
+    if around:  # the span is without parentheses; those of the changed node are mostly the same
+        node = node.with_changes(lpar=(), rpar=())
+        if getattr(changed, "lpar", ()) is around:
+            changed = changed.with_changes(lpar=(), rpar=())
+    end = span.start + span.length
+    if code[span.start : end] == text_of(module, node):
+        return (code[: span.start] + text_of(module, changed) + code[end:]).decode()
+    deep = module.deep_replace(node, changed)
+    assert isinstance(deep, libcst.Module)
+    return deep.code
+
+
+def text_of(module: libcst.Module, node: libcst.CSTNode) -> bytes:
+    """Return a node's text without the blanks around it."""
+    return module.code_for_node(node).strip().encode()
 
 
 def difference(before: str, after: str) -> tuple[int, str, str]:

@@ -40,9 +40,8 @@ def spanning(course: OverTime, begin: int, end: int) -> OverTime:
     """Return the course from `begin` to `end`, in s; the level is 0 before its start and after."""
     instants = np.unique(np.clip(np.concatenate((course.instants, [begin, end])), begin, end))
     at = np.searchsorted(course.instants, instants[:-1], side="right") - 1
-    there = (at >= 0) & (at < len(course.levels))
-    levels = np.where(there, np.append(course.levels, 0.0)[np.where(there, at, -1)], 0.0)
-    return OverTime(instants, levels)
+    # Before the first instant `at` is -1 and from the last on it is K: both are the 0 appended.
+    return OverTime(instants, np.append(course.levels, 0.0)[at])
 
 
 def time_mean(course: OverTime) -> float | None:
@@ -69,7 +68,7 @@ def time_quantile(course: OverTime, percent: int) -> float | None:
 def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, FloatColumn]:
     """Return the bounds of equal spans of time, `[B + 1]` in s, and each one's mean and maximum.
 
-    The means and maxima are `[B]`. A course of fewer levels than `bins` has a span for each level.
+    The means and maxima are `[B]`. A course of at most `bins` levels has a span for each level.
     """
     if len(course.levels) <= bins:
         return course.instants.astype(np.float64), course.levels, course.levels
@@ -77,9 +76,7 @@ def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, Float
     upto = np.concatenate(([0.0], np.cumsum(course.levels * course.seconds)))
     means = np.diff(np.interp(edges, course.instants, upto)) / np.diff(edges)
     # A span's maximum is over the levels that begin in it, and the one that it begins with.
-    first = np.maximum(np.searchsorted(course.instants, edges[:-1], side="right") - 1, 0)
+    first = np.searchsorted(course.instants, edges[:-1], side="right") - 1
     after = np.searchsorted(course.instants[:-1], edges[1:], side="left")
-    maxima = np.array(
-        [course.levels[a : max(b, a + 1)].max() for a, b in zip(first, after, strict=True)]
-    )
+    maxima = np.array([course.levels[a:b].max() for a, b in zip(first, after, strict=True)])
     return edges, means, maxima

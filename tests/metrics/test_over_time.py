@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.metrics.over_time import binned, over_time, spanning, time_mean, time_quantile
+from hpcsched.metrics.over_time import (
+    OverTime,
+    binned,
+    over_time,
+    spanning,
+    time_mean,
+    time_quantile,
+)
 
 
 def test_by_hand() -> None:
@@ -41,6 +48,34 @@ def test_bins() -> None:
     assert edges.tolist() == [0, 4, 8]
     assert means.tolist() == [1.5, 1.25]
     assert maxima.tolist() == [2, 2]
+
+
+def test_a_bin_that_begins_within_a_level() -> None:
+    """The level that a bin begins with counts in it, though it began before.
+
+    From 5 to 10 there is 8 for 2 s and 3 for 3 s: (16 + 9) / 5 = 5, and at most 8.
+    """
+    course = OverTime(np.array([0, 2, 7, 10]), np.array([1.0, 8.0, 3.0]))
+    edges, means, maxima = binned(course, 2)
+    assert edges.tolist() == [0, 5, 10]
+    assert means.tolist() == [5.2, 5]  # (1·2 + 8·3) / 5 is the first
+    assert maxima.tolist() == [8, 8]
+
+
+def test_a_bin_that_begins_with_a_level() -> None:
+    """A level that ends where a bin begins is none of that bin's: 9 until 4 is not in 4 to 8."""
+    course = OverTime(np.array([0, 4, 6, 8, 12]), np.array([9.0, 1.0, 7.0, 2.0]))
+    edges, means, maxima = binned(course, 3)
+    assert edges.tolist() == [0, 4, 8, 12]
+    assert means.tolist() == [9, 4, 2]
+    assert maxima.tolist() == [9, 7, 2]
+
+
+def test_as_many_bins_as_levels() -> None:
+    """Each level has a bin of its own, as long as it lasts."""
+    course = OverTime(np.array([0, 1, 10]), np.array([4.0, 2.0]))
+    edges, means, maxima = binned(course, 2)
+    assert (edges.tolist(), means.tolist(), maxima.tolist()) == ([0, 1, 10], [4, 2], [4, 2])
 
 
 INTERVALS = st.lists(
