@@ -72,10 +72,21 @@ def run(
     for line in account_lines(result.summary):
         typer.echo(line)
     typer.echo(f"results in {result.directory.path}")
-    for warn in (_outages_beside_jobs, solver_warning):
+    for warn in (_changed_trace, _outages_beside_jobs, solver_warning):
         warning = warn(loaded, result.directory)
         if warning is not None:
             typer.echo(warning, err=True)
+
+
+def _changed_trace(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
+    """Return a warning if the trace was another when the run had ended."""
+    from hpcsched.errors import Finding
+
+    paths = [file.path for file in directory.manifest.trace_files if file.changed]
+    if not paths:
+        return None
+    message = f"{', '.join(paths)} changed while the run went on, which cannot be reproduced"
+    return Finding("changed-trace", message, loaded.place("trace"), "trace", "warning")
 
 
 def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":

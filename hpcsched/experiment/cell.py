@@ -76,8 +76,17 @@ def _input_files(scenario: Scenario) -> list[TaskFile]:
     return found
 
 
-@cache
 def _content_of(path: str) -> str:
+    """Return the SHA-256 of a file, which is read once for all cells, unless it changes."""
+    try:
+        now = Path(path).stat()
+    except OSError:
+        return sha256(Path(path))  # which says why
+    return _content_as_of(path, now.st_ino, now.st_size, now.st_mtime_ns)
+
+
+@cache
+def _content_as_of(path: str, *_as_of: int) -> str:
     return sha256(Path(path))
 
 

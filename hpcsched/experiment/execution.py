@@ -114,11 +114,13 @@ def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
     log = folder.log(cell)
     message = ended.message
     try:
-        if not message:
-            if ended.attempt is not None and folder.take(ended.attempt / RUN, cell):
+        if not message and ended.attempt is None:
+            message = "it ended well, and left no run"
+        elif not message and ended.attempt is not None:
+            message = folder.take(ended.attempt / RUN, cell)
+            if not message:
                 log.unlink(missing_ok=True)
                 return Outcome(cell, "done", ended.seconds)
-            message = "it ended well, and left no complete run of its scenario"
         if ended.attempt is not None and (ended.attempt / LOG).exists():
             (ended.attempt / LOG).replace(log)
             message += f" (see {log})"

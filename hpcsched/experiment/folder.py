@@ -73,18 +73,27 @@ class ExperimentFolder:
             finally:
                 self._clear()
 
-    def take(self, attempt_run: Path, cell: Cell) -> bool:
-        """Give a run that was just made its place; returns whether it is complete and the cell's.
+    def take(self, attempt_run: Path, cell: Cell) -> str:
+        """Give a run that was just made its place; returns why not, or nothing.
 
-        Raises OSError where it cannot be moved.
+        It must be complete, of the cell's scenario, and of the data that the cell's address stands
+        for. Raises OSError where it cannot be moved.
         """
-        if complete_run(attempt_run, cell.text) is None:
-            return False
+        run = complete_run(attempt_run, cell.text)
+        if run is None:
+            return "it ended well, and left no complete run of its scenario"
+        planned = {file.path: file.sha256 for file in cell.files}
+        for file in run.manifest.trace_files:
+            if file.changed or planned.get(file.path, file.sha256) != file.sha256:
+                return (
+                    f"{file.path} has changed since the experiment was started;"
+                    " start it again to run all of its cells on the same data"
+                )
         place = self.place(cell)
         if place.exists():
             place.replace(attempt_run.with_name("replaced"))
         attempt_run.replace(place)
-        return True
+        return ""
 
     def _clear(self) -> None:
         # A process that is just being stopped may still write there; what it leaves goes next time.

@@ -1,7 +1,7 @@
 """Compares runs metric by metric, against one of them."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,7 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
             f"{_listed(elsewhere)} ran another trace than {names[base]}: compare figures only"
             " within a trace"
         )
+    warnings += _other_data(named)
     parts = [
         f"{name} {_submitted(run)}"
         for run, name in named
@@ -141,6 +142,32 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
         told = _listed([f"{name}: {in_words(rounds)}" for rounds, name in unsolved], "; ")
         warnings.append(f"{told}; {what_to_do(rounds for rounds, _ in unsolved)}")
     return warnings
+
+
+def _other_data(named: Sequence[tuple[RunDirectory, str]]) -> Iterator[str]:
+    """Yield a warning for each path, and each name, under which runs read different data."""
+    by_path: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    by_name: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for run, name in named:
+        changed = [file.path for file in run.manifest.trace_files if file.changed]
+        for path in changed:
+            yield f"{path} changed while {name} read it: its figures are of no trace that is known"
+        for file in run.manifest.trace_files:
+            by_path[file.path][file.sha256].append(name)
+    for path, readers in by_path.items():
+        if len(readers) > 1:
+            yield f"{path} changed between the runs, which read different data: {_parted(readers)}"
+        for digest, names in readers.items():
+            by_name[Path(path).name][digest] += [f"{name} ({path})" for name in names]
+    for file_name, readers in by_name.items():
+        alike = [path for path in by_path if Path(path).name == file_name]
+        if len(readers) > 1 and len(alike) > 1:
+            yield f"files called {file_name} hold different data: {_parted(readers)}"
+
+
+def _parted(readers: Mapping[str, Sequence[str]]) -> str:
+    """Return who read what, by the beginning of its SHA-256."""
+    return "; ".join(f"{_listed(names)}: {digest[:8]}" for digest, names in readers.items())
 
 
 def _listed(names: Sequence[str], between: str = ", ") -> str:

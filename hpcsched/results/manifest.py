@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import hpcsched
+from hpcsched.errors import InputError
 from hpcsched.results.files import MANIFEST, STATE, problem, read_json, write_json
 
 FORMAT = 6
@@ -21,13 +22,17 @@ Status = Literal["running", "complete", "interrupted", "failed"]
 
 
 class TraceFile(BaseModel):
-    """A file that the trace was read from."""
+    """A file that the trace was read from, as it was when the run began.
+
+    `changed` says that it was another, or gone, when the run had ended.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     path: str
     bytes: int
     sha256: str
+    changed: bool = False
 
 
 class Manifest(BaseModel):
@@ -108,11 +113,18 @@ def finish_manifest(
 ) -> Manifest:
     """Write and return the manifest of a run that has come to an end.
 
-    All other files must have been written: their hashes are taken now. Raises InputError where one
+    A trace file that has changed meanwhile makes the run one that cannot be reproduced. All other
+    files must have been written: their hashes are taken now. Raises InputError where one
     cannot be read or the manifest cannot be written.
     """
+    read = [file.model_copy(update={"changed": has_changed(file)}) for file in manifest.trace_files]
+    why = [f"{file.path} changed while the run went on" for file in read if file.changed]
+    because = [*manifest.not_reproducible_because, *why]
     finished = manifest.model_copy(
         update={
+            "trace_files": read,
+            "reproducible": not because,
+            "not_reproducible_because": because,
             "status": status,
             "finished": _now(),
             "trace_comments": list(trace_comments),
@@ -157,6 +169,14 @@ def file_hashes(folder: Path) -> dict[str, str]:
         if inside.as_posix() not in (MANIFEST, STATE)
         and not any(part.startswith(".") for part in inside.parts)
     }
+
+
+def has_changed(file: TraceFile) -> bool:
+    """Whether a trace file is not what it was, or cannot be read any more."""
+    try:
+        return sha256(Path(file.path)) != file.sha256
+    except InputError:
+        return True
 
 
 def sha256(path: Path) -> str:

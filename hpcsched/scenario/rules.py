@@ -6,6 +6,7 @@ RULES = MappingProxyType(
     {
         "bad-override": "An override given with --set is malformed or leads nowhere.",
         "bad-value": "A value is not one that its key accepts.",
+        "changed-trace": "The trace was another when the run had ended than when it began.",
         "duplicate-key": "A mapping has a key twice.",
         "duplicate-name": "Two things that must be told apart have the same name.",
         "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",

@@ -63,7 +63,6 @@ def test_the_address_is_of_all_that_counts(tmp_path: Path, monkeypatch: pytest.M
     """Scenario, trace, versions: each change gives another address, and nothing else does."""
 
     def addresses(text: str = EXPERIMENT) -> list[str]:
-        cell_module._content_of.cache_clear()
         return [cell.address for cell in read_experiment(write_sample(tmp_path, text)).cells]
 
     before = addresses()
@@ -75,7 +74,6 @@ def test_the_address_is_of_all_that_counts(tmp_path: Path, monkeypatch: pytest.M
         assert not set(addresses()) & set(before)
     write_sample(tmp_path)
     (tmp_path / "log.swf").write_text(JOBS + "; a comment more\n")
-    cell_module._content_of.cache_clear()
     changed = [cell.address for cell in read_experiment(tmp_path / "tiny.yaml").cells]
     assert not set(changed) & set(before)
 

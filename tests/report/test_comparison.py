@@ -61,9 +61,12 @@ def test_warnings(tmp_path: Path) -> None:
         second.path / "summary.json",
         lambda s: s["definitions"]["mean_bounded_slowdown"]["parameters"].update(tau=60),
     )
+    (read,) = first.manifest.trace_files
     warnings = compare_runs([first, RunDirectory.open(second.path)]).warnings
     assert warnings == (
         "slower ran another trace than slow: compare figures only within a trace",
+        f"{read.path} changed between the runs, which read different data:"
+        f" slow: {read.sha256[:8]}; slower: 0",
         "not all of a run is there: slower (interrupted)",
         "mean_bounded_slowdown is not defined alike (slow: tau = 10; slower: tau = 60)",
     )
@@ -87,10 +90,44 @@ def test_many_runs_of_another_trace_make_one_warning(tmp_path: Path) -> None:
         path = write_run(tmp_path / name, name=name).path
         tamper_json(path / "manifest.json", lambda m: m["trace_files"][0].update(sha256="0"))
         others.append(RunDirectory.open(path))
-    (warning,) = compare_runs([first, *others]).warnings
+    warning, data = compare_runs([first, *others]).warnings
     assert warning.startswith("a, b and 3 others ran another trace than first")
-    (warning,) = compare_runs([first, *others[:3]]).warnings
+    assert data.endswith("; a, b and 3 others: 0")
+    warning, data = compare_runs([first, *others[:3]]).warnings
     assert warning.startswith("a, b, c ran another trace than first")
+    assert data.endswith("; a, b, c: 0")
+
+
+def test_different_files_of_one_name(tmp_path: Path) -> None:
+    """Traces of one name in two folders are no trace twice; copies of one are."""
+    for folder in ("here", "there", "copy"):
+        (tmp_path / folder).mkdir()
+    here = write_run(tmp_path / "here" / "run", name="one")
+    there = write_run(tmp_path / "there" / "run", name="two")
+    tamper_json(
+        there.path / "manifest.json", lambda m: m["trace_files"][0].update(sha256="0123456789")
+    )
+    there = RunDirectory.open(there.path)
+    copy = write_run(tmp_path / "copy" / "run", name="three")
+    file, other = here.manifest.trace_files[0], there.manifest.trace_files[0]
+    assert Path(file.path).name == Path(other.path).name
+    warnings = compare_runs([here, there]).warnings
+    assert warnings[1] == (
+        f"files called {Path(file.path).name} hold different data:"
+        f" one ({file.path}): {file.sha256[:8]}; two ({other.path}): 01234567"
+    )
+    assert not compare_runs([here, copy]).warnings
+
+
+def test_a_trace_that_changed_under_a_run(tmp_path: Path) -> None:
+    """Nobody knows what such a run has read; the comparison says so."""
+    first, second = pair(tmp_path)
+    tamper_json(second.path / "manifest.json", lambda m: m["trace_files"][0].update(changed=True))
+    (warning,) = compare_runs([first, RunDirectory.open(second.path)]).warnings
+    path = first.manifest.trace_files[0].path
+    assert warning == (
+        f"{path} changed while slower read it: its figures are of no trace that is known"
+    )
 
 
 def test_text(tmp_path: Path) -> None:

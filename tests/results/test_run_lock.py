@@ -108,7 +108,8 @@ def test_two_in_one_process(tmp_path: Path) -> None:
 
 def test_a_lock_file_that_goes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lock on a file that its last holder has just removed is none: it is taken anew."""
-    flock, calls = fcntl.flock, []
+    flock = fcntl.flock
+    calls: list[int] = []
 
     def removed_once(file: IO[str], how: int) -> None:
         flock(file, how)
