@@ -153,6 +153,15 @@ class Assembly:
                 built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())
         return built
 
+    def distributions(self) -> dict[str, str]:
+        """Return the distributions whose plugins the scenario uses, with their versions."""
+        used = {}
+        for _, block in blocks(self.scenario):
+            if isinstance(block, Choice):
+                installed = self.registry.get(block.plugin_kind, block.plugin_name)
+                used[installed.distribution] = installed.version
+        return used
+
     def _check_oracle(self) -> None:
         """Only a predictor that says so may see run times: a scenario is reviewed by its names.
 

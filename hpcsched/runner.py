@@ -35,9 +35,8 @@ from hpcsched.results.run_state import remove_state
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
-from hpcsched.scenario.choices import Choice, Transformed
+from hpcsched.scenario.choices import Transformed
 from hpcsched.scenario.review import not_reproducible
-from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.occupancy import idle_system
@@ -116,7 +115,7 @@ def _write(
         scenario=scenario.name,
         seed=scenario.seed,
         trace_files=assembly.source.files,
-        plugins=_distributions(assembly),
+        plugins=assembly.distributions(),
         not_reproducible_because=[why for _, why in not_reproducible(scenario)],
     )
     (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
@@ -270,16 +269,6 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
     Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
     plan = dispatcher.plan_offline(problem._replace(online=starts.of))
     return plan, parts._replace(dispatcher=FollowsPlan(plan, dispatcher.allocator))
-
-
-def _distributions(assembly: Assembly) -> dict[str, str]:
-    """Return the distributions whose plugins the scenario uses, with their versions."""
-    used = {}
-    for _, block in blocks(assembly.scenario):
-        if isinstance(block, Choice):
-            installed = assembly.registry.get(block.plugin_kind, block.plugin_name)
-            used[installed.distribution] = installed.version
-    return used
 
 
 @contextmanager

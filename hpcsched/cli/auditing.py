@@ -1,5 +1,6 @@
 """Audits a run directory against the scenario, system and trace that it names."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,23 +11,42 @@ if TYPE_CHECKING:
 def audit_directory(run: "RunDirectory") -> "AuditReport":
     """Return what an audit of a run has checked and found.
 
-    Raises InputError where its scenario is not valid here, or its trace cannot be read.
+    Raises InputError where it was made on a real cluster, its scenario is not valid here, or its
+    trace cannot be read.
     """
     from hpcsched.assembly import assemble
     from hpcsched.results.audit.auditor import audit
-    from hpcsched.results.audit.summary import Declared
+    from hpcsched.results.audit.declared import Charge, Declared, Definition
+    from hpcsched.results.files import problem
+    from hpcsched.results.manifest import ON_A_CLUSTER
     from hpcsched.scenario import load_scenario
+    from hpcsched.scenario.review import not_reproducible
 
+    if ON_A_CLUSTER in run.manifest.not_reproducible_because:
+        message = "it was made on a real cluster: there is no trace to check it against"
+        raise problem("live-run", run.path, message)
     scenario = load_scenario(run.scenario_path)
     parts = assemble(scenario)
-    objective = scenario.objective
+    objective, metrics = scenario.objective, parts.metrics()
+    latency = scenario.simulation.latency
     declared = Declared(
+        name=scenario.name,
+        seed=scenario.seed,
         metric_parameters={
-            name: scenario.metrics.parameters(name).model_dump(mode="json")
-            for name in run.summary["metrics"]
+            name: scenario.metrics.parameters(name).model_dump(mode="json") for name in metrics
+        },
+        definitions={
+            name: Definition(chosen.metric.unit, chosen.metric.population)
+            for name, chosen in metrics.items()
         },
         objective=objective.plugin_name,
         objective_parameters=objective.model_dump(mode="json", exclude={"name"}),
+        percentiles=scenario.metrics.percentiles,
+        class_bounds=scenario.metrics.class_bounds,
+        distributions=frozenset(parts.distributions()),
+        charge=None if latency is None else Charge(*latency),
+        not_reproducible=[why for _, why in not_reproducible(scenario)],
+        offline=scenario.simulation.mode == "offline",
     )
     return audit(
         run,
@@ -37,3 +57,23 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
         partitions=parts.partitions,
         outages=parts.outages,
     )
+
+
+def replay_directory(run: "RunDirectory") -> "AuditReport | str":
+    """Run the scenario of a run again, and return what a comparison found; or why it cannot be.
+
+    Raises InputError where its scenario is not valid here, or its trace cannot be read.
+    """
+    from tempfile import TemporaryDirectory
+
+    from hpcsched.assembly import assemble
+    from hpcsched.results.replay_comparison import compare_replay, why_not_replayed
+    from hpcsched.runner import run as run_scenario
+    from hpcsched.scenario import load_scenario
+
+    scenario = load_scenario(run.scenario_path)
+    why = why_not_replayed(run, assemble(scenario).distributions())
+    if why is not None:
+        return why
+    with TemporaryDirectory() as folder:
+        return compare_replay(run, run_scenario(scenario, Path(folder) / "run").directory)

@@ -5,17 +5,14 @@ from typing import Any
 
 from hpcsched.assembly import Assembly
 from hpcsched.dispatching.reasons import Reason
-from hpcsched.plugin.registry import Registry
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
-from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.manifest import ON_A_CLUSTER, Status, finish_manifest, start_manifest
 from hpcsched.results.reasons import ReasonRecorder
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.scenario import resolved_yaml
-from hpcsched.scenario.choices import Choice
-from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.account import TraceAccount
@@ -37,8 +34,8 @@ class RunFolder:
             scenario=scenario.name,
             seed=scenario.seed,
             trace_files=[],
-            plugins=distributions(assembly, assembly.registry),
-            not_reproducible_because=["it was made on a real cluster"],
+            plugins=assembly.distributions(),
+            not_reproducible_because=[ON_A_CLUSTER],
         )
         (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
         own: list[Observer] = [RunRecorder(folder, assembly.system)]
@@ -78,13 +75,3 @@ class RunFolder:
             class_bounds=scenario.metrics.class_bounds,
             left=left,
         )
-
-
-def distributions(assembly: Assembly, registry: Registry) -> dict[str, str]:
-    """Return the distributions whose plugins the scenario uses, with their versions."""
-    used = {}
-    for _, block in blocks(assembly.scenario):
-        if isinstance(block, Choice):
-            installed = registry.get(block.plugin_kind, block.plugin_name)
-            used[installed.distribution] = installed.version
-    return used

@@ -6,6 +6,12 @@ from hpcsched.results.audit.violations import AuditReport
 
 
 def audit_lines(report: AuditReport) -> Iterator[str]:
+    """Yield the lines of all checks, and then the verdict."""
+    yield from check_lines(report)
+    yield "ok" if report.ok else "not ok"
+
+
+def check_lines(report: AuditReport) -> Iterator[str]:
     """Yield a line for each check, and below it one for each violation and note."""
     for check in report.checks:
         outcome = "ok" if not check.count else f"{check.count} violations"
@@ -18,4 +24,3 @@ def audit_lines(report: AuditReport) -> Iterator[str]:
             yield f"  … and {check.count - len(check.violations)} more"
         for note in check.notes:
             yield f"  note: {note}"
-    yield "ok" if report.ok else "not ok"

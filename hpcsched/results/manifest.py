@@ -18,6 +18,9 @@ from hpcsched.results.files import MANIFEST, STATE, problem, read_json, write_js
 FORMAT = 6
 """The version of the run directory's layout; readers refuse any other."""
 
+ON_A_CLUSTER = "it was made on a real cluster"
+"""Why a live run is not reproducible."""
+
 Status = Literal["running", "complete", "interrupted", "failed"]
 
 

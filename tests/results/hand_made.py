@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
+import hpcsched
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.metrics import figures
 from hpcsched.parameters import Params
 from hpcsched.results.audit.auditor import audit
-from hpcsched.results.audit.summary import Declared
+from hpcsched.results.audit.declared import Declared, Definition
 from hpcsched.results.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import MANIFEST, write_text
@@ -52,7 +53,18 @@ METRICS = {
     )
 }
 DECLARED = Declared(
-    {name: chosen.parameters for name, chosen in METRICS.items()}, "bounded_slowdown", {"tau": 10}
+    name="by-hand",
+    seed=0,
+    metric_parameters={name: chosen.parameters for name, chosen in METRICS.items()},
+    definitions={
+        name: Definition(chosen.metric.unit, chosen.metric.population)
+        for name, chosen in METRICS.items()
+    },
+    objective="bounded_slowdown",
+    objective_parameters={"tau": 10},
+    percentiles=(50, 90, 99),
+    class_bounds=(3600, 18000),
+    distributions=frozenset({"hpcsched"}),
 )
 
 
@@ -120,7 +132,10 @@ def held(placed: Placed, r: int) -> int:
 
 
 def rounds_of(jobs: Sequence[Placed]) -> Iterator[RoundRecord]:
-    """Yield a round for each instant at which something happens while jobs wait."""
+    """Yield a round for each instant at which something happens while jobs wait.
+
+    Jobs of no length start in a round of their own, before the others of the instant.
+    """
     ran = [p for p in jobs if p.start is not None]
     instants = {p.traced.job.submit_time for p in jobs}
     instants |= {p.start for p in ran} | {p.end for p in ran}
@@ -130,30 +145,52 @@ def rounds_of(jobs: Sequence[Placed]) -> Iterator[RoundRecord]:
         refused = [p for p in jobs if p.start is None and p.traced.job.submit_time == now]
         if not before and not refused:
             continue
-        number += 1
-        waiting = [p for p in before if p.start > now]
-        busy = [p for p in ran if p.start <= now < p.end]
-        types = range(len(SYSTEM.resource_types))
-        asked = [
-            sum(p.traced.job.units * p.traced.job.unit_request[r] for p in waiting) for r in types
-        ]
-        free = [SYSTEM.totals[r] - sum(held(p, r) for p in busy) for r in types]
-        yield RoundRecord(
-            number,
-            now,
-            len(before) + len(refused),
-            len([p for p in ran if p.start < now < p.end]),
-            len(before) - len(waiting),
-            len(refused),
-            len(waiting),
-            tuple(asked),
-            tuple(free),
-            0,
-            (0,) * len(types),
-            number / 1024,
-            False,
-            None,
-        )
+        brief = [p for p in before if p.start == now == p.end]
+        lasting = [p for p in before if p.start == now < p.end]
+        if brief:
+            number += 1
+            yield round_of((number, now), ran, before, brief, len(refused))
+            before, refused = [p for p in before if p not in brief], []
+        if lasting or not brief:
+            number += 1
+            yield round_of((number, now), ran, before, lasting, len(refused))
+
+
+def round_of(
+    at: tuple[int, int],
+    ran: Sequence[Placed],
+    before: Sequence[Placed],
+    started: Sequence[Placed],
+    refused: int,
+) -> RoundRecord:
+    """Return the round, by number and time, that starts some of the jobs that wait."""
+    number, now = at
+    waiting = [p for p in before if p not in started]
+    running = [p for p in ran if p.start < now < p.end]
+    types = range(len(SYSTEM.resource_types))
+    asked = [sum(p.traced.job.units * p.traced.job.unit_request[r] for p in waiting) for r in types]
+    free = [SYSTEM.totals[r] - sum(held(p, r) for p in (*running, *started)) for r in types]
+    return RoundRecord(
+        number,
+        now,
+        len(before) + refused,
+        len(running),
+        len(started),
+        refused,
+        len(waiting),
+        tuple(asked),
+        tuple(free),
+        0,
+        (0,) * len(types),
+        number / 1024,
+        False,
+        None,
+    )
+
+
+def left_at(placed: Placed) -> int:
+    """Return when a job left the system."""
+    return placed.traced.job.submit_time if placed.start is None else placed.end
 
 
 def record_of(placed: Placed) -> JobRecord:
@@ -172,23 +209,35 @@ def write_run(
     *,
     name: str = "by-hand",
     status: Status = "complete",
-    left: Left | None = None,
-    trace: Sequence[TracedJob] | None = None,
+    until: int | None = None,
 ) -> RunDirectory:
-    """Write a run directory as a run does, and open it; the trace's file lies beside it."""
-    source = Trace(folder.parent, trace or [p.traced for p in jobs])
+    """Write a run directory as a run does, and open it; the trace's file lies beside it.
+
+    A run may be broken off after the instant `until`.
+    """
+    source = Trace(folder.parent, [p.traced for p in jobs])
+    last = max((left_at(p) for p in jobs), default=0) if until is None else until
     create(folder).release()
     manifest = start_manifest(
-        folder, scenario=name, seed=0, trace_files=source.files, plugins={"hpcsched": "0"}
+        folder,
+        scenario=name,
+        seed=0,
+        trace_files=source.files,
+        plugins={"hpcsched": hpcsched.__version__},
     )
     write_text(folder / "scenario.yaml", f"name: {name}\n")
     recorder = RunRecorder(folder, SYSTEM)
     list(source.jobs())
-    for placed in jobs:
-        recorder.job_ended(record_of(placed))
+    for placed in sorted(jobs, key=left_at):
+        if left_at(placed) <= last:
+            recorder.job_ended(record_of(placed))
     for record in rounds_of(jobs):
-        recorder.round_ended(record)
+        if record.now <= last:
+            recorder.round_ended(record)
     recorder.close()
+    submitted = [p for p in jobs if p.traced.job.submit_time <= last < left_at(p)]
+    running = [p for p in submitted if p.start is not None and p.start <= last]
+    left = None if until is None else Left(len(submitted) - len(running), len(running))
     summary = summarize(
         folder,
         capacity=dict(zip(SYSTEM.resource_types, SYSTEM.totals, strict=True)),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from hpcsched.report.audit import audit_lines
-from hpcsched.results.summary import Left
 from tests.results.hand_made import (
     DECLARED,
     JOBS,
@@ -46,15 +45,14 @@ def test_rejected_job(tmp_path: Path) -> None:
 
 def test_partial_run(tmp_path: Path) -> None:
     """A run broken off is checked for what it holds; its account must still balance."""
-    trace = [p.traced for p in JOBS]
-    left = Left(waiting=1, running=1)
-    run = write_run(tmp_path / "run", JOBS[:4], status="interrupted", left=left, trace=trace)
+    run = write_run(tmp_path / "run", status="interrupted", until=55)
     assert run.partial
-    assert run.summary["jobs"]["not_yet_submitted"] == 1
+    # Job 2 has ended, 1 and 5 run, 3 and 4 wait, and 6 and 7 come at 60.
+    assert run.summary["jobs"]["not_yet_submitted"] == 2
     report = audit_run(run)
     assert report.ok, messages(report)
-    tamper_json(run.path / "summary.json", lambda s: s["jobs"].update(waiting=2))
-    assert "jobs submitted: expected 7, found 6" in messages(audit_run(run))
+    tamper_json(run.path / "summary.json", lambda s: s["jobs"].update(waiting=3))
+    assert "jobs submitted: expected 6, found 5" in messages(audit_run(run))
 
 
 def test_kill_at_requested_time(tmp_path: Path) -> None:
@@ -176,7 +174,12 @@ TAMPERED: list[tuple[Callable[[Rows], None], str]] = [
 def test_tampered_jobs(tmp_path: Path, change: Callable[[Rows], None], expected: str) -> None:
     """Each change of the jobs is found, and the message names job, node and instant."""
     run = write_run(tmp_path / "run")
-    tamper_jobs(run, change)
+
+    def change_by_number(rows: Rows) -> None:
+        rows.sort(key=lambda row: row["job_id"])
+        change(rows)
+
+    tamper_jobs(run, change_by_number)
     report = audit_run(run)
     assert not report.ok
     assert expected in messages(report)

@@ -19,26 +19,27 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job
-from tests.results.hand_made import JOBS, REJECTED, rounds_of, tamper_json, write_run
+from tests.results.hand_made import JOBS, REJECTED, left_at, rounds_of, tamper_json, write_run
 
 
 def test_round_trip(tmp_path: Path) -> None:
     """What was recorded is read back; jobs that were rejected are left out of metrics."""
     jobs = [*JOBS, REJECTED]
     run = write_run(tmp_path / "run", jobs)
-    assert whole_column(run.jobs, "job_id").tolist() == [p.traced.job.job_id for p in JOBS]
-    assert whole_column(run.all_jobs, "job_id").tolist() == [p.traced.job.job_id for p in jobs]
-    assert whole_column(run.jobs, "unit_request.mem").tolist() == [
-        p.traced.job.unit_request[1] for p in JOBS
-    ]
+    in_order = [p.traced.job for p in sorted(jobs, key=left_at)]
+    assert whole_column(run.all_jobs, "job_id").tolist() == [job.job_id for job in in_order]
+    ran = [job for job in in_order if job != REJECTED.traced.job]
+    assert whole_column(run.jobs, "job_id").tolist() == [job.job_id for job in ran]
+    memory = whole_column(run.jobs, "unit_request.mem").tolist()
+    assert memory == [job.unit_request[1] for job in ran]
     rounds = list(rounds_of(jobs))
     free = whole_column(run.rounds, "free_amounts.gpu").tolist()
     assert free == [r.free_amounts[2] for r in rounds]
-    row = pq.read_table(run.path / "jobs.parquet").to_pylist()
-    assert row[1]["nodes"] == [3] and row[1]["node_units"] == [2] and row[1]["user"] == 7
-    assert row[3]["node_groups"] == ["thin"] and row[4]["exclusive"] and row[0]["user"] is None
-    assert row[0]["scatter"] and not row[1]["scatter"]
-    assert row[7]["state"] == "rejected" and row[7]["nodes"] is row[7]["run_time"] is None
+    row = {row["job_id"]: row for row in pq.read_table(run.path / "jobs.parquet").to_pylist()}
+    assert row[2]["nodes"] == [3] and row[2]["node_units"] == [2] and row[2]["user"] == 7
+    assert row[4]["node_groups"] == ["thin"] and row[5]["exclusive"] and row[1]["user"] is None
+    assert row[1]["scatter"] and not row[2]["scatter"]
+    assert row[8]["state"] == "rejected" and row[8]["nodes"] is row[8]["run_time"] is None
 
 
 def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from hpcsched.assembly import assemble
-from hpcsched.results.audit.auditor import audit
-from hpcsched.results.audit.summary import Declared
+from hpcsched.cli.auditing import audit_directory
 from hpcsched.results.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runner import parts_of, run
@@ -77,26 +76,14 @@ def test_partitions_that_claim_by_name(tmp_path: Path) -> None:
         7: "over_nodes_per_user",
         8: "no_partition",
     }
-    report = audited(scenario, tmp_path / "run")
+    report = audited(tmp_path / "run")
     assert report.ok, messages(report)
     assert all(check.looked_at for check in report.checks)
 
 
-def audited(scenario: Scenario, folder: Path) -> AuditReport:
+def audited(folder: Path) -> AuditReport:
     """Audit a run as `hpcsched verify` does."""
-    parts, directory = assemble(scenario), RunDirectory.open(folder)
-    parameters = {
-        name: scenario.metrics.parameters(name).model_dump(mode="json")
-        for name in directory.summary["metrics"]
-    }
-    return audit(
-        directory,
-        parts.system,
-        parts.source,
-        Declared(parameters, "bounded_slowdown", {"tau": 10}),
-        kill_at_requested_time=False,
-        partitions=parts.partitions,
-    )
+    return audit_directory(RunDirectory.open(folder))
 
 
 def test_every_job_is_accounted_for(site: Scenario, tmp_path: Path) -> None:
@@ -116,7 +103,7 @@ def test_every_job_is_accounted_for(site: Scenario, tmp_path: Path) -> None:
     none = {3: None, 4: None, 7: None, 8: None}
     assert starts == {1: 0, 2: 50, 5: 10, 6: 20, 9: 45, **none}
     assert rows[1]["node_groups"] == ["thin"] and rows[1]["rejected_by"] is None
-    report = audited(site, tmp_path / "run")
+    report = audited(tmp_path / "run")
     assert report.ok, messages(report)
     assert all(check.looked_at for check in report.checks)
 
@@ -177,7 +164,7 @@ def test_what_breaks_a_partition_is_found(
     """A run that was tampered with is told apart, with job, partition and limit."""
     result = run(site, tmp_path / "run")
     tamper_jobs(result.directory, change)
-    assert message in messages(audited(site, tmp_path / "run"))
+    assert message in messages(audited(tmp_path / "run"))
 
 
 def test_a_wrong_account_is_found(site: Scenario, tmp_path: Path) -> None:
@@ -187,7 +174,7 @@ def test_a_wrong_account_is_found(site: Scenario, tmp_path: Path) -> None:
         tmp_path / "run" / "summary.json",
         lambda summary: summary["jobs"]["rejected_by"].update(no_partition=2),
     )
-    assert "jobs rejected_by: expected" in messages(audited(site, tmp_path / "run"))
+    assert "jobs rejected_by: expected" in messages(audited(tmp_path / "run"))
 
 
 def test_pooling_is_left_out_where_nodes_are_bound(site: Scenario) -> None:

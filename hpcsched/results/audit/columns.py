@@ -50,6 +50,7 @@ class TraceColumns:
     after: list[tuple[int, ...]]
     pool_requests: list[tuple[tuple[str, int], ...]]
     think_time: IntArray
+    name: list[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
         after=[job.after for job, _ in rows],
         pool_requests=[job.pool_requests for job, _ in rows],
         think_time=np.array([job.think_time for job, _ in rows], dtype=np.int64),
+        name=[job.name for job, _ in rows],
     )
 
 

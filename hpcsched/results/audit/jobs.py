@@ -59,6 +59,11 @@ def check_times(
         check.found(f"job {run.job_id[row]}: state: expected a known one, found {run.state[row]!r}")
     rejected = run.state[rows] == "rejected"
     placed = (run.places[rows] > 0) | run.unpaired[rows]
+    for row in rows[run.predicted_run_time[rows] < 1].tolist():
+        found = run.predicted_run_time[row]
+        check.found(
+            f"job {run.job_id[row]}: predicted_run_time: expected at least 1, found {found}"
+        )
     odd = rejected & (run.has_start[rows] | run.has_end[rows] | placed)
     for row in rows[odd].tolist():
         check.found(f"job {run.job_id[row]}: expected no start, end or places of a rejected job")

@@ -21,7 +21,7 @@ def lost_amounts(
     again = run.state == "requeued"
     waits = ran | (run.rejected_by == "dispatcher") if rejected_wait else ran
     waits = waits & ~again
-    held = _held(run, system)
+    held = held_amounts(run, system)
     began, over = (np.empty(0, dtype=np.int64),) * 2 if down is None else (down.start, down.end)
     of_jobs = (run.submit_time[waits], run.start_time[ran], run.end_time[ran])
     instants, at = np.unique(np.concatenate((*of_jobs, began, over)), return_inverse=True)
@@ -48,7 +48,7 @@ def lost_amounts(
     return lost
 
 
-def _held(run: RunColumns, system: System) -> IntArray:
+def held_amounts(run: RunColumns, system: System) -> IntArray:
     """Return what each job holds while it runs, `[J, R]`: all of its nodes, if it is exclusive."""
     held = run.units[:, np.newaxis] * run.unit_request
     row = run.place_row

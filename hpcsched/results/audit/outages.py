@@ -65,12 +65,19 @@ def check_outage_figures(
     lost: LostColumns,
     system: System,
     outages: Outages,
+    *,
+    recorded: bool,
 ) -> Iterator[Check]:
-    """Yield the check of what the summary says of outages, if it says anything."""
+    """Yield the check of what the summary says of outages.
+
+    It says something just where `outages.parquet` is there, which `recorded` tells.
+    """
     stated = summary.get("outages")
-    if stated is None:
+    if stated is None and not recorded:
         return
     check = Check("what the summary says of outages is right")
+    check.expect("outages: figures beside the file", recorded, stated is not None)
+    stated = stated or {}
     seconds = lost.end_time - lost.start_time
     rows = {job_id: row for row, job_id in enumerate(attempts.job_id.tolist())}
     amounts = Counter(dict.fromkeys(system.resource_types, 0))

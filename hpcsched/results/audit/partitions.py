@@ -22,18 +22,18 @@ def check_partitions(
     if not partitions:
         return
     declared = tuple(partitions)
-    partition_of = _partition_of(trace, declared)
-    yield _check_refusals(trace, run, match, system, (declared, partition_of))
+    belongs_to = partition_of(trace, declared)
+    yield _check_refusals(trace, run, match, system, (declared, belongs_to))
     rows, of = match
     run_partition = np.full(len(run.job_id), -1)
-    run_partition[rows] = partition_of[of]
+    run_partition[rows] = belongs_to[of]
     users = np.full(len(run.job_id), -1)
     users[rows] = trace.numbers["user"][of]
     yield _check_nodes(run, run_partition, system, declared)
     yield _check_users(run, run_partition, users, declared)
 
 
-def _partition_of(trace: TraceColumns, declared: tuple[Partition, ...]) -> IntArray:
+def partition_of(trace: TraceColumns, declared: tuple[Partition, ...]) -> IntArray:
     """Return the place of each job's partition among those declared, `[T]`; -1: it has none."""
     place = np.full(len(trace.job_id), -1)
     for n, partition in enumerate(declared):

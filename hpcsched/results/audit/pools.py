@@ -23,7 +23,7 @@ def check_pools(
     nothing. A node draws as long as jobs follow each other on it without a gap.
     """
     for pool in system.pools:
-        yield _check_starts(pool, _course(pool, trace, run, match, system))
+        yield _check_starts(pool, course_of(pool, trace, run, match, system))
         yield _check_largest(pool, trace, run, match, system)
 
 
@@ -49,7 +49,7 @@ def check_pool_figures(
         return
     stated = summary.get("pools", {})
     for pool in system.pools:
-        course = _course(pool, trace, run, match, system)
+        course = course_of(pool, trace, run, match, system)
         begin = min(run.submit_time.tolist(), default=0)
         end = int(run.end_time[run.ran].max(initial=begin))
         for name, expected in _figures(pool, course, begin, end).items():
@@ -59,7 +59,7 @@ def check_pool_figures(
     yield check
 
 
-class _Course(NamedTuple):
+class Course(NamedTuple):
     """From `instants` on, `[K]`, `level` is drawn, of which `added` begins then."""
 
     instants: IntArray
@@ -67,9 +67,9 @@ class _Course(NamedTuple):
     added: IntArray
 
 
-def _course(
+def course_of(
     pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
-) -> _Course:
+) -> Course:
     """Return what is drawn from a pool at each instant at which that changes."""
     lasting = run.ran & (run.end_time > run.start_time)
     rows = np.flatnonzero(lasting)
@@ -83,14 +83,14 @@ def _course(
     more, less = np.zeros(len(instants), np.int64), np.zeros(len(instants), np.int64)
     np.add.at(more, place[: len(begins)], amount)
     np.add.at(less, place[len(begins) :], amount)
-    return _Course(instants, np.cumsum(more - less), more)
+    return Course(instants, np.cumsum(more - less), more)
 
 
-def _check_starts(pool: Pool, course: _Course) -> Check:
+def _check_starts(pool: Pool, course: Course) -> Check:
     check = Check(f"no start draws more from the pool {pool.name} than is free")
     check.looked_at = len(course.instants)
     for time, drawn, added in zip(*(column.tolist() for column in course), strict=True):
-        offered = _offered(pool, time)
+        offered = offered_at(pool, time)
         if added and drawn > offered:
             check.found(
                 f"second {time}: expected at most {offered} to be drawn where jobs start,"
@@ -99,14 +99,14 @@ def _check_starts(pool: Pool, course: _Course) -> Check:
     return check
 
 
-def _figures(pool: Pool, course: _Course, begin: int, end: int) -> dict[str, float | None]:
+def _figures(pool: Pool, course: Course, begin: int, end: int) -> dict[str, float | None]:
     """Return the figures of a pool, interval by interval, from `begin` to `end`."""
-    changes = _changes(pool, begin, end)
+    changes = changes_between(pool, begin, end)
     energy = peak = over_time = over_energy = over_peak = 0
     for since, until in pairwise(sorted({begin, end, *changes, *course.instants.tolist()})):
         upto = int(np.searchsorted(course.instants, since, side="right"))
         drawn = int(course.level[upto - 1]) if upto else 0
-        over = max(drawn - _offered(pool, since), 0)
+        over = max(drawn - offered_at(pool, since), 0)
         energy += drawn * (until - since)
         over_time += until - since if over else 0
         over_energy += over * (until - since)
@@ -121,7 +121,7 @@ def _figures(pool: Pool, course: _Course, begin: int, end: int) -> dict[str, flo
     }
 
 
-def _changes(pool: Pool, begin: int, end: int) -> Iterator[int]:
+def changes_between(pool: Pool, begin: int, end: int) -> Iterator[int]:
     """Yield the seconds between two at which a pool changes."""
     periods = 1 if pool.every is None else max(end, 0) // pool.every + 1
     for period in range(periods):
@@ -193,7 +193,7 @@ def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArra
     return np.array(on, dtype=np.int64), np.array(off, dtype=np.int64)
 
 
-def _offered(pool: Pool, time: int) -> int:
+def offered_at(pool: Pool, time: int) -> int:
     """Return what a pool offers at a second, looked up change by change."""
     offered, since = pool.capacity, time
     if pool.every is not None and time >= 0:

@@ -1,22 +1,15 @@
 """Checks the figures of a summary against those worked out again."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hpcsched.results.audit.columns import RunColumns
+from hpcsched.results.audit.declared import Declared
 from hpcsched.results.audit.figures import Figures
 from hpcsched.results.audit.violations import TOLERANCE, Check, compare
 from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
-
-
-class Declared(NamedTuple):
-    """What a scenario declares of its figures: parameters by metric, the objective and its own."""
-
-    metric_parameters: Mapping[str, Mapping[str, Any]]
-    objective: str
-    objective_parameters: Mapping[str, Any]
 
 
 def check_figures(
@@ -46,13 +39,15 @@ def check_figures(
     for name in stated:
         if name not in known:
             check.notes.append(f"metrics.{name} is a plugin's and was not worked out again")
-    for name, own in parameters.items():
-        found = summary.get("definitions", {}).get(name, {}).get("parameters")
-        check.expect(f"definitions.{name}.parameters", dict(own), found)
+    check.expect("metrics", sorted(declared.definitions), sorted(stated))
+    for name, definition in declared.definitions.items():
+        whole = {**definition._asdict(), "parameters": dict(parameters.get(name, {}))}
+        check.expect(f"definitions.{name}", whole, summary.get("definitions", {}).get(name))
 
     _check_objective(check, summary.get("objective", {}), figures, declared)
     utilization = figures.utilization()
     stated_utilization = summary.get("utilization_by_resource", {})
+    check.expect("utilization_by_resource", sorted(utilization), sorted(stated_utilization))
     for name, expected in utilization.items():
         where = f"utilization_by_resource.{name}"
         compare(check, where, expected, stated_utilization.get(name))
@@ -62,10 +57,8 @@ def check_figures(
         _check_loss(check, summary, run, figures)
 
     tau = parameters.get("mean_bounded_slowdown", {}).get("tau", 10)
-    for where, expected, found in _percentiles(summary, figures, tau):
-        compare(check, where, expected, found)
-    for where, expected, found in _classes(summary, figures, tau):
-        compare(check, where, expected, found)
+    _check_percentiles(check, summary.get("percentiles", {}), figures, declared.percentiles, tau)
+    _check_classes(check, summary.get("classes", []), figures, declared.class_bounds, tau)
     return check
 
 
@@ -114,20 +107,42 @@ def _within(lower: float, found: Any, upper: float) -> bool:
     return isinstance(found, int | float) and lower - slack <= found <= upper + slack
 
 
-def _percentiles(
-    summary: Mapping[str, Any], figures: Figures, tau: int
-) -> Iterator[tuple[str, float | None, Any]]:
-    for quantity, values in figures.percentiles(tau).items():
-        for key, found in summary.get("percentiles", {}).get(quantity, {}).items():
-            rank = math.ceil(int(key.removeprefix("p")) * len(values) / 100)
+def _check_percentiles(
+    check: Check, stated: Mapping[str, Any], figures: Figures, percents: Sequence[int], tau: int
+) -> None:
+    """Check that the percentiles which the scenario wants are there, and no other."""
+    again = figures.percentiles(tau)
+    check.expect("percentiles", sorted(again), sorted(stated))
+    for quantity, values in again.items():
+        found = stated.get(quantity, {})
+        wanted = sorted({f"p{percent}" for percent in percents})
+        check.expect(f"percentiles.{quantity}", wanted, sorted(found))
+        for percent in percents:
+            rank = math.ceil(percent * len(values) / 100)
             expected = values[max(rank, 1) - 1].item() if len(values) else None
-            yield f"percentiles.{quantity}.{key}", expected, found
+            key = f"p{percent}"
+            compare(check, f"percentiles.{quantity}.{key}", expected, found.get(key))
 
 
-def _classes(
-    summary: Mapping[str, Any], figures: Figures, tau: int
-) -> Iterator[tuple[str, float | None, Any]]:
-    for k, stated in enumerate(summary.get("classes", [])):
-        again = figures.of_class(stated["run_time_from"], stated["run_time_to"], tau)
-        for name, expected in again.items():
-            yield f"classes[{k}].{name}", expected, stated.get(name)
+_CLASS_NAMES = {1: ("all",), 2: ("short", "long"), 3: ("short", "medium", "long")}
+
+
+def _check_classes(
+    check: Check,
+    stated: Sequence[Mapping[str, Any]],
+    figures: Figures,
+    bounds: Sequence[int],
+    tau: int,
+) -> None:
+    """Check that the classes which the scenario wants are there, and no other."""
+    count = len(bounds) + 1
+    names = _CLASS_NAMES.get(count, tuple(f"class {k + 1}" for k in range(count)))
+    check.expect("classes", list(names), [one.get("class") for one in stated])
+    for k, found in zip(range(count), stated, strict=False):
+        # The first class ends below its bound, and the others with theirs.
+        least = 0 if k == 0 else bounds[0] if k == 1 else bounds[k - 1] + 1
+        most = None if k == count - 1 else bounds[0] - 1 if k == 0 else bounds[k]
+        check.expect(f"classes[{k}].run_time_from", least, found.get("run_time_from"))
+        check.expect(f"classes[{k}].run_time_to", most, found.get("run_time_to"))
+        for name, expected in figures.of_class(least, most, tau).items():
+            compare(check, f"classes[{k}].{name}", expected, found.get(name))
