@@ -32,6 +32,21 @@ def test_two_values() -> None:
     assert mean_interval(np.array([0.0, 1.0]), block=1) == (0.5, 0, 1)
 
 
+def test_the_level_leaves_out_as_much_on_either_side() -> None:
+    """Of those means a quarter is 0 and a quarter 1: three tenths from each end all are 1/2."""
+    values = np.array([0.0, 1.0])
+    assert mean_interval(values, block=1, level=0.4) == (0.5, 0.5, 0.5)
+    assert mean_interval(values, block=1, level=0.6) == (0.5, 0, 1)
+
+
+def test_one_resample() -> None:
+    """One is enough for an interval, which then has no width; it is the mean of one draw."""
+    interval = mean_interval(np.array([0.0, 1.0]), block=1, resamples=1)
+    assert interval is not None
+    assert interval.lower == interval.upper
+    assert interval.lower in (0, 0.5, 1)
+
+
 @pytest.mark.parametrize(
     ("count", "length"), [(0, 1), (1, 1), (2, 2), (4, 2), (5, 3), (100, 10), (101, 11)]
 )

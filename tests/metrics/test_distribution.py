@@ -30,6 +30,21 @@ def test_nearest_rank_is_exact_for_whole_shares() -> None:
     assert [nearest_rank(percent, 100) for percent in range(1, 101)] == list(range(100))
 
 
+def test_nearest_rank_by_hand() -> None:
+    """⌈50·5/100⌉ is the third of five, ⌈100·1000/100⌉ the last of a thousand; 0 is the first."""
+    ranks = [nearest_rank(percent, count) for percent, count in ((50, 5), (100, 1000), (0, 7))]
+    assert ranks == [2, 999, 0]
+
+
+def test_classes_are_named_by_how_many_there_are() -> None:
+    """One has all jobs, two are short and long, and more than three have numbers."""
+    table = jobs_table([Ran(0, 10, 5, 1)])
+    names = [
+        [c["class"] for c in class_values(table, bounds, 10)] for bounds in ((), (9,), (1, 2, 3))
+    ]
+    assert names == [["all"], ["short", "long"], ["class 1", "class 2", "class 3", "class 4"]]
+
+
 def test_classes_include_the_documented_bounds() -> None:
     """Short is below 1 h, long above 5 h, medium all between with both bounds."""
     hour = 3600

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,11 @@ from hpcsched.metrics.capacity import loss_of_capacity, makespan, utilization
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
-from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
+from hpcsched.metrics.weighted_response import (
+    area_weighted_response_time,
+    power_difference,
+    specific_response_time,
+)
 from tests.metrics.tables import RAN, Ran, jobs_table, rounds_table
 from tests.strategies import tries
 
@@ -85,6 +90,12 @@ def test_specific_response_time_between_whole_alphas(alpha: float) -> None:
     # For D ≪ Q the formula tends to the response time itself.
     long_wait = jobs_table([Ran(0, 10**9, 1, 1)])
     assert specific_response_time(long_wait, alpha) == pytest.approx(10**9 + 0.5, rel=1e-12)
+
+
+def test_power_difference_by_hand() -> None:
+    """4^1.5 − 3^1.5 = 8 − 3·√3; a job of no length adds nothing, one that never waited D^1.5."""
+    found = power_difference(np.array([3.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0]), 1.5)
+    assert found.tolist() == pytest.approx([8 - 3 * 3**0.5, 0, 1], rel=1e-14)
 
 
 @tries(60)

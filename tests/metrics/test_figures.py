@@ -74,3 +74,8 @@ def test_parameters_without_meaning_are_refused(model: type[Params], values: dic
     """A bound below a second would divide by zero; α has a range for which accuracy is stated."""
     with pytest.raises(ValidationError):
         model(**values)
+
+
+def test_bounds_of_alpha_are_allowed() -> None:
+    """α may be 0, which leaves response times weighted by area over time, and 10."""
+    assert [figures.AlphaParams(alpha=alpha).alpha for alpha in (0, 10)] == [0, 10]
