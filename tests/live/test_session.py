@@ -12,6 +12,7 @@ from hpcsched.cli import main
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runner import run
 from hpcsched.scenario import load_scenario
+from tests.solver_plugins import hopeless_solver
 
 SCENARIO = """name: live
 system:
@@ -56,6 +57,20 @@ def test_advises(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(out), "13"]) == 0
     assert "there was no room" in capsys.readouterr().out
     assert len((out / "advice.jsonl").read_text().splitlines()) == 2
+
+
+def test_warns_of_a_solver_without_a_plan(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No list plan says that all is well, so the solver is asked in the one round, and fails."""
+    scenario, out = folder / "live.yaml", folder / "run"
+    failing = "{name: joint-now, solver: hopeless, guard: null, orders: []}"
+    scenario.write_text(SCENARIO.replace("dispatcher: easy", f"dispatcher: {failing}"))
+    with hopeless_solver():
+        assert main(["live", str(scenario), "--advise", "--out", str(out)]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"{scenario}:6:13: warning: dispatcher: 1 of 1 rounds with a solver had no plan: failed 1;"
+        " above 10 % figures tell of the fallback rather than of the solver: check that the solver"
+        " works; it said first, in round 1: ValueError: no luck [solver-without-plan]"
+    )
 
 
 def test_nothing_can_be_driven_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
