@@ -409,7 +409,8 @@ def ask_live(
     known, failed = pickle.loads(told.read_bytes())
     results: dict[int, int | None] = {}
     functions = functions_of(files, root)
-    importlib.import_module("hpcsched.dispatching.heuristic.plan_kernels")  # takes a second
+    if not all(file.startswith("hpcsched/metrics/") for file in files):
+        importlib.import_module("hpcsched.dispatching.heuristic.plan_kernels")  # takes a second
     gc.freeze()  # children share what they do not change
     for i, mutant in enumerate(mutants):
         if not known.tests_for(mutant):
