@@ -22,7 +22,7 @@ RELATED = {
         "tests/properties/test_node_level_against_pooled.py",
         "tests/properties/test_plans.py",
     ),
-    "hpcsched/simulation": ("tests/simulation",),
+    "hpcsched/simulation": ("tests/simulation", "tests/golden"),
     "hpcsched/results/audit": ("tests/results",),
     "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),
 }

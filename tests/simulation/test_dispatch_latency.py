@@ -56,6 +56,12 @@ def test_fractions_are_carried_over():
     assert [account.charge(1, Decision(), 9.0) for _ in range(4)] == [2, 3, 3, 3]
 
 
+def test_what_is_not_given_is_not_charged():
+    """A part that is left out costs nothing, however long the decision took in reality."""
+    assert Latency().charge(7, Decision(), 2.5) == 0
+    assert Latency(base=Fraction(1)).charge(7, Decision(), 2.5) == 1
+
+
 def test_a_model_counts_jobs_and_variables():
     """The parts add up; a round in which no solver was asked has no variables."""
     latency = seconds("1", "0.5", "0.01")

@@ -51,6 +51,16 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_the_latest_second(tmp_path: Path) -> None:
+    """2^53 is the last second that a time may name."""
+    path = tmp_path / "failures.csv"
+    path.write_text(f"node,from,until\nfat-0,0,{2**53}\n")
+    assert list(read_failures(path, SYSTEM)) == [Outage(0, 2**53, (2,), "failure")]
+    path.write_text(f"node,from,until\nfat-0,0,{2**53 + 1}\n")
+    with pytest.raises(InputError, match=f"from 0 to {2**53}, found '{2**53 + 1}'"):
+        list(read_failures(path, SYSTEM))
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     """Not there, and not text."""
     with pytest.raises(InputError, match="it cannot be read: No such file"):
@@ -84,6 +94,14 @@ def test_the_numbers_of_a_seed() -> None:
     model = FailureModel((3,), 100, 10, 0.8, 0, 400)
     found = [(outage.start, outage.end) for outage in draw_failures(model, 0)]
     assert found == [(117, 119), (133, 158), (215, 225), (226, 234), (323, 326), (337, 348)]
+
+
+def test_a_repair_takes_a_second_at_least() -> None:
+    """Repairs of a second on the mean: those of less are rounded up, and later ones follow."""
+    drawn = list(draw_failures(FailureModel((0,), 20, 1, 1.0, 0, 2_000), 0))
+    lengths = [outage.end - outage.start for outage in drawn]
+    assert min(lengths) == 1 < max(lengths)
+    assert all(before.end <= after.start for before, after in pairwise(drawn))
 
 
 def test_a_node_depends_on_no_other() -> None:

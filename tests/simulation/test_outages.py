@@ -269,3 +269,13 @@ def test_an_outage_while_nothing_is_there():
     recorder, _ = audited(easy(), [traced(1, 5, 2, 2)], outages)
     assert recorder.start_times == {1: 5}
     assert [record.now for record in recorder.rounds] == [5]
+
+
+def test_a_reason_names_three_outages_and_counts_the_others():
+    """Five outages keep job 1 waiting for two nodes: the three that began first are named."""
+    outages = [Outage(0, 9, (0,), "maintenance", name) for name in "abcde"]
+    _, lost = audited(easy(), [traced(1, 0, 2, 1)], out(*outages))
+    named = "maintenance a, maintenance b, maintenance c"
+    assert lost.reasons == [(0, 1, f"{named} and 2 more")]
+    _, lost = audited(easy(), [traced(1, 0, 2, 1)], out(*outages[:3]))
+    assert lost.reasons == [(0, 1, named)]

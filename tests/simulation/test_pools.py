@@ -93,6 +93,52 @@ def test_what_counts_is_which_nodes_are_on():
         replay(system(pool), Eager(), jobs)
 
 
+class Placed:
+    """Starts every job at once on one unit of the node that it was told."""
+
+    def __init__(self, where):
+        self._where = where
+
+    def dispatch(self, problem):
+        """Start all that waits."""
+        return Decision(
+            tuple(
+                Start(job.job_id, NodeAllocation((self._where[job.job_id],), (1,)))
+                for job in problem.queue
+            )
+        )
+
+
+def test_a_node_draws_from_its_first_job_to_its_last():
+    """Job 0 is on node 0 until 5 and job 1 until 10; so job 2 may switch on node 1 at 10 only."""
+    pool = power(10, per_node=10)
+    first = (traced(0, 0, 1, 5, (1,)), traced(1, 0, 1, 10, (1,)))
+    for early in (5, 9):
+        with pytest.raises(DecisionError, match="job 2, pool power: 10 would be drawn, 0 free"):
+            replay(system(pool), Placed({0: 0, 1: 0, 2: 1}), (*first, traced(2, early, 1, 1, (1,))))
+    jobs = (*first, traced(2, 10, 1, 1, (1,)))
+    recorder = replay(system(pool), Placed({0: 0, 1: 0, 2: 1}), jobs)
+    assert recorder.start_times == {0: 0, 1: 0, 2: 10}
+
+
+def test_reasons_of_other_jobs_stand_where_a_start_is_put_off():
+    """Of 20 W only 10 are left at 2, so job 0 is put off at 3; job 1 waits behind it as before."""
+    why = Reasons()
+    jobs = (traced(0, 0, 2, 1, (1,)), traced(1, 0, 2, 1, (1,)))
+    recorder = replay(
+        system(power(20, (2, 10), (9, 20))),
+        easy(),
+        jobs,
+        [why],
+        latency=Latency(Fraction(3), Fraction(0)),
+    )
+    late = "pool power: 20 would be drawn, 10 free since the decision was asked for"
+    of_first = {job: (kind, detail) for now, job, kind, detail in why.given if now == 0}
+    assert of_first[0] == ("limit", late)
+    assert of_first[1][0] != "limit"
+    assert recorder.start_times == {0: 12, 1: 16}
+
+
 @pytest.mark.parametrize(
     ("pool", "run_time", "rejected"),
     [
