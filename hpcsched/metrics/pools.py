@@ -38,7 +38,7 @@ def pool_figures(instants: Column, drawn: Column, offered: Column) -> PoolFigure
     floats: FloatColumn = levels.astype(np.float64)
     return PoolFigures(
         _sum(levels, seconds),
-        time_mean(OverTime(instants, floats)) if len(instants) else None,
+        time_mean(OverTime(instants, floats)),
         int(levels.max(initial=0)),
         int(seconds[over > 0].sum()),
         _sum(over, seconds),

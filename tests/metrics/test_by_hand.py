@@ -119,6 +119,7 @@ def test_out_of_service() -> None:
     cores = DownAmounts(np.array([0, 20, 0, 27]), np.array([12, 40, 1, 30]), np.array([2, 1, 4, 4]))
     gpus = DownAmounts(np.array([0]), np.array([30]), np.array([5]))
     assert cores.within(2, 27) == 27
+    assert cores.within(11, 12) == 2  # a single second counts
     assert utilization_by_resource(run(core=cores, gpu=gpus)) == {"core": 60 / 73}
     assert loss_of_capacity_by_resource(run(core=cores, gpu=gpus)) == {"core": 36 / 73}
     # One GPU second that is left is enough for a share.
