@@ -56,13 +56,15 @@ def check_times(
     check = Check("no job starts before its submission, each ends when and as it must", len(rows))
     known = np.isin(run.state[rows], ("completed", "killed", "rejected", "failed"))
     for row in rows[~known].tolist():
-        check.found(f"job {run.job_id[row]}: state: expected a known one, found {run.state[row]!r}")
+        check.found(
+            f"job {run.job_id[row]}: state: expected a known one, found {str(run.state[row])!r}"
+        )
     rejected = run.state[rows] == "rejected"
     placed = (run.places[rows] > 0) | run.unpaired[rows]
     for row in rows[run.predicted_run_time[rows] < 1].tolist():
-        found = run.predicted_run_time[row]
+        predicted = run.predicted_run_time[row]
         check.found(
-            f"job {run.job_id[row]}: predicted_run_time: expected at least 1, found {found}"
+            f"job {run.job_id[row]}: predicted_run_time: expected at least 1, found {predicted}"
         )
     odd = rejected & (run.has_start[rows] | run.has_end[rows] | placed)
     for row in rows[odd].tolist():

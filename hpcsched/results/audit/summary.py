@@ -94,7 +94,7 @@ def _check_loss(
     for where, (name, value) in found.items():
         if not rejected:
             compare(check, where, lower[name], value)
-        elif not _within(lower[name], value, upper[name]):
+        elif not _lies_within(lower[name], value, upper[name]):
             check.found(f"{where}: expected {lower[name]!r} to {upper[name]!r}, found {value!r}")
     if rejected:
         check.notes.append(
@@ -102,7 +102,7 @@ def _check_loss(
         )
 
 
-def _within(lower: float, found: Any, upper: float) -> bool:
+def _lies_within(lower: float, found: Any, upper: float) -> bool:
     slack = TOLERANCE * upper
     return isinstance(found, int | float) and lower - slack <= found <= upper + slack
 
