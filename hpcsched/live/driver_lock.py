@@ -44,7 +44,8 @@ class Heartbeat:
 
     def beat(self, now: float) -> None:
         """Write the instant, seconds since 1970, unless it was written less than a second ago."""
-        if now - self._last < 1:
+        # A clock that was put back must not silence the driver until it has caught up.
+        if 0 <= now - self._last < 1:
             return
         self._last = now
         content = {

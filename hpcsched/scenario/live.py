@@ -18,6 +18,9 @@ _NOT_DECLARED = {
 }
 """Keys of a scenario that do not go with a real cluster, with why."""
 
+LONGEST_RELEASE = 24 * 60 * 60
+"""The most seconds that jobs may be held without a heartbeat: a day."""
+
 
 class LiveSettings(Params):
     """A real cluster, and how it is looked at."""
@@ -57,8 +60,19 @@ class LiveSettings(Params):
     release_after: PositiveDuration = Field(
         default=60,
         description="Seconds without a heartbeat after which the watchdog hands waiting jobs to the"
-        " cluster's own scheduler.",
+        " cluster's own scheduler; a day at most.",
     )
+
+    @field_validator("release_after")
+    @classmethod
+    def _check_release(cls, seconds: int) -> int:
+        if seconds > LONGEST_RELEASE:
+            message = (
+                f"expected a day at most, {LONGEST_RELEASE} s, as held jobs may wait for so long;"
+                f" found {seconds} s"
+            )
+            raise refuse(refusal("bad-value", message, seconds))
+        return seconds
 
     @field_validator("nodes")
     @classmethod

@@ -91,3 +91,5 @@ def test_heartbeat(tmp_path: Path) -> None:
     }  # fmt: skip
     heartbeat.beat(101.0)
     assert json.loads((tmp_path / "heartbeat.json").read_text())["time"] == 101.0
+    heartbeat.beat(50.0)  # the clock was put back
+    assert json.loads((tmp_path / "heartbeat.json").read_text())["time"] == 50.0

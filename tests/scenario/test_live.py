@@ -61,3 +61,14 @@ def test_what_does_not_go_with_a_cluster_is_refused(tmp_path: Path, fault: str) 
         finding.place.line: finding.rule for finding in refused.value.findings if finding.place
     }
     assert places[line] in ("not-live", "unknown-group")
+
+
+@pytest.mark.parametrize("value", [".inf", ".nan", "86401", "2d", "0", "-1", str(2**60)])
+def test_a_release_that_never_comes_is_refused(tmp_path: Path, value: str) -> None:
+    """The dead man's switch has a time, of a day at most; the message names the key's line."""
+    with pytest.raises(InputError) as refused:
+        load_scenario(write(tmp_path, f"{START}  release_after: {value}\n"))
+    (finding,) = refused.value.findings
+    assert finding.place is not None
+    assert finding.place.line == 11
+    assert finding.key == "live.release_after"

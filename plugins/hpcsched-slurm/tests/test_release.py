@@ -3,18 +3,21 @@
 import json
 import subprocess
 import sys
+import time
+from math import inf, nan
 from pathlib import Path
 
 import pytest
 from recorded import FOLDER
 
+from hpcsched.scenario.live import LONGEST_RELEASE
 from hpcsched_slurm import release
 from hpcsched_slurm.release import Waiting, look, stopped, waiting_jobs
 
 
-def beat(path: Path, time: float) -> Path:
+def beat(path: Path, at: float, release_after: float = 60) -> Path:
     """Write a heartbeat of that time, which allows for 60 seconds."""
-    path.write_text(json.dumps({"time": time, "release_after": 60}))
+    path.write_text(json.dumps({"time": at, "release_after": release_after}))
     return path
 
 
@@ -28,6 +31,55 @@ def test_when_it_has_stopped(tmp_path: Path) -> None:
     assert "6 s old" in stopped(path, 1006, 5)
     path.write_text("{")
     assert "damaged" in stopped(path, 1000, None)
+
+
+@pytest.mark.parametrize(
+    ("at", "release_after", "why"),
+    [
+        (1006, 60, "6 s in the future"),
+        (2.0**40, 60, "in the future"),
+        (nan, 60, "its time is nan"),
+        (inf, 60, "its time is inf"),
+        (-inf, 60, "its time is -inf"),
+        pytest.param(10**400, 60, "damaged: OverflowError", id="huge-time"),
+        (1000, nan, "found nan"),
+        (1000, inf, "found inf"),
+        pytest.param(1000, 10**400, "damaged: OverflowError", id="huge-release"),
+        (1000, 86_401, "up to 86400 s, found 86401"),
+        (1000, 0, "above 0"),
+        (1000, -1, "above 0"),
+        (1000, None, "damaged: TypeError"),
+    ],
+)
+def test_a_heartbeat_that_proves_nothing(
+    tmp_path: Path, at: float, release_after: float, why: str
+) -> None:
+    """A time that has not come, or what is no number, does not keep jobs waiting for ever."""
+    assert why in stopped(beat(tmp_path / "heartbeat.json", at, release_after), 1000, None)
+
+
+def test_clocks_may_differ_a_little(tmp_path: Path) -> None:
+    """A driver on a machine whose clock is up to 5 seconds ahead is at work."""
+    assert stopped(beat(tmp_path / "heartbeat.json", 1005), 1000, None) == ""
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "0", "86401", "soon"])
+@pytest.mark.parametrize("option", ["--after", "--every"])
+def test_seconds_that_make_no_sense_are_refused(
+    capsys: pytest.CaptureFixture[str], option: str, text: str
+) -> None:
+    """The message says which option, what was expected, and what was found."""
+    with pytest.raises(SystemExit) as refused:
+        release.main(["--heartbeat", "none.json", "--partition", "main", f"{option}={text}"])
+    assert refused.value.code == 2
+    message = capsys.readouterr().err
+    assert option in message
+    assert f"expected seconds above 0 and up to 86400, found '{text}'" in message
+
+
+def test_the_longest_is_that_of_the_scenario() -> None:
+    """The watchdog, which needs nothing of hpcsched, allows for what a scenario may ask for."""
+    assert release.LONGEST == LONGEST_RELEASE
 
 
 def test_which_jobs() -> None:
@@ -49,7 +101,7 @@ def test_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return subprocess.CompletedProcess(arguments, 0, (FOLDER / "jobs.json").read_text(), "")
 
     monkeypatch.setattr(release, "_run", run)
-    path = beat(tmp_path / "heartbeat.json", 2.0**40)
+    path = beat(tmp_path / "heartbeat.json", time.time())
     assert look(path, None, ["main"], "hpcsched")
     assert not called
     beat(path, 1000)

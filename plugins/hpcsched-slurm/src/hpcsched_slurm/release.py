@@ -2,23 +2,29 @@
 
 It needs Python and Slurm's commands, and nothing of hpcsched: this file can be copied to where
 daemons are kept and run by any Python 3.11. It looks at the file that the driver writes about once
-a second; if that is older than it says, or not there, every held job with the driver's mark in the
-named partitions is released, and so are new ones, until there is a heartbeat again. Jobs of others,
-and those that an operator has given another admin comment, are left alone.
+a second; if that is older than it says, damaged, in the future or not there, every held job with
+the driver's mark in the named partitions is released, and so are new ones, until there is a
+heartbeat again. Jobs of others, and those that an operator has given another admin comment, are
+left alone.
 """
 
 import argparse
 import json
+import math
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 _KEY = re.compile(r"\d+(_\d+)?")
 _TIMEOUT = 60
+LONGEST = 24 * 60 * 60
+"""The most seconds without a heartbeat that may be allowed for: a day, as in the scenario."""
+_CLOCKS_DIFFER = 5
+"""By how many seconds the clock of the driver may be ahead."""
 
 
 class Waiting(NamedTuple):
@@ -32,7 +38,8 @@ class Waiting(NamedTuple):
 def stopped(heartbeat: Path, now: float, after: float | None) -> str:
     """Return why the driver is taken to have stopped, in words; nothing if it is at work.
 
-    `after` is the age in seconds from which that is so; what the heartbeat says if None.
+    `after` is the age in seconds from which that is so; what the heartbeat says if None. Whatever
+    is not a heartbeat of the last `after` seconds beyond doubt counts as none.
     """
     try:
         content = json.loads(heartbeat.read_text(encoding="utf-8"))
@@ -40,8 +47,18 @@ def stopped(heartbeat: Path, now: float, after: float | None) -> str:
         limit = float(content["release_after"]) if after is None else after
     except OSError as error:
         return f"there is no heartbeat: {error.strerror}"
-    except (ValueError, KeyError, TypeError) as error:
-        return f"the heartbeat is damaged: {error}"
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        return f"the heartbeat is damaged: {type(error).__name__}: {error}"
+    # Comparisons with NaN are false, so that each question has to be one that a good value answers.
+    if not math.isfinite(age):
+        return f"the heartbeat is damaged: its time is {content['time']}"
+    if not 0 < limit <= LONGEST:
+        return (
+            "the heartbeat is damaged: expected a release_after above 0 and up to"
+            f" {LONGEST} s, found {limit:g}"
+        )
+    if age < -_CLOCKS_DIFFER:
+        return f"the last heartbeat is {-age:.0f} s in the future"
     return f"the last heartbeat is {age:.0f} s old" if age > limit else ""
 
 
@@ -104,13 +121,30 @@ def look(heartbeat: Path | None, after: float | None, partitions: Sequence[str],
         return True
     try:
         count = release(partitions, mark)
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as error:
         sys.stderr.write(f"jobs could not be released: {type(error).__name__}: {error}\n")
         return False
     if count:
         sys.stdout.write(f"{count} jobs released to Slurm: {why}\n")
         sys.stdout.flush()
     return True
+
+
+def _seconds(longest: float) -> Callable[[str], float]:
+    """Return what reads a number of seconds above 0 and up to `longest`."""
+
+    def read(text: str) -> float:
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = math.nan
+        if not 0 < seconds <= longest:
+            raise argparse.ArgumentTypeError(
+                f"expected seconds above 0 and up to {longest:g}, found {text!r}"
+            )
+        return seconds
+
+    return read
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -127,11 +161,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--after",
-        type=float,
+        type=_seconds(LONGEST),
         help="seconds without a heartbeat; what the heartbeat says if left out",
     )
     parser.add_argument("--mark", default="hpcsched", help="the admin comment of held jobs")
-    parser.add_argument("--every", type=float, help="look again after so many seconds, for ever")
+    parser.add_argument(
+        "--every", type=_seconds(LONGEST), help="look again after so many seconds, for ever"
+    )
     given = parser.parse_args(arguments)
     while True:
         fine = look(given.heartbeat, given.after, given.partition, given.mark)
