@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
 from hpcsched.dispatching.cp.params import DISPATCHERS
-from tests.real_traces import trace
+from tests.real_traces import KTH_SP2, trace
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NAMES = [name for name, _, _ in DISPATCHERS]
@@ -33,6 +34,24 @@ def test_order_search_on_cerit_sc(objective: str, tmp_path: Path) -> None:
     summary = audited("cerit-joint-now", tmp_path / "out", *settings)
     assert summary["jobs"]["completed"] == 300
     assert summary["rounds"]["fallbacks"] == 0
+
+
+def test_order_search_on_slots_and_on_nodes(tmp_path: Path) -> None:
+    """The first 1,000 jobs of KTH-SP2 start at the same times, however what is free is kept."""
+    trace(KTH_SP2)
+    found = []
+    for pooling in ("true", "false"):
+        settings = (
+            "trace.jobs=1000",
+            "dispatcher={name: order-search, budget: 20000}",
+            "objective=awf",
+            f"simulation.pooling={pooling}",
+        )
+        audited("kth-easy", tmp_path / pooling, *settings)
+        table = pq.read_table(tmp_path / pooling / "jobs.parquet", columns=["job_id", "start_time"])
+        found.append(table.to_pylist())
+    assert len(found[0]) == 1000
+    assert found[0] == found[1]
 
 
 def check(summary: dict[str, Any], jobs: int) -> None:

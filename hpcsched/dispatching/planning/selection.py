@@ -22,6 +22,13 @@ from hpcsched.dispatching.planning.content import (
     units_of,
     with_whole_nodes,
 )
+from hpcsched.dispatching.planning.counted_units import (
+    Counted,
+    can_be_counted,
+    counted_slots,
+    counted_units,
+    ends_of,
+)
 from hpcsched.dispatching.planning.curves import Curve, Shape, SpecificCurves
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.node_choice import Rooms, chosen_nodes
@@ -131,7 +138,9 @@ class Wanted(NamedTuple):
     are); `step`: seconds per step; `largest`: what the objective may amount to; `overdue`: whether
     a running job that has outlived its prediction still holds its room; `worst_case`: whether the
     horizon is the sum of all run times, running jobs included, which is more than plans need;
-    `curves`: whether the model's objective has the part of the cost that is not linear.
+    `curves`: whether the model's objective has the part of the cost that is not linear; `counted`:
+    whether units that are all alike are counted also where the problem speaks of nodes, so that a
+    plan is the same in either form.
     """
 
     jobs: Jobs
@@ -142,6 +151,7 @@ class Wanted(NamedTuple):
     overdue: bool = True
     worst_case: bool = False
     curves: bool = True
+    counted: bool = False
 
 
 def select(
@@ -151,34 +161,31 @@ def select(
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
 ) -> Selection | None:
     """Return what to model; None where no job can start now."""
+    counted = None
     if problem.free_slots is not None:
-        return _select_slots(problem, by_priority, wanted, cost_of)
+        counted = counted_slots(problem, overdue=wanted.overdue)
+    elif wanted.counted and can_be_counted(problem, wanted.step):
+        counted = counted_units(problem, overdue=wanted.overdue)
+    if counted is not None:
+        return _select_counted(problem, by_priority, wanted, cost_of, counted)
     return _select_nodes(problem, by_priority, wanted, cost_of)
 
 
-def _select_slots(
+def _select_counted(
     problem: DispatchingProblem,
     by_priority: Sequence[WaitingJob],
     wanted: Wanted,
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
+    counted: Counted,
 ) -> Selection | None:
-    """Select where all units are alike: one node that has all the slots (see `pooled`)."""
-    assert problem.free_slots is not None
-    free = sum(high - low for low, high in problem.free_slots)
-    held = [(max(end - problem.now, 1), units) for end, _, _, units, _, _ in problem.running]
-    if not wanted.overdue:
-        raw = [
-            (job.start_time + job.waiting.predicted_run_time - problem.now, job.units)
-            for job in problem.running
-        ]
-        held = sorted(pair for pair in raw if pair[0] > 0)
-    total = free + sum(job.units for job in problem.running)
-    fitting = [job for job in by_priority if job.units <= free]
+    """Select where all units are alike, on one node that has room for all of them that fit."""
+    fitting = [job for job in by_priority if job.units <= counted.free]
     if not fitting:
         return None
     jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
-    ends = np.array([end for end, _ in held], dtype=np.int64)
-    amounts = np.array([[units] for _, units in held], dtype=np.int64).reshape(-1, 1)
+    total = counted.total
+    ends = np.array([end for end, _ in counted.held], dtype=np.int64)
+    amounts = np.array([[units] for _, units in counted.held], dtype=np.int64).reshape(-1, 1)
     until, first = np.unique(_steps(ends, wanted.step), return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
     content = Content(
@@ -188,7 +195,7 @@ def _select_slots(
         capacity=np.array([[total]], dtype=np.int64),
         room=np.full((len(jobs), 1), total, dtype=np.int64),
         held=(until, np.zeros(len(until), dtype=np.int64), merged),
-        remaining=int(ends.sum()),
+        remaining=counted.remaining,
         nodes=None,
         bundles=(0,) * len(jobs),
     )
@@ -212,16 +219,9 @@ def _select_nodes(
         return None
     jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
     ends = [
-        (
-            job.predicted_end_time
-            if wanted.overdue
-            else job.start_time + job.waiting.predicted_run_time,
-            job.allocation,
-            job.waiting.job,
-        )
-        for job in problem.running
+        (end, run.allocation, run.waiting.job)
+        for end, run in ends_of(problem, overdue=wanted.overdue)
     ]
-    ends = [end for end in ends if end[0] > now]
     releases = releases_of(system, ends)
     alone = np.array([job.job.exclusive for job in jobs], dtype=np.bool_)
     nodes = chosen_nodes(jobs, rooms, releases, now, None if alone.any() else wanted.spare_nodes)

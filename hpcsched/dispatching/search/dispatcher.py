@@ -75,7 +75,7 @@ class OrderSearch:
         settings = self.settings
         # Compiled code has the cost itself, so the model's data need no curves.
         spare = spare_where_much(settings.spare_nodes, problem)
-        wanted = Wanted("all", settings.length, spare, largest=LARGEST, curves=False)
+        wanted = Wanted("all", settings.length, spare, largest=LARGEST, curves=False, counted=True)
         selection = select(
             problem, by_priority, wanted, lambda jobs: self.aim.cost(jobs, problem.now)
         )

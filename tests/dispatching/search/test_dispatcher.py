@@ -11,9 +11,10 @@ from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makes
 from hpcsched.dispatching.search.dispatcher import OrderSearch, SearchSettings
 from hpcsched.dispatching.search.level import Level
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ALLOCATORS, Told, replay
-from tests.strategies import mixed_workloads, tries
+from tests.strategies import mixed_workloads, tries, uniform_workloads
 
 OBJECTIVES = [Slowdown(), BoundedSlowdown(), AF(), AWF(), PSF(), Makespan()]
 
@@ -104,3 +105,48 @@ def test_a_ratio_is_pursued_around_what_it_has_come_to() -> None:
     q, f = 100.0, 200.0
     ratio = 0.75 * (f**4 - q**4) / (f**3 - q**3)
     assert level.cost([job], 100).specific.level == pytest.approx(0.5 * ratio)
+
+
+LATE = Outages((Outage(10**6, 10**6 + 1, (0,), "maintenance"),))
+"""An outage that begins when all jobs are over."""
+
+
+@pytest.mark.parametrize("objective", [AF(), PSF()], ids=lambda objective: type(objective).__name__)
+@tries(60)
+@given(workload=uniform_workloads())
+def test_the_same_system_has_the_same_schedule(objective: Any, workload: Any) -> None:
+    """Whether slots are counted, or nodes looked at, also for an outage that never matters."""
+    found = []
+    for request, outages in ((workload.request, NO_OUTAGES), (None, NO_OUTAGES), (None, LATE)):
+        recorder = replay(
+            workload.system,
+            order_search(objective, budget=400),
+            workload.jobs,
+            predictor=Told(workload.predictions),
+            uniform_request=request,
+            objective=objective,
+            outages=outages,
+        )
+        found.append(recorder.start_times)
+    assert found[0] == found[1] == found[2]
+
+
+def test_units_alike_are_counted_beside_whatever_runs() -> None:
+    """Three jobs of (1 core, 1 mem) wait where one of (2 core, 1 mem) runs until 10.
+
+    Two nodes of 3 cores hold six units in the end, and 3 + 1 = 4 beside the running job. Job 2,
+    for 5 units, waits for 10; jobs 3 and 4, for 2 units each, start now on what is left.
+    """
+    problem = make_problem(
+        make_system(2, core=3, mem=6),
+        """
+        job_id  units  run_time  core  mem  start_time
+        1       1      10        2     1    0
+        2       5      10        1     1    -
+        3       2      10        1     1    -
+        4       2      10        1     1    -
+        """,
+        now=0,
+    )
+    starts = order_search(AF()).dispatch(problem).starts
+    assert {start.job_id for start in starts} == {3, 4}

@@ -1,0 +1,88 @@
+"""Units that are all alike: how many of them fit now, and how many more as running jobs end."""
+
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.heuristic.releases import releases_of, units_gained
+from hpcsched.dispatching.heuristic.shapes import shape_of
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
+from hpcsched.system.request import shape_key
+from hpcsched.system.space import units_that_fit
+
+
+class Counted(NamedTuple):
+    """Room for units that are all alike, anywhere on the system.
+
+    `free` of them fit now, `total` once nothing runs any more. `held` has pairs of when, in seconds
+    from now, and how many more fit from then on, by time. `remaining` is the sum of the predicted
+    remaining run times of running jobs, in seconds.
+    """
+
+    free: int
+    total: int
+    held: list[tuple[int, int]]
+    remaining: int
+
+
+def ends_of(problem: DispatchingProblem, *, overdue: bool) -> list[tuple[int, RunningJob]]:
+    """Return when running jobs are predicted to end, in seconds, by time.
+
+    `overdue`: whether a job that has outlived its prediction still holds its room; it is left out
+    otherwise.
+    """
+    now, running = problem.now, problem.running
+    if overdue:
+        ends = [(max(job.predicted_end_time, now + 1), job) for job in running]
+    else:
+        ends = [(job.start_time + job.waiting.predicted_run_time, job) for job in running]
+    return sorted((end for end in ends if end[0] > now), key=itemgetter(0))
+
+
+def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
+    """Say whether counting the units that wait is enough, where a problem speaks of nodes.
+
+    It is if all are alike, whatever runs (see `NodeWorkspace.profile`), and no announced outage
+    begins before all jobs could have run one after the other, in steps of so many seconds.
+    """
+    first = problem.queue[0].job
+    if first.exclusive or first.scatter or problem.system.pools:
+        return False
+    key = shape_key(first)
+    if any(shape_key(job.job) != key for job in problem.queue):
+        return False
+    last = max((job.predicted_end_time for job in problem.running), default=problem.now)
+    last += sum(job.predicted_run_time + step for job in problem.queue)
+    return all(outage.start >= last for outage in problem.outages)
+
+
+def counted_slots(problem: DispatchingProblem, *, overdue: bool) -> Counted:
+    """Return the room of a problem that speaks of slots; `overdue`: see `ends_of`."""
+    assert problem.free_slots is not None
+    free = sum(high - low for low, high in problem.free_slots)
+    ends = [(end - problem.now, job.units) for end, job in ends_of(problem, overdue=overdue)]
+    total = free + sum(job.units for job in problem.running)
+    return Counted(free, total, ends, sum(end for end, _ in ends))
+
+
+def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
+    """Return the room for units of the queue's jobs, which are all alike, on the nodes.
+
+    What runs may have asked for anything else. `overdue`: see `ends_of`.
+    """
+    assert problem.free_amounts is not None
+    system, now, job = problem.system, problem.now, problem.queue[0].job
+    shape, ends = shape_of(system, job), ends_of(problem, overdue=overdue)
+    releases = releases_of(system, [(end, run.allocation, run.waiting.job) for end, run in ends])
+    # What is free beside those that still hold something: more than now, if some are left out.
+    available = system.capacity.T.copy()
+    for row, amounts in zip(available, releases.amounts.T, strict=True):
+        np.subtract.at(row, releases.nodes, amounts)
+    gained = units_gained(system, available, releases, shape).tolist()
+    return Counted(
+        int(units_that_fit(system, problem.free_amounts, job).sum()),
+        int(shape.on_idle.sum()),
+        [(at - now, n) for at, n in zip(releases.times.tolist(), gained, strict=True) if n],
+        sum(end - now for end, _ in ends),
+    )
