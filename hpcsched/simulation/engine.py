@@ -43,6 +43,7 @@ from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, idle_system
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import Interruption, JobRecord, JobState, RejectedBy, RoundRecord
 from hpcsched.simulation.start_conditions import start_conditions
+from hpcsched.simulation.stranded import Stranded, why_stranded
 from hpcsched.simulation.telling import additional_data
 from hpcsched.simulation.waiting_units import WaitingUnits
 from hpcsched.workload.job import TracedJob
@@ -81,6 +82,7 @@ class Simulation:
         self._now = 0
         self._round = 0
         self._latency = None if parts.latency is None else LatencyAccount(parts.latency)
+        self._stranded = Stranded()
         self._no_flight = Flight(0, False, (0,) * len(parts.system.resource_types))
         self.stopped = False
         self._predictor = PredictorDriver(parts.predictor, parts.predictor_name)
@@ -118,9 +120,11 @@ class Simulation:
             while queue and self._hold_round():
                 pass
         if queue and not self.stopped:
+            held = () if self._conditions is None else self._conditions.reasons()
+            why = why_stranded(tuple(queue.values()), held, self._stranded, self._system)
             raise self._fault(
                 f"nothing runs and nothing more is submitted, yet {len(queue)} jobs are left"
-                f" waiting, the first of them job {next(iter(queue))}"
+                f" waiting: {why}"
             )
 
     def _step(self, last: float) -> bool:
@@ -200,6 +204,7 @@ class Simulation:
         return True
 
     def _submit(self, traced: TracedJob) -> None:
+        self._stranded.clear()
         job, run_time = traced
         if job.job_id in self._fates:
             raise PluginError(f"trace source: job {job.job_id} is in the system already")
@@ -243,6 +248,7 @@ class Simulation:
         conditions, eligible = self._conditions, tuple(self._queue.values())
         if conditions is not None:
             eligible = conditions.eligible(eligible, asked)
+        self._stranded.asked.append(asked)
         decision, decision_time = self._ask(eligible)
         flight: Flight | None = self._no_flight
         if self._latency is not None and eligible:
@@ -340,6 +346,7 @@ class Simulation:
             self._leave(waiting, "rejected", rejected_by="dispatcher")
         if not postponed:
             return decision
+        self._stranded.late.update(postponed)
         return decision._replace(
             starts=tuple(start for start in decision.starts if start.job_id not in postponed),
             reasons=tuple(
@@ -361,6 +368,7 @@ class Simulation:
                 return obstacle
         allocation = self._occupancy.claim(allocation, waiting.job)
         self._leave_queue(waiting)
+        self._stranded.clear()
         run_time, state = self._fates[job_id]
         running = RunningJob(
             now + waiting.predicted_run_time, job_id, now, waiting.units, allocation, waiting
@@ -385,6 +393,7 @@ class Simulation:
 
     def _give_back(self, running: RunningJob) -> None:
         """Have a job run no longer: give back all that it holds."""
+        self._stranded.clear()
         job = running.waiting.job
         del self._running[bisect_left(self._running, running)]
         self._ends_foreseen.forget(job.job_id)

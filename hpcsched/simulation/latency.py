@@ -1,9 +1,13 @@
 """Dispatch latency: what a round is charged, in simulated seconds, and what happens meanwhile."""
 
 from fractions import Fraction
+from math import lcm
 from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision
+
+MOST = 1000
+"""Fractions of a second that are told apart where it is asked whether jobs wait for ever."""
 
 
 class Latency(NamedTuple):
@@ -18,6 +22,14 @@ class Latency(NamedTuple):
     per_queued_job: Fraction = Fraction(0)
     per_variable: Fraction = Fraction(0)
     measured: Fraction = Fraction(0)
+
+    @property
+    def fractions(self) -> int:
+        """How many fractions of a second may be carried from round to round, `MOST` at most."""
+        if self.measured:
+            return MOST
+        parts = self.base, self.per_queued_job, self.per_variable
+        return min(lcm(*(part.denominator for part in parts)), MOST)
 
     def charge(self, queued: int, decision: Decision, decision_time: float) -> Fraction:
         """Return what a round is charged."""

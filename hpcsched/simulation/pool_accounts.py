@@ -46,10 +46,13 @@ class PoolAccounts:
         """Return the first second after now at which a pool offers more or less."""
         return next_change(self._system.pools, now)
 
-    def all_seen_by(self, time: int) -> int:
-        """Return a second by which all that pools offer from `time` on has been offered once."""
+    def all_seen_by(self, time: int, times: int = 1) -> int:
+        """Return a second by which all that pools offer from `time` on was offered so many times.
+
+        What they offer once and for all counts as offered again and again.
+        """
         pools = self._system.pools
-        return max(time, settled_from(pools)) + period_of(pools)
+        return max(time, settled_from(pools)) + times * period_of(pools)
 
     def check(self, now: int, allocation: Allocation, job: PoolRequest) -> None:
         """Raise OverdrawError if a start draws more from a pool than it offers at `now`."""

@@ -37,6 +37,9 @@ class StartConditions:
         self._downtime = downtime
         self._limits = Limits(parts.partitions, parts.system) if parts.partitions else None
         self._pools = PoolAccounts(parts.system) if parts.system.pools else None
+        # In each period of the pools a decision may take another time, as fractions of seconds
+        # are carried over, and only one of these times may suit.
+        self._periods = 1 if parts.latency is None else parts.latency.fractions
         # The last instant at which anything but what a pool offers changed.
         self._active = 0
 
@@ -66,7 +69,7 @@ class StartConditions:
         if self._pools is None:
             return None
         change = self._pools.next_change(now)
-        last = self._pools.all_seen_by(self._active) if alone else NEVER - 1
+        last = self._pools.all_seen_by(self._active, self._periods) if alone else NEVER - 1
         return change if change <= last else None
 
     def admit(self, job: Job) -> Admission:

@@ -195,8 +195,51 @@ def test_a_cap_that_falls_while_a_decision_is_awaited():
 def test_a_dispatcher_that_starts_nothing(every):
     """It is found out once all that pools offer has been seen, even if there is no end of it."""
     pool = power(20, (5, 30), every=every)
-    with pytest.raises(DecisionError, match="nothing runs and nothing more is submitted"):
+    with pytest.raises(
+        DecisionError, match="job 0: nothing holds it back, but the dispatcher does not start it"
+    ):
         replay(system(pool), Waits(), (traced(0, 0, 2, 1, (1,)),))
+
+
+def test_a_decision_that_comes_in_time_in_a_later_period():
+    """Rounds take 1, 1 and 2 seconds by turns, and the cap is lifted for 2 seconds in each 12.
+
+    Of the rounds at 25, 27, 33 and 35, that at 33 takes 2 s, by which the cap is back. The round at
+    45 takes 1 s, and both jobs start at 46.
+    """
+    pool = power(0, (9, 40), (11, 0), every=12)
+    late = Latency(Fraction(4, 3), Fraction(0))
+    jobs = (traced(0, 25, 1, 1), traced(1, 27, 1, 1))
+    assert replay(system(pool), easy(), jobs, latency=late).start_times == {0: 46, 1: 46}
+
+
+@pytest.mark.parametrize(
+    ("pool", "latency", "run_time", "why"),
+    [
+        # Asked for at 9, due at 11.
+        (
+            power(0, (9, 40), (11, 0), every=12),
+            2,
+            1,
+            "job 0: pool power: 10 would be drawn, 0 free since the decision was asked for;"
+            " with the dispatch latency every start of it comes too late",
+        ),
+        # Asked for at 8, when it offers too little, which is known at 11; 4 s are left until 15.
+        (
+            power(0, (8, 5), (9, 40), (15, 0), every=20),
+            3,
+            5,
+            "job 0: pool power offers too little for it, from any decision that is asked for to its"
+            " predicted end",
+        ),
+    ],
+)
+def test_a_pool_that_is_never_open_for_long_enough(pool, latency, run_time, why):
+    """The message says so for each job."""
+    jobs = (traced(0, 0, 1, run_time, (1,)),)
+    with pytest.raises(DecisionError) as error:
+        replay(system(pool), easy(), jobs, latency=Latency(Fraction(latency), Fraction(0)))
+    assert why in str(error.value)
 
 
 def test_what_a_problem_says_of_pools():

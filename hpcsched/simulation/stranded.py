@@ -1,0 +1,73 @@
+"""Why jobs are left waiting when nothing runs and nothing more is to happen, in words."""
+
+from collections.abc import Mapping, Sequence
+
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.system.pool_draws import most_draw
+from hpcsched.system.system import System
+
+_MOST_JOBS = 3
+
+
+class Stranded:
+    """What may have kept jobs waiting since the last start, end or submission.
+
+    `asked` has the seconds at which rounds were held since, and `late`, by job number, why a start
+    could not be carried out when it was due.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.late: dict[int, str] = {}
+
+    def clear(self) -> None:
+        """Forget what was before a job started, ended or was submitted."""
+        self.asked.clear()
+        self.late.clear()
+
+
+def why_stranded(
+    queue: Sequence[WaitingJob], held: Sequence[Reason], stranded: Stranded, system: System
+) -> str:
+    """Return why the jobs of a queue wait for ever, the first of them one by one.
+
+    `held` has the reasons of those that were held back in the last round.
+    """
+    reasons = {reason.job_id: reason for reason in held}
+    told = [
+        f"job {job.job_id}: {_why(job, reasons, stranded, system)}" for job in queue[:_MOST_JOBS]
+    ]
+    more = len(queue) - _MOST_JOBS
+    return "; ".join([*told, f"and {more} more"] if more > 0 else told)
+
+
+def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system: System) -> str:
+    reason = held.get(job.job_id)
+    if reason is not None:
+        by = reason.detail or (f"job {reason.other} has not ended" if reason.other else "")
+        return f"held back by a {reason.kind}" + (f", {by}" if by else "")
+    if job.job_id in stranded.late:
+        return (
+            f"{stranded.late[job.job_id]}; with the dispatch latency every start of it comes too"
+            " late"
+        )
+    lacking = [_lacking(job, at, system) for at in stranded.asked]
+    if lacking and all(lacking):
+        return (
+            f"pool {lacking[-1]} offers too little for it, from any decision that is asked for to"
+            " its predicted end"
+        )
+    return "nothing holds it back, but the dispatcher does not start it"
+
+
+def _lacking(job: WaitingJob, at: int, system: System) -> str | None:
+    """Return the first pool that offers too little while a job would run from a second on."""
+    draw, end = most_draw(system, job.job), at + job.predicted_run_time
+    for pool, amount in zip(system.pools, draw, strict=True):
+        time = at
+        while amount and time < max(end, at + 1):
+            if pool.capacity_at(time) < amount:
+                return pool.name
+            time = pool.next_change(time)
+    return None
