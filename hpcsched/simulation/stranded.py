@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.system.pool_draws import most_draw
+from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 
 _MOST_JOBS = 3
@@ -45,19 +46,28 @@ def why_stranded(
 def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system: System) -> str:
     reason = held.get(job.job_id)
     if reason is not None:
-        by = reason.detail or (f"job {reason.other} has not ended" if reason.other else "")
+        by = reason.detail
+        if not by and reason.job is not None:
+            by = f"job {reason.job} has not ended"
         return f"held back by a {reason.kind}" + (f", {by}" if by else "")
     if job.job_id in stranded.late:
         return (
             f"{stranded.late[job.job_id]}; with the dispatch latency every start of it comes too"
             " late"
         )
+    room = int(units_that_fit(system, system.capacity.T, job.job).sum())
+    if room < job.units:
+        return f"its {job.units} units do not fit on the nodes open to it, which hold {room}"
     lacking = [_lacking(job, at, system) for at in stranded.asked]
     if lacking and all(lacking):
         return (
             f"pool {lacking[-1]} offers too little for it, from any decision that is asked for to"
             " its predicted end"
         )
+    if stranded.late:
+        # Which are tried first in every round, and would have its room.
+        others = ", ".join(f"job {other}" for other in sorted(stranded.late)[:_MOST_JOBS])
+        return f"the dispatcher keeps its room for what comes too late each time: {others}"
     return "nothing holds it back, but the dispatcher does not start it"
 
 
