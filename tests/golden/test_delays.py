@@ -72,20 +72,21 @@ def test_slack_counts_from_the_first_promise(request_of_all):
 
 
 # A asks for 8 s and ends at 2, so that B, promised 8, can be had at 4, when D ends. E comes at 3.
-EARLY = (job("A", 0, 2, 2, requested_time=8), job("B", 1, 3, 1), job("D", 0, 1, 4))
+EARLY = (job("A", 0, 2, 2, requested_time=8), job("B", 0, 3, 1), job("D", 0, 1, 4))
 
 
 def early(seconds: int) -> tuple[TracedJob, ...]:
     """Return the jobs in order of their submission, E with a run time."""
-    first, second, fourth = EARLY
-    return first, fourth, second, job("E", 3, 1, seconds)
+    return *EARLY, job("E", 3, 1, seconds)
 
 
 @SLOTS_AND_NODES
-def test_conservative_compresses_when_a_job_has_ended_early(request_of_all):
+@pytest.mark.parametrize("predicted", [4, 2])
+def test_conservative_compresses_when_a_job_has_ended_early(predicted, request_of_all):
     """At 2 B is moved to 4, though nothing starts then. So E waits, as it would end at 8.
 
-    Were B still reserved for 8, E would be in nobody's way.
+    Were B still reserved for 8, E would be in nobody's way. With D predicted to end at 2, B is
+    moved to 3 at first, and then on to 4.
     """
     expect(
         alike(3, core=1),
@@ -96,6 +97,7 @@ def test_conservative_compresses_when_a_job_has_ended_early(request_of_all):
         node-1 AA..B.....
         node-2 DDDDB.....
         """,
+        predictor=Told({1: 8, 2: 1, 4: predicted, 5: 5}),
         uniform_request=request_of_all,
     )
 
@@ -214,5 +216,25 @@ def test_relaxed_where_the_shadow_time_is_later_than_that(request_of_all):
         node-1 ....D.BB
         """,
         predictor=Told({1: 2, 2: 2, 4: 1}),
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+def test_relaxed_makes_a_promise_when_nobody_else_waits(request_of_all):
+    """A is predicted to end at 4 and runs until 9. B, alone in the queue at 1, is promised 4.
+
+    ω = 1 makes that 7. At 5, when A is said to end at 6, D would end at 8 and waits. Had B been
+    promised 6 only now, for a wait of 5 s, it could be put off until 11.
+    """
+    expect(
+        alike(2, core=1),
+        "{name: relaxed, relaxation: 1}",
+        (job("A", 0, 1, 9), job("C", 0, 1, 3), job("B", 1, 2, 1), job("D", 5, 1, 3)),
+        """
+        node-0 AAAAAAAAABDDD
+        node-1 CCC......B...
+        """,
+        predictor=Told({1: 4, 2: 1, 3: 3, 4: 3}),
         uniform_request=request_of_all,
     )

@@ -72,3 +72,21 @@ def test_two_reservations(depth):
         node-4 ......CCCG.........
         """,
     )
+
+
+@pytest.mark.parametrize(
+    ("depth", "expected"),
+    [
+        (2, ("AAAABC...D", "AAAABC...D", "AAAABC...D", ".EEEEEEEED")),
+        (3, ("AAAABCDEEEEEEEE", "AAAABCD........", "AAAABCD........", "......D........")),
+    ],
+)
+def test_the_third_reservation(depth, expected):
+    """B is reserved for 4, C for 5, and D, which needs all four cores, for 6, or not at all.
+
+    E, of 8 s, fits beside B and C.
+    """
+    system = alike(4, core=1)
+    jobs = (job("A", 0, 3, 4), job("B", 1, 3, 1), job("C", 1, 3, 1), job("D", 1, 4, 1))
+    recorder = replay(system, lists(depth=depth), (*jobs, job("E", 1, 1, 8)), uniform_request=(1,))
+    check(system, recorder, "\n".join(f"node-{k} {row}" for k, row in enumerate(expected)))

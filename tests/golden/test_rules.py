@@ -1,5 +1,7 @@
 """Schedules of the rules beyond list scheduling and EASY, each worked out by hand."""
 
+from functools import partial
+
 import pytest
 
 from hpcsched.prediction.requested_time import RequestedTime
@@ -12,13 +14,14 @@ POOLED = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["slots", 
 
 
 @POOLED
-def test_easy_in_another_order(uniform_request):
+@pytest.mark.parametrize("make", [easy, partial(relaxed, 0.0)], ids=["easy", "relaxed by nothing"])
+def test_easy_in_another_order(make, uniform_request):
     """Shortest first. At 4 F and G start; at 5 H is the head job, with a core to spare for I at 6.
 
     At 8 C is, which needs I to end at 9, so that E waits.
     """
     system = alike(4, core=1)
-    recorder = replay(system, easy("sjf"), NINE_JOBS, uniform_request=uniform_request)
+    recorder = replay(system, make(order="sjf"), NINE_JOBS, uniform_request=uniform_request)
     check(
         system,
         recorder,
@@ -32,10 +35,11 @@ def test_easy_in_another_order(uniform_request):
 
 
 @POOLED
-def test_easy_with_another_order_behind_the_head_job(uniform_request):
+@pytest.mark.parametrize("make", [easy, partial(relaxed, 0.0)], ids=["easy", "relaxed by nothing"])
+def test_easy_with_another_order_behind_the_head_job(make, uniform_request):
     """At 4 C is the head job, for 6; of those that end by then H comes first, the largest."""
     system = alike(4, core=1)
-    recorder = replay(system, easy("fcfs", "ljf"), NINE_JOBS, uniform_request=uniform_request)
+    recorder = replay(system, make(behind="ljf"), NINE_JOBS, uniform_request=uniform_request)
     check(
         system,
         recorder,

@@ -51,6 +51,29 @@ def test_best_fit(units, expected):
     assert nodes_of(4, "best_fit", system, table) == expected
 
 
+def test_best_fit_where_a_node_has_one_of_a_type():
+    """Node 1: (2/4 + 1/1) / 2 = 0.75, so it is fuller than node 0, which has cores alone."""
+    table = """
+        job_id  core  requested_time  start_time  allowed_nodes
+        1       2     9               0           1
+        2       1     9               -           -
+    """
+    system = system_of({"core": 4}, {"core": 4, "gpu": 1})
+    assert nodes_of(2, "best_fit", system, table) == {1: 1}
+
+
+@pytest.mark.parametrize("allocator", ["first_fit", "best_fit", "keep_scarce", "weighted"])
+def test_equal_nodes_come_by_number(allocator):
+    """Of 40 nodes every other one has a core left, of two."""
+    odd = ",".join(str(node) for node in range(1, 40, 2))
+    table = f"""
+        job_id  units  core  requested_time  start_time  allowed_nodes  scatter
+        1       20     1     9               0           {odd}          yes
+        2       3      1     9               -           {odd}          no
+    """
+    assert nodes_of(2, allocator, alike(40, core=2), table) == {1: 1, 3: 1, 5: 1}
+
+
 @pytest.mark.parametrize(("gpus", "node"), [(3, 1), (1, 0)])
 def test_keep_scarce_by_what_waits(gpus, node):
     """The price of a node: for each type not asked for, its share of what there is × its demand.
@@ -65,11 +88,11 @@ def test_keep_scarce_by_what_waits(gpus, node):
     """
     system = system_of({"core": 4, "gpu": 4}, {"core": 4, "mic": 1}, {"core": 1, "mic": 1})
     table = f"""
-        job_id  core  gpu     mic  requested_time  start_time  allowed_nodes
-        1       0     3       0    9               0           0
-        2       1     0       1    9               0           2
-        3       5     {gpus}  0    9               -           -
-        4       1     0       0    9               -           -
+        job_id  units   core  gpu  mic  requested_time  start_time  allowed_nodes
+        1       3       0     1    0    9               0           0
+        2       1       1     0    1    9               0           2
+        3       {gpus}  5     1    0    9               -           -
+        4       1       1     0    0    9               -           -
     """
     assert nodes_of(4, "keep_scarce", system, table) == {node: 1}
 
@@ -116,6 +139,24 @@ def test_keep_scarce_where_nobody_wants_anything():
         assert found == dict(sorted(filled.items()))
 
 
+def test_keep_scarce_adds_up_what_is_offered():
+    """Nobody wants GPUs or MICs. Node 0 offers 6/10 + 1/10, node 1 1/10 + 2/10, node 2 3/10 + 7/10.
+
+    So the nodes come in the order 1, 0, 2.
+    """
+    system = system_of(
+        {"core": 4, "gpu": 6, "mic": 1},
+        {"core": 4, "gpu": 1, "mic": 2},
+        {"core": 4, "gpu": 3, "mic": 7},
+    )
+    table = """
+        job_id  units  core  requested_time
+        1       {}     1     9
+    """
+    assert nodes_of(1, "keep_scarce", system, table.format(4)) == {1: 4}
+    assert nodes_of(1, "keep_scarce", system, table.format(8)) == {0: 4, 1: 4}
+
+
 @pytest.mark.parametrize(
     ("units", "nodes"), [(4, [0]), (8, [0, 3]), (12, [0, 1, 3]), (16, [0, 1, 2, 3])]
 )
@@ -158,6 +199,19 @@ def test_balanced_by_classes(units, nodes):
         2       {units}  1     0    9               -           -
     """
     assert nodes_of(2, "balanced", system, table) == dict.fromkeys(nodes, 4)
+
+
+def test_balanced_counts_as_critical_what_some_nodes_lack():
+    """All have a MIC, so that this is not critical, and node 0 alone has a GPU: node 1 comes first.
+
+    If MICs were, node 1 would come at 0.5 / 0.5, and node 0 at 0.5 / 0.75, as all GPUs are there.
+    """
+    table = """
+        job_id  core  requested_time
+        1       1     9
+    """
+    system = system_of({"core": 4, "mic": 1, "gpu": 1}, {"core": 4, "mic": 1})
+    assert nodes_of(1, "balanced", system, table) == {1: 1}
 
 
 def test_balanced_passes_nodes_without_room():

@@ -105,7 +105,7 @@ def by_turns(room: Room, critical: Sequence[int], ranks: Ranks) -> IntArray:
         types = [r for k, r in enumerate(unwanted) if number >> k & 1]
         free = np.mean([_share_free(room, r, members) for r in types])
         turn[members] = (np.arange(len(members)) + 0.5) / max(float(free), 1e-9)
-    return np.lexsort((ranks, turn, classes > 0))
+    return np.lexsort((ranks, turn))
 
 
 def _share_free(room: Room, r: int, members: IntArray) -> float:

@@ -35,9 +35,15 @@ def easy(order: str = "fcfs", behind: str | None = None, allocator: str = "first
     return Easy(PLACERS[allocator], ORDERS[order], backfill_order)
 
 
-def relaxed(relaxation: float, allocator: str = "first_fit", order: str = "fcfs") -> Relaxed:
-    """Return relaxed backfilling."""
-    return Relaxed(PLACERS[allocator], relaxation, ORDERS[order])
+def relaxed(
+    relaxation: float,
+    allocator: str = "first_fit",
+    order: str = "fcfs",
+    behind: str | None = None,
+) -> Relaxed:
+    """Return relaxed backfilling in an order, and in another behind the head job."""
+    backfill_order = None if behind is None else ORDERS[behind]
+    return Relaxed(PLACERS[allocator], relaxation, ORDERS[order], backfill_order)
 
 
 def conservative(compression: Any = "arrival", allocator: str = "first_fit") -> Conservative:
@@ -45,9 +51,14 @@ def conservative(compression: Any = "arrival", allocator: str = "first_fit") -> 
     return Conservative(PLACERS[allocator], compression)
 
 
-def slack(share: float = 0.0, least: int = 0, allocator: str = "first_fit") -> SlackBased:
+def slack(
+    share: float = 0.0,
+    least: int = 0,
+    allocator: str = "first_fit",
+    compression: Any = "arrival",
+) -> SlackBased:
     """Return slack-based backfilling."""
-    return SlackBased(PLACERS[allocator], share, least)
+    return SlackBased(PLACERS[allocator], share, least, compression)
 
 
 MAKERS: Mapping[str, Make] = {

@@ -181,6 +181,12 @@ def said(dispatcher, pooled, table=TABLE):
     }
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_no_reasons_unless_they_are_asked_for(name):
+    """A decision has none where the problem does not ask for any."""
+    assert MAKERS[name]().dispatch(make_problem(make_system(6), TABLE, now=NOW)).reasons == ()
+
+
 @POOLED
 def test_list_scheduling(pooled):
     """Job 3 can start at 10 and needs all that is free then, so that 5 would delay it.
