@@ -147,6 +147,29 @@ def test_an_exclusive_job_that_waits(dispatcher):
 
 
 @dispatchers()
+def test_an_exclusive_job_that_waits_for_a_node_in_part_free(dispatcher):
+    """At 4 node-0 has a core free, but is idle only from 6 on, which D would put off until 7."""
+    system = alike(2, core=2)
+    jobs = (
+        job("A", submit_time=0, units=1, run_time=4),
+        job("C", submit_time=0, units=1, run_time=6),
+        job("F", submit_time=0, units=1, run_time=9, unit_request=(2,)),
+        job("B", submit_time=1, units=1, run_time=1, exclusive=True),
+        job("D", submit_time=4, units=1, run_time=3),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAAA..BDDD
+        node-0 CCCCCC....
+        node-1 FFFFFFFFF.
+        node-1 FFFFFFFFF.
+        """,
+    )
+
+
+@dispatchers()
 def test_units_on_nodes_of_their_own(dispatcher):
     """B, D and F are scattered: two units each, which need a node each.
 

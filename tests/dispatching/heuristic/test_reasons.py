@@ -252,19 +252,52 @@ def test_reservations_that_last(pooled):
     assert said(slack(least=3), pooled) == waits
 
 
-def test_a_promise_that_could_not_be_kept():
-    """Job 1 outlives its 2 s, so that job 2, promised for 2, has to wait on."""
-    system = make_system(1)
-    heard = []
+def heard(system, dispatcher, *jobs):
+    """Return the reasons of a replay by requested times, with the time of the round."""
+    reasons_heard = []
 
     class Hears(Observer):
         def reasons_given(self, record, reasons):
-            heard.extend((record.now, reason) for reason in reasons)
+            reasons_heard.extend((record.now, reason) for reason in reasons)
 
+    replay(system, dispatcher, jobs, (Hears(),), predictor=RequestedTime())
+    return reasons_heard
+
+
+def test_a_promise_that_could_not_be_kept():
+    """Job 1 outlives its 2 s, so that job 2, promised for 2, has to wait on."""
     jobs = (traced(1, 0, 1, 6, requested_time=2), traced(2, 0, 1, 1), traced(3, 4, 1, 1))
-    replay(system, conservative(), jobs, (Hears(),), predictor=RequestedTime())
-    at_4 = [reason for now, reason in heard if now == 4]
+    at_4 = [reason for now, reason in heard(make_system(1), conservative(), *jobs) if now == 4]
     assert at_4 == [
         Reason(2, "no_room", None, 5, "at first promised for 2 s"),
         Reason(3, "no_room", None, 6),
     ]
+
+
+def test_a_broken_promise_of_a_job_for_which_there_is_room():
+    """As job 1 outlives its 2 s, job 2 is moved from 2 to 5, and job 3, behind it, from 3 to 6."""
+    jobs = (
+        traced(1, 0, 1, 6, requested_time=2),
+        traced(2, 0, 2, 1),
+        traced(3, 0, 1, 3),
+        traced(4, 4, 1, 2),
+    )
+    at_4 = [reason for now, reason in heard(make_system(2), conservative(), *jobs) if now == 4]
+    assert at_4 == [
+        Reason(2, "no_room", None, 5, "at first promised for 2 s"),
+        Reason(3, "reserved_for", 2, 6, "at first promised for 3 s"),
+        Reason(4, "reserved_for", 2, 6),
+    ]
+
+
+def test_of_two_jobs_in_the_way_the_first_to_come_is_named():
+    """Job 3 is reserved for 8, when 2 ends, and job 4 for 3, when 1 does. Both are in 5's way."""
+    jobs = (
+        traced(1, 0, 2, 3),
+        traced(2, 0, 1, 8),
+        traced(3, 0, 4, 1),
+        traced(4, 0, 3, 3),
+        traced(5, 1, 1, 10),
+    )
+    at_1 = [reason for now, reason in heard(make_system(4), conservative(), *jobs) if now == 1]
+    assert at_1[-1] == Reason(5, "reserved_for", 3, 9)
