@@ -15,11 +15,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all test-slurm lint bench mutation docs # OF= packages or files, and OPTIONS= such as --sample 100 or --again; all without them.
-mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
-	$(BIN)/python -m benchmarks.mutation $(OF) $(OPTIONS)
-
-debs2024 mod2017 cp2021 predictors schema clean $(QUICKSTART)
+.PHONY: quickstart test test-all test-slurm lint bench mutation docs debs2024 mod2017 cp2021 predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -62,6 +58,10 @@ lint: $(VENV)/installed-dev ## Style and types
 bench: $(VENV)/installed-dev ## Measure speed and memory, as ratios; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.whole_process
 	$(BIN)/python -m benchmarks.core
+
+# OF= packages or files, and OPTIONS= such as --sample 100 or --again; all without them.
+mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutation/README.md
+	$(BIN)/python -m benchmarks.mutation $(OF) $(OPTIONS)
 
 debs2024 mod2017 cp2021: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml
