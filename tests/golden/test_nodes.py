@@ -154,7 +154,7 @@ def test_an_exclusive_job_that_waits_for_a_node_in_part_free(dispatcher):
         job("A", submit_time=0, units=1, run_time=4),
         job("C", submit_time=0, units=1, run_time=6),
         job("F", submit_time=0, units=1, run_time=9, unit_request=(2,)),
-        job("B", submit_time=1, units=1, run_time=1, exclusive=True),
+        job("B", submit_time=1, units=1, run_time=1, unit_request=(2,), exclusive=True),
         job("D", submit_time=4, units=1, run_time=3),
     )
     check(
@@ -162,7 +162,7 @@ def test_an_exclusive_job_that_waits_for_a_node_in_part_free(dispatcher):
         replay(system, dispatcher, jobs),
         """
         node-0 AAAA..BDDD
-        node-0 CCCCCC....
+        node-0 CCCCCCB...
         node-1 FFFFFFFFF.
         node-1 FFFFFFFFF.
         """,
