@@ -7,7 +7,7 @@ from the source, so that a new one is noticed.
 import ast
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,6 +102,16 @@ HAND = (
     ),
 )
 """Jobs that may only use some nodes, one unit a node, or were rejected."""
+
+
+def swf_lines(jobs: Sequence[tuple[Any, ...]]) -> str:
+    """Return a trace of jobs as `JOBS` has them."""
+    lines = [
+        f"{k} {submit} -1 {time} {n} -1 -1 {n} {limit} -1 1 {user} 1 1 {queue} 1 {rest}"
+        for k, submit, time, n, limit, user, queue, rest in jobs
+    ]
+    return "; Version: 2.2\n" + "\n".join(lines) + "\n"
+
 
 Tamper = Callable[[Path], None]
 
@@ -238,9 +248,9 @@ CASES = [
     Case("hand", job(4, nodes=[3]), "job 4: node: expected one of thin, found fat-0"),
     Case("hand", job(9, nodes=[2]), "job 9: node: expected one that it may use, found thin-2"),
     Case("hand", job(1, nodes=[0, 1], node_units=[1, 2]), "units: expected 1 on each, found 2"),
-    # Dependencies: job 9 waits for job 5, which ends at 101 at the soonest, and thinks for 20 s.
+    # Dependencies: job 9 waits for job 5, which ends at 401, and thinks for 20 s.
     Case("site", job(5, job_id=50), "job 9: expected job 5 to have left, found it had not"),
-    Case("site", job(9, start_time=110, end_time=120), "20 s after job 5 left, found 110"),
+    Case("site", job(9, start_time=410, end_time=420), "20 s after job 5 left, found 410"),
     # Partitions
     Case("site", job(3, rejected_by="no_partition"), "expected over_partition_time, found no_part"),
     Case("site", job(1, nodes=[3], node_units=[2]), "partition short: expected a node of thin"),
@@ -249,6 +259,7 @@ CASES = [
     Case("site", text("capacity: 80", "capacity: 30"), "to be drawn where jobs start, found"),
     Case("site", text("capacity: 90", "capacity: 91"), "from a second on, drawn and offered"),
     Case("site", rows("pools.parquet", lambda r: r.pop()), "rows: expected"),
+    Case("site", text("name: power", "name: heat"), "pools: expected [['heat'], ['heat']]"),
     Case("site", figures("pools", "power", energy=1), "pools.power.energy: expected"),
     Case("site", low_power, "expected it to draw at most 10, found 20"),
     # Outages
@@ -278,6 +289,7 @@ CASES = [
     Case(
         "plain", figures("jobs", submitted=9), "jobs submitted in the trace: expected 10, found 9"
     ),
+    Case("plain", without("summary.json", "jobs", "clipped"), "jobs.clipped: it is there"),
     Case("plain", figures("jobs", skipped={"x": 1}), "skipped for x: expected 0, found 1"),
     # The rounds
     Case("plain", figures("rounds", count=1), "rounds: expected"),
@@ -354,6 +366,7 @@ CASES = [
     Case("plain", figures("classes", 1, run_time_from=1), "classes[1].run_time_from"),
     Case("plain", figures("classes", 1, run_time_to=1), "classes[1].run_time_to"),
     Case("plain", figures("classes", 0, jobs=1), "classes[0].jobs"),
+    Case("plain", without("summary.json", "classes", 0, "jobs"), "classes[0]: expected"),
     Case("hand", figures("metrics", loss_of_capacity=0.9), "metrics.loss_of_capacity: expected"),
     # A trace that was planned at once
     Case("offline", without("summary.json", "offline"), "offline: figures are there"),
@@ -367,6 +380,7 @@ CASES = [
     Case("plain", manifest(trace_files=[]), "number of trace files: expected 0, found 1"),
     Case("plain", manifest(trace_files=[]), "SHA-256 of"),
     Case("plain", manifest("trace_files", 0, bytes=1), "bytes of"),
+    Case("plain", manifest("trace_files", 0, changed=True), "changed while the run went on"),
     Case("plain", manifest(scenario="x"), "scenario: expected plain, found x"),
     Case("plain", manifest(seed=9), "seed: expected 0, found 9"),
     Case("plain", manifest(trace_comments=["x"]), "trace_comments: expected"),
@@ -408,11 +422,7 @@ def _honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, scenario in SCENARIOS.items():
         folder = tmp_path_factory.mktemp(name)
         (folder / "failures.csv").write_text(FAILURES)
-        lines = [
-            f"{k} {submit} -1 {time} {n} -1 -1 {n} {limit} -1 1 {user} 1 1 {queue} 1 {rest}"
-            for k, submit, time, n, limit, user, queue, rest in JOBS
-        ]
-        (folder / "jobs.swf").write_text("; Version: 2.2\n" + "\n".join(lines) + "\n")
+        (folder / "jobs.swf").write_text(swf_lines(JOBS))
         (folder / "scenario.yaml").write_text(scenario)
         made[name] = run(load_scenario(folder / "scenario.yaml"), folder / "run").directory.path
     made["hand"] = write_run(tmp_path_factory.mktemp("hand") / "run", HAND).path

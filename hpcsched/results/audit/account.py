@@ -39,6 +39,7 @@ def check_account(
     check.expect("jobs submitted in the trace", account.submitted, jobs.get("submitted"))
     for what in ("skipped", "clipped", "changed"):
         expected, found = dict(getattr(account, what)), jobs.get(what, {})
+        check.expect(f"jobs.{what}: it is there", True, what in jobs)
         for reason in sorted({*expected, *found}):
             check.expect(f"{what} for {reason}", expected.get(reason, 0), found.get(reason, 0))
     return check

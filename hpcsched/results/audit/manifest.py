@@ -48,6 +48,8 @@ def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
         check.expect(f"SHA-256 of {path}", of_run and of_run.sha256, sha256(path))
         if of_run is not None and of_run.sha256 == sha256(path):
             check.expect(f"bytes of {path}", path.stat().st_size, of_run.bytes)
+    for file in manifest.trace_files:
+        check.expect(f"{file.path} changed while the run went on", False, file.changed)
     return check
 
 
@@ -65,7 +67,8 @@ def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str
     check.expect("plugins", sorted(declared.distributions), sorted(manifest.plugins))
     _check_versions(check, run)
     because = manifest.not_reproducible_because
-    check.expect("not_reproducible_because", list(declared.not_reproducible), because)
+    if not any(file.changed for file in manifest.trace_files):
+        check.expect("not_reproducible_because", list(declared.not_reproducible), because)
     check.expect("reproducible", not because, manifest.reproducible)
     check.expect("a platform", True, bool(manifest.platform))
     check.expect(

@@ -13,6 +13,8 @@ from hpcsched.results.files import POOLS
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import System
 
+_LEVELS = ("drawn", "offered")
+
 Level = tuple[int, tuple[int, ...], tuple[int, ...]]
 """From a second on, what is drawn from each pool, and what each offers."""
 
@@ -29,6 +31,11 @@ def check_recorded_pools(
     check = Check("what is drawn from pools and what they offer, worked out again, agrees")
     names = [pool.name for pool in system.pools]
     table = ParquetTable(run.path / POOLS).read("time", "drawn", "offered")
+    named = [[field.name for field in table.schema.field(what).type] for what in _LEVELS]
+    check.expect("pools", [names, names], named)
+    if named != [names, names]:
+        yield check
+        return
     rows = zip(*(table[name].to_pylist() for name in ("time", "drawn", "offered")), strict=True)
     found: list[Level] = [
         (time, tuple(drawn[name] for name in names), tuple(offered[name] for name in names))

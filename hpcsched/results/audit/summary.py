@@ -144,5 +144,8 @@ def _check_classes(
         most = None if k == count - 1 else bounds[0] - 1 if k == 0 else bounds[k]
         check.expect(f"classes[{k}].run_time_from", least, found.get("run_time_from"))
         check.expect(f"classes[{k}].run_time_to", most, found.get("run_time_to"))
-        for name, expected in figures.of_class(least, most, tau).items():
+        again = figures.of_class(least, most, tau)
+        keys = {"class", "run_time_from", "run_time_to", *again}
+        check.expect(f"classes[{k}]", sorted(keys), sorted(found))
+        for name, expected in again.items():
             compare(check, f"classes[{k}].{name}", expected, found.get(name))
