@@ -1,7 +1,9 @@
 """Each column and key of a run is changed in turn, and `verify` notices.
 
 By accident, the hashes in the manifest stay as they were. Someone careful makes them right: what is
-noticed then follows from something else, and `UNNOTICED` names the rest.
+noticed then follows from something else, and `UNNOTICED` names the rest. Of 509 changes to the run
+here 49 write out or leave out a default of the scenario; of the other 460, 22 go unnoticed without a
+replay. Another dispatcher is noticed here only because it has other parameters: see `test_replay.py`.
 """
 
 import json
@@ -35,16 +37,12 @@ UNNOTICED = {
     "reasons.parquet: time": "as above",
     "reasons.parquet: detail": "as above",
     "scenario.yaml: predictor.name: *": "as for predictions",
-    "scenario.yaml: correction.*": "as for predictions",
-    "scenario.yaml: dispatcher.*": "nothing but decisions shows who made them",
     "scenario.yaml: partitions.*.max_time: *": "a limit that the same jobs exceed",
     "scenario.yaml: partitions.*.*_per_user: *": "a limit that no job reached",
     "scenario.yaml: partitions.*.priority: *": "what a dispatcher makes of it is its own",
     "scenario.yaml: simulation.kill_at_requested_time: *": "no job reached its requested time",
     "scenario.yaml: simulation.pooling: *": "a faster form with the same results",
-    "scenario.yaml: trace.*": "a choice that this trace does not call for",
     # Names and remarks that nothing follows from.
-    "scenario.yaml: description: *": "a remark",
     "scenario.yaml: system.groups.1.name: *": "nothing but the scenario names this group",
     "scenario.yaml: partitions.*.name: *": "nothing but the scenario names partitions",
     # What only the manifest says.
