@@ -2,8 +2,9 @@
 
 By accident, the hashes in the manifest stay as they were. Someone careful makes them right: what is
 noticed then follows from something else, and `UNNOTICED` names the rest. Of 509 changes to the run
-here 49 write out or leave out a default of the scenario; of the other 460, 22 go unnoticed without a
-replay. Another dispatcher is noticed here only because it has other parameters: see `test_replay.py`.
+here, 49 write out or leave out a default of the scenario; of the other 460, 22 go unnoticed without
+a replay. Another dispatcher is noticed here only because it has other parameters: see
+`test_replay.py`.
 """
 
 import json
