@@ -424,4 +424,7 @@ def ask_live(
     )
     for i, code in Children(jobs).do_all(work):
         results[i] = code
+        if len(results) % 100 == 0:
+            missed = sum(code == SURVIVED_CODE for code in results.values())
+            print(f"{len(results)} of {len(mutants)}, {missed} survived", file=sys.stderr)
     told.write_bytes(pickle.dumps((known, failed, results)))
