@@ -121,6 +121,22 @@ def test_a_node_draws_from_its_first_job_to_its_last():
     assert recorder.start_times == {0: 0, 1: 0, 2: 10}
 
 
+def test_a_late_start_counts_nodes_that_are_on():
+    """Rounds take 3 s. Jobs 0 and 1 are on node 0 from 3, to 5 and to 23, and it draws 10 until 23.
+
+    Job 2 needs a node of its own. Asked for at 6, its start is due at 9, when the cap has fallen to
+    10: it is put off. Once node 0 is off, at 23, it is asked for again, and starts at 26.
+    """
+    jobs = (
+        traced(0, 0, 1, 2, (1,)),
+        traced(1, 0, 1, 20, (1,)),
+        traced(2, 6, 1, 1, (2,)),
+    )
+    pool = power(20, (7, 10), per_node=10)
+    recorder = replay(system(pool), easy(), jobs, latency=Latency(Fraction(3)))
+    assert recorder.start_times == {0: 3, 1: 3, 2: 26}
+
+
 def test_reasons_of_other_jobs_stand_where_a_start_is_put_off():
     """Of 20 W only 10 are left at 2, so job 0 is put off at 3; job 1 waits behind it as before."""
     why = Reasons()
