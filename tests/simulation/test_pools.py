@@ -124,13 +124,13 @@ def test_a_node_draws_from_its_first_job_to_its_last():
 def test_a_late_start_counts_nodes_that_are_on():
     """Rounds take 3 s. Jobs 0 and 1 are on node 0 from 3, to 5 and to 23, and it draws 10 until 23.
 
-    Job 2 needs a node of its own. Asked for at 6, its start is due at 9, when the cap has fallen to
+    Job 2 may only use node 1. Asked for at 6, its start is due at 9, when the cap has fallen to
     10: it is put off. Once node 0 is off, at 23, it is asked for again, and starts at 26.
     """
     jobs = (
         traced(0, 0, 1, 2, (1,)),
         traced(1, 0, 1, 20, (1,)),
-        traced(2, 6, 1, 1, (2,)),
+        traced(2, 6, 1, 1, (1,), allowed_nodes=frozenset({1})),
     )
     pool = power(20, (7, 10), per_node=10)
     recorder = replay(system(pool), easy(), jobs, latency=Latency(Fraction(3)))
