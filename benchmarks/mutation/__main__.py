@@ -1,7 +1,6 @@
 """Mutation testing of the packages whose rules matter most: `make mutation`."""
 
 import argparse
-import json
 import os
 import random
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from benchmarks.mutation import asking, explained
 from benchmarks.mutation.mutants import Mutant, mutants_of
 from benchmarks.mutation.related import PACKAGES, tests_of
+from benchmarks.mutation.results import Results
 
 RESULTS = Path("build/mutation")
 COLUMNS = (asking.KILLED, asking.TIMED_OUT, asking.SURVIVED, asking.NO_TEST)
@@ -51,6 +51,12 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--again", action="store_true", help="try only those that nothing killed last time"
     )
+    parser.add_argument(
+        "--quick", action="store_true", help="without the dear tests; ask all of them with --again"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="try only those of which nothing is known yet"
+    )
     return parser.parse_args()
 
 
@@ -62,33 +68,42 @@ def within(part: str, package: str) -> bool:
 def of_package(
     package: str, parts: list[str], options: argparse.Namespace, root: Path
 ) -> tuple[dict[str, object], list[tuple[Mutant, str]]]:
-    """Try the mutants of a package; return the row of the table, and what nothing explains."""
+    """Try mutants of a package; return the row of the table, and what nothing explains.
+
+    Both tell all that is known of these files: of mutants tried earlier too with `--again` and
+    `--resume`.
+    """
     began = time.monotonic()
-    every = [mutant for file in files_of(parts, root) for mutant in mutants_of(root, file)]
+    files = files_of(parts, root)
+    every = [mutant for file in files for mutant in mutants_of(root, file)]
+    results = Results(RESULTS / (package.replace("/", ".") + ".jsonl"))
+    if not options.again and not options.resume:
+        results.forget(files)
+    known = results.read()
     mutants = every
-    kept = RESULTS / (package.replace("/", ".") + ".json")
     if options.again:
-        missed = {tuple(key) for key in json.loads(kept.read_text())["missed"]}
-        mutants = [mutant for mutant in every if mutant.key in missed]
+        mutants = [mutant for mutant in every if known.get(mutant.key) in MISSED]
     if options.sample is not None and options.sample < len(mutants):
         mutants = random.Random(options.seed).sample(mutants, options.sample)
-    say(f"{package}: {len(mutants)} of {len(every)} mutants")
-    results = []
-    for tests, group in alike(mutants).items():
-        results += asking.ask(group, list(tests), root, options.jobs, say)
-    survived = [mutant for mutant, result in results if result in MISSED]
-    keep(kept, survived)
+    if options.resume:
+        mutants = [mutant for mutant in mutants if mutant.key not in known]
+    asking.say(f"{package}: {len(mutants)} of {len(every)} mutants")
+    for tests, group in alike(mutants, quick=options.quick).items():
+        asking.ask(group, list(tests), root, jobs=options.jobs, tell=results.add)
+    known = results.read()
+    tried = [mutant for mutant in every if mutant.key in known]
+    survived = [mutant for mutant in tried if known[mutant.key] in MISSED]
     entries = explained.read()
     left = [
-        (mutant, result)
-        for mutant, result in results
-        if result in MISSED and not any(entry.holds_for(mutant) for entry in entries)
+        (mutant, known[mutant.key])
+        for mutant in survived
+        if not any(entry.holds_for(mutant) for entry in entries)
     ]
-    if len(mutants) == len(every):
-        for entry in explained.unused(entries, mutants, survived):
-            say(f"explained.toml: explains nothing now: {entry}")
-    counts = Counter(result for _, result in results)
-    row: dict[str, object] = {"package": package, "mutants": len(every), "tried": len(mutants)}
+    if len(tried) == len(every):
+        for entry in explained.unused(entries, every, survived):
+            asking.say(f"explained.toml: explains nothing now: {entry}")
+    counts = Counter(known[mutant.key] for mutant in tried)
+    row: dict[str, object] = {"package": package, "mutants": len(every), "tried": len(tried)}
     row |= {column: counts[column] for column in COLUMNS}
     row |= {
         "explained": len(survived) - len(left),
@@ -98,11 +113,11 @@ def of_package(
     return row, left
 
 
-def alike(mutants: Iterable[Mutant]) -> dict[tuple[str, ...], list[Mutant]]:
+def alike(mutants: Iterable[Mutant], *, quick: bool) -> dict[tuple[str, ...], list[Mutant]]:
     """Return the mutants by their related tests; those of compiled code have tests of their own."""
     groups = defaultdict(list)
     for mutant in mutants:
-        groups[tests_of(mutant.file)].append(mutant)
+        groups[tests_of(mutant.file, quick=quick)].append(mutant)
     return groups
 
 
@@ -117,22 +132,11 @@ def files_of(parts: Iterable[str], root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in found)
 
 
-def keep(path: Path, survived: Iterable[Mutant]) -> None:
-    """Write which mutants nothing killed, for `--again`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"missed": [mutant.key for mutant in survived]}, indent=1))
-
-
 def table(rows: list[dict[str, object]]) -> list[str]:
     """Return the rows as a table in Markdown."""
     head = list(rows[0])
     lines = [head, ["---"] * len(head), *([str(row[name]) for name in head] for row in rows)]
     return ["| " + " | ".join(line) + " |" for line in lines]
-
-
-def say(text: str) -> None:
-    """Tell how it goes, beside the table."""
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -355,9 +355,14 @@ def tried_on_import(mutant: Mutant, known: Known, root: Path) -> int:
 
 
 def ask(
-    mutants: list[Mutant], tests: list[str], root: Path, jobs: int, say: Callable[[str], None]
-) -> list[tuple[Mutant, str]]:
-    """Return each mutant's result.
+    mutants: list[Mutant],
+    tests: list[str],
+    root: Path,
+    *,
+    jobs: int,
+    tell: Callable[[Mutant, str], None],
+) -> None:
+    """Tell each mutant's result as soon as it is known, from whatever process knows it.
 
     Two generations of children: the first imports the project and collects the tests once, the
     second tries mutants. This process imports none of the project, so that mutants which take
@@ -371,31 +376,29 @@ def ask(
             return collect(
                 tests,
                 compiled,
-                lambda session: ask_live(session, mutants, root, jobs, told),
+                lambda session: ask_live(session, mutants, root, jobs=jobs, told=told, tell=tell),
             )
 
         [(_, code)] = Children(1, math.inf, quiet=False).do_all([("live", live)])
         if code or not told.exists():
             raise RuntimeError(f"the tests could not be collected (exit code {code}): {tests}")
-        known, failed, codes_by_number = pickle.loads(told.read_bytes())
+        known, failed, rest = pickle.loads(told.read_bytes())
     say(f"{len(known.seconds)} tests, {sum(known.seconds.values()):.0f} seconds of a processor")
     for test in failed:
         say(f"left out, as it fails without a mutant here: {test}")
-    rest = [i for i, c in codes_by_number.items() if c == NOT_LIVE_CODE]
     work = ((i, lambda i=i: tried_on_import(mutants[i], known, root)) for i in rest)
-    codes_by_number |= dict(Children(jobs).do_all(work))
-    return [
-        (mutant, NO_TEST if codes_by_number[i] is None else result_of(codes_by_number[i]))
-        for i, mutant in enumerate(mutants)
-    ]
+    for i, code in Children(jobs).do_all(work):
+        tell(mutants[i], result_of(code))
 
 
 def ask_live(
     session: pytest.Session,
     mutants: list[Mutant],
     root: Path,
+    *,
     jobs: int,
     told: Path,
+    tell: Callable[[Mutant, str], None],
 ) -> None:
     """Learn about the tests in a child, then try in others the mutants that can be put in live."""
     if session.testsfailed:
@@ -407,24 +410,32 @@ def ask_live(
         if code:
             raise RuntimeError(f"the tests could not be run without a mutant (exit code {code})")
     known, failed = pickle.loads(told.read_bytes())
-    results: dict[int, int | None] = {}
     functions = functions_of(files, root)
     if not all(file.startswith("hpcsched/metrics/") for file in files):
         importlib.import_module("hpcsched.dispatching.heuristic.plan_kernels")  # takes a second
     gc.freeze()  # children share what they do not change
+    at_once: list[int] = []
+    rest: list[object] = []
     for i, mutant in enumerate(mutants):
         if not known.tests_for(mutant):
-            results[i] = None
-        elif not mutant.on_call:
-            results[i] = NOT_LIVE_CODE
+            tell(mutant, NO_TEST)
+        else:
+            (at_once if mutant.on_call else rest).append(i)
     work = (
-        (i, lambda m=mutant: tried_live(m, session, known, root, functions))
-        for i, mutant in enumerate(mutants)
-        if i not in results
+        (i, lambda i=i: tried_live(mutants[i], session, known, root, functions)) for i in at_once
     )
+    done = missed = 0
     for i, code in Children(jobs).do_all(work):
-        results[i] = code
-        if len(results) % 100 == 0:
-            missed = sum(code == SURVIVED_CODE for code in results.values())
-            print(f"{len(results)} of {len(mutants)}, {missed} survived", file=sys.stderr)
-    told.write_bytes(pickle.dumps((known, failed, results)))
+        if code == NOT_LIVE_CODE:
+            rest.append(i)
+            continue
+        tell(mutants[i], result_of(code))
+        done, missed = done + 1, missed + (code == SURVIVED_CODE)
+        if done % 100 == 0:
+            say(f"{done} of {len(at_once)}, {missed} survived")
+    told.write_bytes(pickle.dumps((known, failed, rest)))
+
+
+def say(text: str) -> None:
+    """Tell how it goes, beside the table."""
+    print(text, file=sys.stderr, flush=True)

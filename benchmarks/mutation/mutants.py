@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +26,11 @@ OPERATORS = [
 
 # No behaviour rests on these: what a type checker reads, and what only tells types apart.
 FOR_TYPES = {"cast", "TypeVar", "NewType", "isinstance", "len"}
-# zip(strict=True) says that lengths are the same wherever the code is right.
-NO_RULE = {"strict"}
+# zip(strict=True) says that lengths are the same wherever the code is right; a description is read
+# by people.
+NO_RULE = {"strict", "description"}
+
+Key = tuple[str, str, str, str, int]
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,9 @@ class Mutant:
     """One change to one file.
 
     `was` and `now` are the lines that differ, without indentation. With the file and the function
-    they name the mutant when lines elsewhere change. `lines` is where a test must come by to
-    notice it. `on_call` tells whether the change lies in the body of a function; anything else
-    takes effect as the module is imported.
+    they name the mutant when lines elsewhere change; `nth` tells those apart that differ in nothing
+    else. `lines` is where a test must come by to notice it. `on_call` tells whether the change lies
+    in the body of a function; anything else takes effect as the module is imported.
     """
 
     file: str
@@ -49,11 +53,12 @@ class Mutant:
     on_call: bool
     operator: str
     source: str
+    nth: int
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> Key:
         """What names the mutant, whatever else changes in its file."""
-        return self.file, self.function, self.was, self.now
+        return self.file, self.function, self.was, self.now, self.nth
 
 
 # Node, changed node, operator, function, first line of the function, lines.
@@ -143,6 +148,7 @@ def mutants_of(root: Path, file: str) -> Iterator[Mutant]:
     spans = wrapper.resolve(ByteSpanPositionProvider)
     code = source.encode()
     seen = {None, meaning(source)}
+    alike: Counter[tuple[str, str, str]] = Counter()
     for node, changed, operator, function, first, lines in changes.found:
         mutated = replaced(wrapper.module, node, changed, code, spans[node])
         meant = meaning(mutated)
@@ -150,7 +156,11 @@ def mutants_of(root: Path, file: str) -> Iterator[Mutant]:
             continue
         seen.add(meant)
         line, was, now = difference(source, mutated)
-        yield Mutant(file, function, was, now, line, lines, first, bool(first), operator, mutated)
+        nth = alike[function, was, now]
+        alike[function, was, now] += 1
+        yield Mutant(
+            file, function, was, now, line, lines, first, bool(first), operator, mutated, nth
+        )
 
 
 def meaning(source: str) -> str | None:
@@ -178,9 +188,11 @@ def replaced(
         node = node.with_changes(lpar=(), rpar=())
         if getattr(changed, "lpar", ()) is around:
             changed = changed.with_changes(lpar=(), rpar=())
-    end = span.start + span.length
-    if code[span.start : end] == text_of(module, node):
-        return (code[: span.start] + text_of(module, changed) + code[end:]).decode()
+    start, end = span.start, span.start + span.length
+    start += len(code[start:end]) - len(code[start:end].lstrip())
+    if code[start:end].rstrip() == text_of(module, node):
+        end = start + len(code[start:end].rstrip())
+        return (code[:start] + text_of(module, changed) + code[end:]).decode()
     deep = module.deep_replace(node, changed)
     assert isinstance(deep, libcst.Module)
     return deep.code

@@ -16,6 +16,15 @@ RELATED = {
         "tests/properties",
         "tests/golden",
     ),
+    "hpcsched/dispatching/heuristic/expected_wait.py": (
+        "tests/golden/test_queue_orders.py",
+        "tests/golden/test_rules.py",
+        "tests/dispatching/cp/test_dispatcher.py",
+    ),
+    "hpcsched/dispatching/heuristic/multifactor": (
+        "tests/dispatching/heuristic/test_multifactor.py",
+        "tests/golden/test_queue_orders.py",
+    ),
     "hpcsched/dispatching/heuristic/plan_kernels.py": (
         "tests/dispatching/heuristic/test_profiles.py",
         "tests/dispatching/test_plan_kernels.py",
@@ -27,7 +36,14 @@ RELATED = {
     "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),
 }
 
+# Long searches for what is seldom; most mutants are killed without them.
+DEAR = ("tests/properties", "tests/dispatching/heuristic/test_promises.py")
 
-def tests_of(file: str) -> tuple[str, ...]:
-    """Return the tests related to a source file."""
-    return RELATED[max((start for start in RELATED if file.startswith(start)), key=len)]
+
+def tests_of(file: str, *, quick: bool) -> tuple[str, ...]:
+    """Return pytest's arguments for the tests related to a file, without the dear ones if quick."""
+    tests = RELATED[max((start for start in RELATED if file.startswith(start)), key=len)]
+    if not quick:
+        return tests
+    cheap = [test for test in tests if not test.startswith(DEAR)]
+    return *cheap, *(f"--ignore={test}" for test in DEAR)
