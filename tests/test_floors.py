@@ -21,6 +21,7 @@ FLOORS = (
     ("scenario",),
     ("assembly", "report"),
     ("runner",),
+    ("replaying",),
     ("instances", "experiment", "live"),
     ("evaluation",),
     ("testing", "cli"),
@@ -55,7 +56,7 @@ def test_a_module_imports_only_from_below(path: Path) -> None:
 
 
 # Dispatchers are built in storeys of their own; what is not in one of them stands below.
-STOREYS = ("", "heuristic", "planning", "search", "cp", "offline")
+STOREYS = ("", "core", "heuristic", "planning", "search", "cp", "offline")
 
 
 def storey(parts: tuple[str, ...]) -> int:

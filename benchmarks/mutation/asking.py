@@ -412,7 +412,7 @@ def ask_live(
     known, failed = pickle.loads(told.read_bytes())
     functions = functions_of(files, root)
     if not all(file.startswith("hpcsched/metrics/") for file in files):
-        importlib.import_module("hpcsched.dispatching.heuristic.plan_kernels")  # takes a second
+        importlib.import_module("hpcsched.dispatching.core.plan_kernels")  # takes a second
     gc.freeze()  # children share what they do not change
     at_once: list[int] = []
     rest: list[object] = []

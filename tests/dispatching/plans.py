@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator, Room
-from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
 from hpcsched.dispatching.heuristic.node_profile import NodeProfile

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import FirstFit, KeepScarce
 from hpcsched.dispatching.heuristic.node_profile import NodeProfile
 from hpcsched.dispatching.heuristic.releases import available_at, releases_of, units_gained
@@ -315,7 +315,7 @@ def nowhere(folder: Path) -> dict[str, str]:
 
 
 DOUBLING = """\
-from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.core.compiled import compiled
 
 @compiled()
 def _twice(number):
@@ -354,7 +354,7 @@ def test_plans_without_a_place_for_a_cache(tmp_path: Path) -> None:
 def test_plans_where_the_chosen_cache_cannot_be_written(tmp_path: Path) -> None:
     """Where the folder of NUMBA_CACHE_DIR cannot be made, plans are kept elsewhere."""
     (tmp_path / "file").touch()
-    code = "from hpcsched.dispatching.heuristic.plan_kernels import NEVER; print(NEVER)"
+    code = "from hpcsched.dispatching.core.plan_kernels import NEVER; print(NEVER)"
     printed = python(code, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "file" / "folder"))
     assert printed == f"{plan_kernels.NEVER}\n"
 

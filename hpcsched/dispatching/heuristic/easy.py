@@ -30,18 +30,18 @@ class Easy:
         order: QueueOrder | None = None,
         backfill_order: QueueOrder | None = None,
     ) -> None:
-        self._allocator = allocator
-        self._order = ArrivalOrder() if order is None else order
-        self._backfill_order = backfill_order
+        self.allocator = allocator
+        self.order = ArrivalOrder() if order is None else order
+        self.backfill_order = backfill_order
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        workspace = open_workspace(problem, self._allocator)
+        workspace = open_workspace(problem, self.allocator)
         candidates = workspace.fitting(problem.queue)
         reserves = problem.explain or self._always_reserves
         if not candidates and not reserves:
             return NOTHING
-        order = self._order.sort(problem)
+        order = self.order.sort(problem)
         if order is not problem.queue:
             candidates = workspace.fitting(order)
         starts: list[Start] = []
@@ -68,10 +68,10 @@ class Easy:
         self, candidates: Sequence[WaitingJob], problem: DispatchingProblem
     ) -> Sequence[WaitingJob]:
         """Return the jobs behind the head job in the order in which they are tried."""
-        if self._backfill_order is None:
+        if self.backfill_order is None:
             return candidates
         numbers = {job.job_id for job in candidates}
-        return [job for job in self._backfill_order.sort(problem) if job.job_id in numbers]
+        return [job for job in self.backfill_order.sort(problem) if job.job_id in numbers]
 
 
 class _Behind:

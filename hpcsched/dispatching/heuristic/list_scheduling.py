@@ -27,25 +27,25 @@ class ListScheduler:
     def __init__(
         self, order: QueueOrder, option: Option, allocator: Allocator, depth: int | None = None
     ) -> None:
-        self._order = order
-        self._option = option
-        self._allocator = allocator
-        self._depth = depth
+        self.order = order
+        self.option = option
+        self.allocator = allocator
+        self.depth = depth
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        workspace = open_workspace(problem, self._allocator)
+        workspace = open_workspace(problem, self.allocator)
         if not problem.explain and not workspace.fitting(problem.queue):
             return NOTHING
-        order = self._order.sort(problem)
-        if self._option != "backfill":
-            starts = _start_in_order(order, workspace, stop=self._option == "strict")
-            reasons = _reasons(order, starts, self._option, workspace) if problem.explain else ()
+        order = self.order.sort(problem)
+        if self.option != "backfill":
+            starts = _start_in_order(order, workspace, stop=self.option == "strict")
+            reasons = _reasons(order, starts, self.option, workspace) if problem.explain else ()
             return Decision(tuple(starts), reasons=reasons)
         if not problem.explain:
-            return Decision(tuple(_backfill(order, workspace, problem.now, self._depth)))
+            return Decision(tuple(_backfill(order, workspace, problem.now, self.depth)))
         noted = RoundReasons(workspace)
-        starts = _plan_all(order, workspace, self._depth, noted)
+        starts = _plan_all(order, workspace, self.depth, noted)
         return Decision(tuple(starts), reasons=tuple(noted.noted))
 
 

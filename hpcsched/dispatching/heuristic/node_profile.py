@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import KeepScarce
 from hpcsched.dispatching.heuristic.held import Held
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace

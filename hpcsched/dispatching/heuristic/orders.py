@@ -43,12 +43,12 @@ class SlowdownOrder:
 class KeyOrder:
     """Sorts by ascending key."""
 
-    def __init__(self, key: Callable[[WaitingJob], Any]) -> None:
-        self._key = key
+    def __init__(self, key: Callable[[Any], Any]) -> None:
+        self.key = key
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue sorted by the key."""
-        return sorted(problem.queue, key=self._key)
+        return sorted(problem.queue, key=self.key)
 
 
 def shortest_job(job: WaitingJob) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at
 from hpcsched.dispatching.offline.release_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray

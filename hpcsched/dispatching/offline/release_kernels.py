@@ -6,8 +6,8 @@ job that fits no sooner is not planned.
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.compiled import compiled
-from hpcsched.dispatching.heuristic.plan_kernels import NEVER
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.plan_kernels import NEVER
 from hpcsched.dispatching.planning.list_kernels import plan_job_from
 from hpcsched.dispatching.search.segment_kernels import Content, Segments
 from hpcsched.system.system import IntArray

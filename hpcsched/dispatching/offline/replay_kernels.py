@@ -6,7 +6,7 @@ with time: in each round every waiting job is planned anew, and those start that
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.system.system import IntArray
 
 

@@ -7,8 +7,8 @@ exactly, so a change is kept just where it makes the whole plan better.
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.compiled import compiled
-from hpcsched.dispatching.heuristic.plan_kernels import NEVER, take_on
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.plan_kernels import NEVER, take_on
 from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at
 from hpcsched.dispatching.offline.release_kernels import first_from, open_segments, plan_from
 from hpcsched.dispatching.planned_cost import FloatArray

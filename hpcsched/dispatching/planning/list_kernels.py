@@ -6,8 +6,8 @@ them; it is at least 0. `draws`, `[J, P]`, is what jobs draw.
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.compiled import compiled
-from hpcsched.dispatching.heuristic.plan_kernels import (
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.plan_kernels import (
     NEVER,
     earliest,
     preference,

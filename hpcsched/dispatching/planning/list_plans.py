@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planning import list_kernels
 from hpcsched.dispatching.planning.model_data import ModelData

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.search.curve_kernels import Curves, cost_of, least_cost
 from hpcsched.dispatching.search.segment_kernels import (

@@ -7,7 +7,7 @@ of one node, a row of segments in order of time: `start[k]`, and `free[k, 0]` un
 
 from typing import NamedTuple
 
-from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.list_kernels import plan_job_from
 from hpcsched.system.system import IntArray

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.heuristic import plan_kernels
+from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.conservative import Conservative
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace

@@ -16,13 +16,13 @@ def compiled(signature: str | None = None) -> Callable[[_Function], _Function]:
 
     What is compiled is kept beside the module, or else in the user's cache folder, and found there
     by the next process; where neither can be written, each process compiles for itself. Without a
-    signature the function is for other compiled ones, and compiled with them.
+    signature it is compiled for what it is called with. While it runs, other threads run as well.
     """
 
     def compile_function(function: _Function) -> _Function:
         try:
-            return cast(_Function, njit(signature, cache=True)(function))
+            return cast(_Function, njit(signature, cache=True, nogil=True)(function))
         except RuntimeError:  # there is no place for a cache
-            return cast(_Function, njit(signature)(function))
+            return cast(_Function, njit(signature, nogil=True)(function))
 
     return compile_function

@@ -11,7 +11,7 @@ Times are in seconds.
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.compiled import compiled
+from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.system.system import IntArray
 
 NEVER = 1 << 62

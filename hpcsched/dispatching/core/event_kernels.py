@@ -1,0 +1,193 @@
+"""The compiled loop of events: ends, then submissions, then rounds, instant by instant."""
+
+from typing import Any
+
+from numba import types
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    CELL_DEMAND,
+    CELLS_FREE,
+    DONE,
+    END,
+    ENDED_ANY,
+    ENDS,
+    FREE_ROW,
+    MOST_CELLS,
+    NEEDS_CELLS,
+    NEEDS_JOBS,
+    NEEDS_ROWS,
+    NEXT,
+    NEXT_INSTANT,
+    NOW,
+    OUT_END,
+    OUT_JOBS,
+    OUT_LAST_PLACE,
+    OUT_PLACES,
+    OUT_ROUNDS,
+    OUT_SEQUENCE,
+    OUT_START,
+    OUTPUT_FULL,
+    PAUSED,
+    PHASE,
+    QUEUED,
+    ROUND,
+    ROUND_COLUMNS,
+    ROUND_NOW,
+    ROUND_NUMBER,
+    ROUND_QUEUED,
+    ROUND_RUNNING,
+    ROUND_STARTED,
+    ROUND_WAITING,
+    ROUNDS,
+    RUNNING,
+    SEQUENCE,
+    START,
+    STARTED,
+    SUBMISSIONS,
+    UNITS,
+    ZERO_ENDS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.counted_kernels import decide_by_count
+from hpcsched.dispatching.core.job_kernels import end_first, leave_queue, submit
+from hpcsched.dispatching.core.node_kernels import decide_on_nodes
+from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
+from hpcsched.system.system import IntArray
+
+# The C library's clock: compiled code cannot call Python's.
+_clock_gettime: Any = types.ExternalFunction(
+    "clock_gettime", types.int32(types.int32, types.CPointer(types.int64))
+)
+_MONOTONIC = 1
+
+
+@compiled()
+def _seconds(clock: IntArray) -> float:
+    """Return what a clock shows that never goes back; `clock` is room for its answer, `[2]`."""
+    _clock_gettime(_MONOTONIC, clock.ctypes)
+    return clock[0] + 1e-9 * clock[1]
+
+
+@compiled()
+def _end_all(state: State) -> bool:
+    """End all jobs that end now; return whether there was room to write all of them down."""
+    counters, jobs, ends = state.counters, state.jobs, state.ends
+    now = counters[NOW]
+    while counters[RUNNING] and jobs[ends[0], END] == now:
+        row, at, place = ends[0], counters[OUT_JOBS], counters[OUT_PLACES]
+        if at == len(state.out_jobs):
+            return False
+        if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
+            return False
+        if state.counts_slots:
+            place = write_nodes_of_slots(
+                jobs[row, CELL],
+                place,
+                state.first_slot,
+                state.cells,
+                state.out_nodes,
+                state.out_units,
+            )
+        else:
+            place = write_nodes(
+                jobs[row, CELL], place, state.cells, state.out_nodes, state.out_units
+            )
+        state.out_jobs[at, OUT_SEQUENCE] = jobs[row, SEQUENCE]
+        state.out_jobs[at, OUT_START] = jobs[row, START]
+        state.out_jobs[at, OUT_END] = now
+        state.out_jobs[at, OUT_LAST_PLACE] = place
+        counters[OUT_JOBS] = at + 1
+        counters[OUT_PLACES] = place
+        counters[ENDED_ANY] = 1
+        end_first(state)
+    return True
+
+
+@compiled()
+def _write_round(began: float, over: float, queued: int, running: int, state: State) -> None:
+    """Write down a round that was held from `began` to `over`, in seconds of the clock."""
+    counters, k = state.counters, state.counters[OUT_ROUNDS]
+    row = state.out_rounds[k]
+    row[ROUND_NUMBER] = counters[ROUND]
+    row[ROUND_NOW] = counters[NOW]
+    row[ROUND_QUEUED] = queued
+    row[ROUND_RUNNING] = running
+    row[ROUND_STARTED] = counters[STARTED]
+    row[ROUND_WAITING] = counters[QUEUED]
+    amounts = len(state.totals)
+    for r in range(amounts):
+        row[ROUND_COLUMNS + r] = state.waiting_amounts[r]
+        row[ROUND_COLUMNS + amounts + r] = state.free_amounts[r]
+    state.out_decision_times[k] = over - began
+    counters[OUT_ROUNDS] += 1
+
+
+@compiled()
+def advance(state: State, seconds: float) -> int:
+    """Replay until something is needed, all is over, or about so many seconds have passed.
+
+    Return which of these it is (see `codes`). What is written begins where the counters say; the
+    loop goes on where it was left.
+    """
+    counters, jobs = state.counters, state.jobs
+    until = _seconds(state.clock) + seconds
+    submitted = len(state.batch_number)
+    while True:
+        if counters[PHASE] == NEXT_INSTANT:
+            if counters[NEXT] == submitted:
+                if not state.batch_last:
+                    return NEEDS_JOBS
+                if counters[RUNNING] == 0:
+                    return DONE
+                counters[NOW] = jobs[state.ends[0], END]
+            else:
+                now = state.batch_submit_time[counters[NEXT]]
+                if counters[RUNNING]:
+                    now = min(now, jobs[state.ends[0], END])
+                counters[NOW] = now
+            counters[PHASE] = ENDS
+        if counters[PHASE] == ENDS:
+            if not _end_all(state):
+                return OUTPUT_FULL
+            counters[PHASE] = SUBMISSIONS
+        if counters[PHASE] == SUBMISSIONS:
+            now = counters[NOW]
+            while counters[NEXT] < submitted and state.batch_submit_time[counters[NEXT]] == now:
+                if counters[FREE_ROW] == -1:
+                    return NEEDS_ROWS
+                submit(counters[NEXT], state)
+                counters[NEXT] += 1
+            if counters[NEXT] == submitted and not state.batch_last:
+                return NEEDS_JOBS
+            counters[PHASE] = ROUNDS
+        if counters[PHASE] == ROUNDS:
+            if counters[QUEUED]:
+                if counters[OUT_ROUNDS] == len(state.out_rounds):
+                    return OUTPUT_FULL
+                needed = min(counters[CELL_DEMAND], counters[MOST_CELLS] - len(state.cells))
+                if needed > 0 and counters[CELLS_FREE] < counters[CELL_DEMAND]:
+                    return NEEDS_CELLS
+                counters[ROUND] += 1
+                counters[STARTED] = 0
+                queued, running = counters[QUEUED], counters[RUNNING]
+                began = _seconds(state.clock)
+                if state.counts_slots:
+                    decide_by_count(counters[NOW], state)
+                else:
+                    decide_on_nodes(counters[NOW], state)
+                if counters[STARTED]:
+                    leave_queue(state)
+                over = _seconds(state.clock)
+                _write_round(began, over, queued, running, state)
+                counters[ENDED_ANY] = 0
+                counters[PHASE] = ZERO_ENDS
+                if over > until:
+                    return PAUSED
+            else:
+                counters[PHASE] = NEXT_INSTANT
+        if counters[PHASE] == ZERO_ENDS:
+            if not _end_all(state):
+                return OUTPUT_FULL
+            counters[PHASE] = ROUNDS if counters[ENDED_ANY] else NEXT_INSTANT

@@ -1,0 +1,299 @@
+"""Compiled transitions of jobs: into the queue, from it to the running ones, and out again."""
+
+import numpy as np
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    CELL_DEMAND,
+    DOUBLING,
+    END,
+    FREE_ROW,
+    NUMBER,
+    ONE_SECOND,
+    PLANNED_END,
+    PREDICTED,
+    QUEUED,
+    REQUESTED,
+    RUN_TIME,
+    RUNNING,
+    SEQUENCE,
+    SHAPE,
+    SHOWN_END,
+    START,
+    STARTED,
+    SUBMIT_TIME,
+    SUBMITTED,
+    UNITS,
+    WAITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.room_kernels import add_waiting, change_node, remove_waiting
+from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def _goes_before(one: int, other: int, keys: IntArray, jobs: IntArray) -> bool:
+    """Say whether a job is considered before another."""
+    for k in range(keys.shape[1]):
+        if keys[one, k] != keys[other, k]:
+            return bool(keys[one, k] < keys[other, k])
+    return bool(jobs[one, SEQUENCE] < jobs[other, SEQUENCE])
+
+
+@compiled()
+def _insert_into_queue(
+    row: int, queue: IntArray, count: int, keys: IntArray, jobs: IntArray
+) -> None:
+    """Insert a row into a queue of `count` rows, where its keys say."""
+    left, right = 0, count
+    if keys.shape[1] == 0:  # in order of arrival
+        left = count
+    while left < right:
+        middle = (left + right) // 2
+        if _goes_before(queue[middle], row, keys, jobs):
+            left = middle + 1
+        else:
+            right = middle
+    for k in range(count, left, -1):
+        queue[k] = queue[k - 1]
+    queue[left] = row
+
+
+@compiled()
+def submit(k: int, state: State) -> None:
+    """Put job `k` of a batch into the queue."""
+    counters, jobs = state.counters, state.jobs
+    row = counters[FREE_ROW]
+    counters[FREE_ROW] = jobs[row, 0]
+    units, shape = state.batch_units[k], state.batch_shape[k]
+    jobs[row, NUMBER] = state.batch_number[k]
+    jobs[row, SEQUENCE] = counters[SUBMITTED]
+    jobs[row, SUBMIT_TIME] = state.batch_submit_time[k]
+    jobs[row, RUN_TIME] = state.batch_run_time[k]
+    jobs[row, PREDICTED] = state.batch_predicted[k]
+    jobs[row, REQUESTED] = state.batch_requested[k]
+    jobs[row, UNITS] = units
+    jobs[row, SHAPE] = shape
+    jobs[row, WAITS] = 1
+    for i in range(state.batch_keys.shape[1]):
+        state.keys[row, i] = state.batch_keys[k, i]
+    count = counters[QUEUED]
+    _insert_into_queue(row, state.queue, count, state.keys, jobs)
+    if state.own_backfill_order:
+        for i in range(state.batch_behind_keys.shape[1]):
+            state.behind_keys[row, i] = state.batch_behind_keys[k, i]
+        _insert_into_queue(row, state.behind, count, state.behind_keys, jobs)
+    counters[SUBMITTED] += 1
+    counters[QUEUED] += 1
+    counters[CELL_DEMAND] += min(units, state.available.shape[1])
+    for r in range(len(state.waiting_amounts)):
+        state.waiting_amounts[r] += units * state.asked[shape, r]
+    if not state.counts_slots:
+        add_waiting(shape, state)
+
+
+@compiled()
+def _push(row: int, count: int, ends: IntArray, jobs: IntArray) -> None:
+    """Put a row on a heap of `count` rows, the earliest end on top, then the lowest number."""
+    at = count
+    ends[at] = row
+    while at:
+        above = (at - 1) // 2
+        if not _ends_before(ends[at], ends[above], jobs):
+            return
+        ends[at], ends[above] = ends[above], ends[at]
+        at = above
+
+
+@compiled()
+def _ends_before(one: int, other: int, jobs: IntArray) -> bool:
+    if jobs[one, END] != jobs[other, END]:
+        return bool(jobs[one, END] < jobs[other, END])
+    return bool(jobs[one, NUMBER] < jobs[other, NUMBER])
+
+
+@compiled()
+def _pop(count: int, ends: IntArray, jobs: IntArray) -> None:
+    """Take the top off a heap of `count` rows."""
+    ends[0] = ends[count - 1]
+    count -= 1
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            return
+        if child + 1 < count and _ends_before(ends[child + 1], ends[child], jobs):
+            child += 1
+        if not _ends_before(ends[child], ends[at], jobs):
+            return
+        ends[at], ends[child] = ends[child], ends[at]
+        at = child
+
+
+@compiled()
+def _place_among_running(row: int, count: int, running: IntArray, jobs: IntArray) -> int:
+    """Return where a row is, or goes, among running ones by planned end, then number."""
+    end, number = jobs[row, PLANNED_END], jobs[row, NUMBER]
+    left, right = 0, count
+    while left < right:
+        middle = (left + right) // 2
+        other = running[middle]
+        planned = jobs[other, PLANNED_END]
+        if planned < end or (planned == end and jobs[other, NUMBER] < number):
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+@compiled()
+def begin(row: int, cell: int, now: int, state: State) -> None:
+    """Have a queued job run from now on, on the places in a list of cells that are taken already.
+
+    Its row stays in the queue until `leave_queue`.
+    """
+    counters, jobs, running = state.counters, state.jobs, state.running
+    jobs[row, WAITS] = 0
+    jobs[row, START] = now
+    jobs[row, END] = now + jobs[row, RUN_TIME]
+    jobs[row, PLANNED_END] = jobs[row, SHOWN_END] = now + jobs[row, PREDICTED]
+    jobs[row, CELL] = cell
+    count = counters[RUNNING]
+    place = _place_among_running(row, count, running, jobs)
+    for k in range(count, place, -1):
+        running[k] = running[k - 1]
+    running[place] = row
+    _push(row, count, state.ends, jobs)
+    counters[RUNNING] += 1
+    counters[STARTED] += 1
+    units, shape = jobs[row, UNITS], jobs[row, SHAPE]
+    counters[CELL_DEMAND] -= min(units, state.available.shape[1])
+    for r in range(len(state.waiting_amounts)):
+        amount = units * state.asked[shape, r]
+        state.waiting_amounts[r] -= amount
+        state.running_amounts[r] += amount
+    if not state.counts_slots:
+        remove_waiting(shape, state)
+
+
+@compiled()
+def leave_queue(state: State) -> None:
+    """Take out of the queue what has been started."""
+    counters, jobs = state.counters, state.jobs
+    _keep_waiting(state.queue, counters[QUEUED], jobs)
+    if state.own_backfill_order:
+        _keep_waiting(state.behind, counters[QUEUED], jobs)
+    counters[QUEUED] -= counters[STARTED]
+
+
+@compiled()
+def _keep_waiting(queue: IntArray, count: int, jobs: IntArray) -> None:
+    kept = 0
+    for k in range(count):
+        row = queue[k]
+        if jobs[row, WAITS]:
+            queue[kept] = row
+            kept += 1
+
+
+@compiled()
+def take_nodes(row: int, placed: IntArray, state: State) -> int:
+    """Take the room for `placed`, `[N]`, units of a job; return the first of their cells."""
+    shape = state.jobs[row, SHAPE]
+    first, previous = -1, -1
+    for node in range(len(placed)):
+        if placed[node] == 0:
+            continue
+        cell = add_cell(node, placed[node], state.cells, state.counters)
+        if previous == -1:
+            first = cell
+        else:
+            state.cells[previous, 2] = cell
+        previous = cell
+        change_node(node, placed[node], shape, 1, state)
+    return first
+
+
+@compiled()
+def end_first(state: State) -> None:
+    """End the job on top of the heap of ends, and have its room and its row be free."""
+    counters, jobs, running = state.counters, state.jobs, state.running
+    row = state.ends[0]
+    count = counters[RUNNING]
+    _pop(count, state.ends, jobs)
+    place = _place_among_running(row, count, running, jobs)
+    for k in range(place, count - 1):
+        running[k] = running[k + 1]
+    counters[RUNNING] -= 1
+    units, shape = jobs[row, UNITS], jobs[row, SHAPE]
+    for r in range(len(state.running_amounts)):
+        state.running_amounts[r] -= units * state.asked[shape, r]
+    if state.counts_slots:
+        for r in range(len(state.free_amounts)):
+            state.free_amounts[r] += units * state.asked[shape, r]
+        give_slots_back(
+            jobs[row, CELL], state.interval_low, state.interval_high, state.cells, counters
+        )
+    else:
+        cell = jobs[row, CELL]
+        while cell != -1:
+            change_node(state.cells[cell, 0], state.cells[cell, 1], shape, -1, state)
+            cell = state.cells[cell, 2]
+        drop_cells(jobs[row, CELL], state.cells, counters)
+    jobs[row, 0] = counters[FREE_ROW]
+    counters[FREE_ROW] = row
+
+
+@compiled()
+def corrected_end(row: int, now: int, correction: int, jobs: IntArray) -> int:
+    """Return when a job that has outlived its prediction is said to end.
+
+    The rules are those of `hpcsched.prediction.corrections`.
+    """
+    start, requested = jobs[row, START], jobs[row, REQUESTED]
+    if correction == ONE_SECOND:
+        return now + 1
+    elapsed = now - start
+    if correction == DOUBLING:
+        run_time = jobs[row, PREDICTED]
+        while run_time <= elapsed:
+            run_time *= 2
+        if requested > elapsed:
+            run_time = min(run_time, requested)
+        return start + run_time
+    return start + max(requested, elapsed + 1)
+
+
+@compiled()
+def by_shown_end(now: int, correction: int, state: State) -> IntArray:
+    """Return the running rows by the end that rules are shown, which lies after now.
+
+    Those that have outlived their prediction are shown a corrected end.
+    """
+    jobs, running, count = state.jobs, state.running, state.counters[RUNNING]
+    if count == 0 or jobs[running[0], PLANNED_END] > now:
+        return running[:count]
+    ordered = np.empty(count, np.int64)
+    overdue = 0
+    while overdue < count and jobs[running[overdue], PLANNED_END] <= now:
+        row = running[overdue]
+        end = jobs[row, SHOWN_END] = corrected_end(row, now, correction, jobs)
+        place = overdue
+        while place and jobs[ordered[place - 1], SHOWN_END] > end:
+            ordered[place] = ordered[place - 1]
+            place -= 1
+        ordered[place] = row
+        overdue += 1
+    # Both parts are in order; from the back, each is moved to where it belongs.
+    left, right, at = overdue - 1, count - 1, count - 1
+    while right >= overdue:
+        if left >= 0 and jobs[ordered[left], SHOWN_END] > jobs[running[right], SHOWN_END]:
+            ordered[at] = ordered[left]
+            left -= 1
+        else:
+            ordered[at] = running[right]
+            right -= 1
+        at -= 1
+    return ordered

@@ -1,0 +1,219 @@
+"""Compiled plans of jobs that ask for unlike units: what is free on each node from now on.
+
+The segments of a plan are those of `hpcsched.dispatching.core.plan_kernels`.
+"""
+
+import numpy as np
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    KEEP_SCARCE,
+    PREDICTED,
+    SHAPE,
+    SHOWN_END,
+    UNITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import Profile, State
+from hpcsched.dispatching.core.placement_kernels import place
+from hpcsched.dispatching.core.plan_kernels import (
+    earliest,
+    find_lowest,
+    fits_until,
+    reserve_one,
+    take_on,
+)
+from hpcsched.dispatching.core.room_kernels import held_on_node
+from hpcsched.dispatching.core.state import FloatArray
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def _make_room(profile: Profile, segments: int) -> None:
+    """Make sure that a profile has room for so many more segments."""
+    used, size = profile.used[0], len(profile.start)
+    if used + segments <= size:
+        return
+    larger = size + max(size, segments)
+    start, after = np.empty(larger, np.int64), np.empty(larger, np.int64)
+    free = np.empty((larger, profile.free.shape[1]), np.int64)
+    for k in range(used):
+        start[k] = profile.start[k]
+        after[k] = profile.after[k]
+        for r in range(free.shape[1]):
+            free[k, r] = profile.free[k, r]
+    profile.start, profile.after, profile.free = start, after, free
+
+
+@compiled()
+def open_profile(now: int, running: IntArray, state: State) -> Profile:
+    """Return what is free on each node from now on if `running` jobs end as they are shown."""
+    types, nodes = state.available.shape
+    jobs, cells = state.jobs, state.cells
+    size = nodes
+    for row in running:
+        cell = jobs[row, CELL]
+        while cell != -1:
+            size += 1
+            cell = cells[cell, 2]
+    # Twice as many as there may be at first, so that most reservations find room.
+    size = 2 * size + 8
+    start, after = np.empty(size, np.int64), np.empty(size, np.int64)
+    free = np.empty((size, types), np.int64)
+    last = np.arange(nodes)
+    for node in range(nodes):
+        start[node] = now
+        after[node] = -1
+        for r in range(types):
+            free[node, r] = state.available[r, node]
+    count = nodes
+    for row in running:
+        end = jobs[row, SHOWN_END]
+        cell = jobs[row, CELL]
+        while cell != -1:
+            node = cells[cell, 0]
+            segment = last[node]
+            if start[segment] != end:
+                start[count] = end
+                after[count] = -1
+                free[count] = free[segment]
+                after[segment] = last[node] = count
+                segment = count
+                count += 1
+            for r in range(types):
+                free[segment, r] += held_on_node(
+                    node,
+                    cells[cell, 1],
+                    r,
+                    jobs[row, SHAPE],
+                    state.asked,
+                    state.exclusive,
+                    state.capacity,
+                )
+            cell = cells[cell, 2]
+    used = np.empty(2, np.int64)
+    used[0], used[1] = count, -1
+    return Profile(start, after, free, used)
+
+
+@compiled()
+def fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool:
+    """Say whether room for a job stays free from now to its predicted end."""
+    shape = state.jobs[row, SHAPE]
+    return bool(
+        fits_until(
+            now + state.jobs[row, PREDICTED],
+            state.jobs[row, UNITS],
+            profile.start,
+            profile.after,
+            profile.free,
+            state.asked[shape],
+            state.on_idle[shape],
+            state.exclusive[shape],
+            state.capacity,
+        )
+    )
+
+
+@compiled()
+def _place_between(
+    row: int,
+    begin: int,
+    end: int,
+    allocator: int | np.int64,
+    pressure: FloatArray,
+    profile: Profile,
+    state: State,
+) -> IntArray:
+    """Place a job on what stays free from `begin` to `end`, and take it.
+
+    Return how many units are on each node, `[N]`.
+    """
+    shape = state.jobs[row, SHAPE]
+    asked, on_idle, exclusive = state.asked[shape], state.on_idle[shape], state.exclusive[shape]
+    lowest = np.empty_like(state.available)
+    find_lowest(begin, end, profile.start, profile.after, profile.free, lowest)
+    fits = on_idle.copy()
+    for node in range(len(fits)):
+        for r in range(len(asked)):
+            if exclusive:
+                if lowest[r, node] != state.capacity[node, r]:
+                    fits[node] = 0
+            elif asked[r]:
+                fits[node] = min(fits[node], lowest[r, node] // asked[r])
+    units = state.jobs[row, UNITS]
+    placed = place(allocator, units, fits, lowest, asked, state.capacity, state.totals, pressure)
+    count = 0
+    for node in range(len(placed)):
+        if placed[node]:
+            count += 1
+    _make_room(profile, 2 * count)
+    amounts = np.empty(len(asked), np.int64)
+    for node in range(len(placed)):
+        if placed[node]:
+            for r in range(len(asked)):
+                amounts[r] = held_on_node(
+                    node, placed[node], r, shape, state.asked, state.exclusive, state.capacity
+                )
+            take_on(
+                node, begin, end, amounts, profile.start, profile.after, profile.free, profile.used
+            )
+    return placed
+
+
+@compiled()
+def start_in_profile(
+    row: int,
+    now: int,
+    profile: Profile,
+    state: State,
+    allocator: int | np.int64,
+    pressure: FloatArray,
+) -> IntArray:
+    """Take the room of a job that starts now; return how many units are on each node, `[N]`."""
+    end = now + state.jobs[row, PREDICTED]
+    return _place_between(row, now, end, allocator, pressure, profile, state)
+
+
+@compiled()
+def reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> int:
+    """Reserve room at the earliest time that it stays free for the predicted run time.
+
+    Return that time. A reservation binds no nodes beyond the round, so it is placed as
+    `KeepScarce` would do without knowing of a round.
+    """
+    jobs = state.jobs
+    shape, units, run_time = jobs[row, SHAPE], jobs[row, UNITS], jobs[row, PREDICTED]
+    asked, on_idle, exclusive = state.asked[shape], state.on_idle[shape], state.exclusive[shape]
+    if units == 1:
+        _make_room(profile, 2 * units)
+        return reserve_one(
+            run_time,
+            profile.start,
+            profile.after,
+            profile.free,
+            profile.used,
+            asked,
+            on_idle,
+            exclusive,
+            state.capacity,
+            state.totals,
+        )
+    start = earliest(
+        now,
+        units,
+        run_time,
+        profile.used[0],
+        profile.start,
+        profile.after,
+        profile.free,
+        asked,
+        on_idle,
+        exclusive,
+        state.capacity,
+    )
+    # A constant would have the function compiled once more for itself.
+    allocator = np.int64(KEEP_SCARCE)
+    pressure = np.ones(len(asked))
+    _place_between(row, start, start + run_time, allocator, pressure, profile, state)
+    return start

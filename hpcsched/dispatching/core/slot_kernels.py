@@ -1,0 +1,168 @@
+"""Compiled handling of places: intervals of free slots, and lists of cells.
+
+Slots are numbered node by node; those that are free lie in ascending intervals that do not touch.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.core.codes import CELLS_FREE, FREE_CELL, FREE_SLOTS, INTERVALS
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def add_cell(first: int, second: int, cells: IntArray, counters: IntArray) -> int:
+    """Return the number of a new cell with these two numbers, that no other follows."""
+    cell = counters[FREE_CELL]
+    counters[FREE_CELL] = cells[cell, 2]
+    counters[CELLS_FREE] -= 1
+    cells[cell, 0] = first
+    cells[cell, 1] = second
+    cells[cell, 2] = -1
+    return cell
+
+
+@compiled()
+def drop_cells(first: int, cells: IntArray, counters: IntArray) -> None:
+    """Have a list of cells be unused."""
+    cell = first
+    while cell != -1:
+        after = cells[cell, 2]
+        cells[cell, 2] = counters[FREE_CELL]
+        counters[FREE_CELL] = cell
+        counters[CELLS_FREE] += 1
+        cell = after
+
+
+@compiled()
+def take_lowest_slots(
+    units: int, low: IntArray, high: IntArray, cells: IntArray, counters: IntArray
+) -> int:
+    """Take the lowest free slots, of which there are enough; return the first of their cells."""
+    missing = units
+    first, previous = -1, -1
+    k = 0
+    while missing > 0:
+        end = min(high[k], low[k] + missing)
+        cell = add_cell(low[k], end, cells, counters)
+        if previous == -1:
+            first = cell
+        else:
+            cells[previous, 2] = cell
+        previous = cell
+        missing -= end - low[k]
+        if end == high[k]:
+            k += 1
+        else:
+            low[k] = end
+    counters[FREE_SLOTS] -= units
+    if k:
+        count = counters[INTERVALS] - k
+        for i in range(count):
+            low[i] = low[i + k]
+            high[i] = high[i + k]
+        counters[INTERVALS] = count
+    return first
+
+
+@compiled()
+def give_slots_back(
+    first: int, low: IntArray, high: IntArray, cells: IntArray, counters: IntArray
+) -> None:
+    """Have the slots of a list of cells be free again."""
+    cell = first
+    count = counters[INTERVALS]
+    while cell != -1:
+        begin, end = cells[cell, 0], cells[cell, 1]
+        counters[FREE_SLOTS] += end - begin
+        left, right = 0, count
+        while left < right:
+            middle = (left + right) // 2
+            if low[middle] < begin:
+                left = middle + 1
+            else:
+                right = middle
+        joins_before = left > 0 and high[left - 1] == begin
+        joins_after = left < count and low[left] == end
+        if joins_before and joins_after:
+            high[left - 1] = high[left]
+            count -= 1
+            for i in range(left, count):
+                low[i] = low[i + 1]
+                high[i] = high[i + 1]
+        elif joins_before:
+            high[left - 1] = end
+        elif joins_after:
+            low[left] = begin
+        else:
+            for i in range(count, left, -1):
+                low[i] = low[i - 1]
+                high[i] = high[i - 1]
+            low[left] = begin
+            high[left] = end
+            count += 1
+        cell = cells[cell, 2]
+    counters[INTERVALS] = count
+    drop_cells(first, cells, counters)
+
+
+@compiled()
+def write_nodes_of_slots(
+    first: int,
+    at: int,
+    first_slot: IntArray,
+    cells: IntArray,
+    nodes: npt.NDArray[np.int32],
+    units: npt.NDArray[np.int32],
+) -> int:
+    """Write the nodes of a list of cells of slots, and the slots on each, from place `at` on.
+
+    Return the place behind the last.
+    """
+    begin_at = at
+    cell = first
+    while cell != -1:
+        slot, end = cells[cell, 0], cells[cell, 1]
+        left, right = 0, len(first_slot) - 1
+        while left < right:
+            middle = (left + right) // 2
+            if first_slot[middle + 1] <= slot:
+                left = middle + 1
+            else:
+                right = middle
+        node = left
+        while slot < end:
+            until = min(end, first_slot[node + 1])
+            if until > slot:
+                if at > begin_at and nodes[at - 1] == node:
+                    units[at - 1] += until - slot
+                else:
+                    nodes[at] = node
+                    units[at] = until - slot
+                    at += 1
+                slot = until
+            node += 1
+        cell = cells[cell, 2]
+    return at
+
+
+@compiled()
+def write_nodes(
+    first: int,
+    at: int,
+    cells: IntArray,
+    nodes: npt.NDArray[np.int32],
+    units: npt.NDArray[np.int32],
+) -> int:
+    """Write the nodes of a list of cells, and the units on each, from place `at` on.
+
+    Return the place behind the last.
+    """
+    cell = first
+    while cell != -1:
+        nodes[at] = cells[cell, 0]
+        units[at] = cells[cell, 1]
+        at += 1
+        cell = cells[cell, 2]
+    return at

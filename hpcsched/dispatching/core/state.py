@@ -1,0 +1,239 @@
+"""The state of a replay, and what it reads and writes, as arrays.
+
+`N` nodes, `R` resource types and `S` shapes: distinct requests of a unit. A *row* is a job in the
+system, a *cell* one stretch of a running job's places, the next of which it names. Where slots are
+counted a cell holds the first slot and the one behind the last; otherwise a node and the units on
+it. All numbers are 64-bit integers, times in seconds.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.dispatching.core import codes
+from hpcsched.system.system import IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Choices(NamedTuple):
+    """What a replay follows; the numbers are those of `codes`.
+
+    `counts_slots`: all units are alike and take the lowest slots, so that only numbers matter.
+    `depth` bounds the reservations of `BACKFILL` (-1: none). `own_backfill_order` says that jobs
+    behind the head job of `EASY` are tried in an order of their own.
+    """
+
+    rule: int
+    depth: int
+    own_backfill_order: bool
+    allocator: int
+    correction: int
+    counts_slots: bool
+
+
+class Batch(NamedTuple):
+    """Jobs in order of submission, `[B]`; `last` says that no other batch follows.
+
+    Jobs are considered by ascending `keys`, `[B, K]`, compared one after the other, and then by
+    their order of submission; `behind_keys` are those of an own backfill order.
+    """
+
+    number: IntArray
+    submit_time: IntArray
+    run_time: IntArray
+    predicted: IntArray
+    requested: IntArray
+    units: IntArray
+    shape: IntArray
+    keys: IntArray
+    behind_keys: IntArray
+    last: bool
+
+
+class Shapes(NamedTuple):
+    """The distinct requests: what a unit asks for `[S, R]`, and its units on an idle node `[S, N]`.
+
+    `exclusive` units go on idle nodes only. `uncountable` ones, those and units that each need a
+    node of their own, cannot be planned for by number. `fits`, `[S, N]`, is how many units fit now
+    and `fitting`, `[S]`, their sum, kept for those shapes in `active` that a queued job has;
+    `shape_waiting` counts these jobs.
+    """
+
+    asked: IntArray
+    on_idle: IntArray
+    exclusive: BoolArray
+    uncountable: BoolArray
+    fits: IntArray
+    fitting: IntArray
+    shape_waiting: IntArray
+    active: IntArray
+
+
+class Tables(NamedTuple):
+    """What is free, who waits and who runs.
+
+    `queue` has the rows that wait, in the order in which they are considered, `behind` the same in
+    the backfill order; `running` those that run, by predicted end; `ends` the same as a heap, by
+    real end. `available` is `[R, N]`. `interval_low` and `interval_high` are the intervals of free
+    slots, and `first_slot`, `[N + 1]`, numbers the slots of each node.
+    """
+
+    counters: IntArray
+    capacity: IntArray
+    totals: IntArray
+    available: IntArray
+    free_amounts: IntArray
+    waiting_amounts: IntArray
+    running_amounts: IntArray
+    jobs: IntArray
+    keys: IntArray
+    behind_keys: IntArray
+    queue: IntArray
+    behind: IntArray
+    running: IntArray
+    ends: IntArray
+    cells: IntArray
+    interval_low: IntArray
+    interval_high: IntArray
+    first_slot: IntArray
+    clock: IntArray
+
+
+class Output(NamedTuple):
+    """What the loop writes: jobs that have left, their places, and rounds with their durations."""
+
+    jobs: IntArray
+    nodes: npt.NDArray[np.int32]
+    units: npt.NDArray[np.int32]
+    rounds: IntArray
+    decision_times: FloatArray
+
+
+def new_output(types: int, jobs: int, places: int, rounds: int) -> Output:
+    """Return empty tables of the given sizes."""
+    return Output(
+        np.empty((jobs, 4), dtype=np.int64),
+        np.empty(places, dtype=np.int32),
+        np.empty(places, dtype=np.int32),
+        np.empty((rounds, codes.ROUND_COLUMNS + 2 * types), dtype=np.int64),
+        np.empty(rounds),
+    )
+
+
+def new_tables(
+    capacity: IntArray, first_slot: IntArray, keys: int, behind_keys: int, cells: int
+) -> Tables:
+    """Return the state of an idle system without jobs.
+
+    `first_slot` numbers slots; it is `[0]` where they are not counted. `keys` and `behind_keys` are
+    how many there are of a job.
+    """
+    types = capacity.shape[1]
+    slots = int(first_slot[-1])
+    totals = capacity.sum(axis=0)
+    counters = np.zeros(codes.COUNTERS, dtype=np.int64)
+    counters[codes.FREE_ROW] = counters[codes.FREE_CELL] = -1
+    counters[codes.FREE_SLOTS] = slots
+    counters[codes.INTERVALS] = 1 if slots else 0
+    low, high = (np.zeros(slots // 2 + 2, dtype=np.int64) for _ in range(2))
+    high[0] = slots
+    none = np.empty(0, dtype=np.int64)
+    tables = Tables(
+        counters=counters,
+        capacity=np.array(capacity),
+        totals=totals,
+        available=np.array(capacity.T, order="C"),
+        free_amounts=totals.copy(),
+        waiting_amounts=np.zeros(types, dtype=np.int64),
+        running_amounts=np.zeros(types, dtype=np.int64),
+        jobs=np.empty((0, codes.JOB_COLUMNS), dtype=np.int64),
+        keys=np.empty((0, keys), dtype=np.int64),
+        behind_keys=np.empty((0, behind_keys), dtype=np.int64),
+        queue=none,
+        behind=none,
+        running=none,
+        ends=none,
+        cells=np.empty((0, 3), dtype=np.int64),
+        interval_low=low,
+        interval_high=high,
+        first_slot=first_slot,
+        clock=np.zeros(2, dtype=np.int64),
+    )
+    return with_cells(with_rows(tables, 256), cells)
+
+
+def with_rows(tables: Tables, rows: int) -> Tables:
+    """Return the state with at least so many rows for jobs, those in use where they were."""
+    before = len(tables.jobs)
+    jobs = _longer(tables.jobs, rows)
+    # Unused rows are a list, too: each names the next in its first column.
+    jobs[before:, 0] = np.arange(before + 1, rows + 1)
+    jobs[-1, 0] = tables.counters[codes.FREE_ROW]
+    tables.counters[codes.FREE_ROW] = before
+    return tables._replace(
+        jobs=jobs,
+        keys=_longer(tables.keys, rows),
+        behind_keys=_longer(tables.behind_keys, rows),
+        queue=_longer(tables.queue, rows),
+        behind=_longer(tables.behind, rows),
+        running=_longer(tables.running, rows),
+        ends=_longer(tables.ends, rows),
+    )
+
+
+def with_cells(tables: Tables, cells: int) -> Tables:
+    """Return the state with at least so many cells for places, those in use where they were."""
+    before = len(tables.cells)
+    longer = _longer(tables.cells, cells)
+    longer[before:, 2] = np.arange(before + 1, cells + 1)
+    longer[-1, 2] = tables.counters[codes.FREE_CELL]
+    tables.counters[codes.FREE_CELL] = before
+    tables.counters[codes.CELLS_FREE] += cells - before
+    return tables._replace(cells=longer)
+
+
+def no_shapes(nodes: int, types: int) -> Shapes:
+    """Return shapes of which there are none yet."""
+    flags, numbers = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
+    on_nodes = np.empty((0, nodes), dtype=np.int64)
+    return Shapes(
+        np.empty((0, types), dtype=np.int64),
+        on_nodes,
+        flags,
+        flags,
+        on_nodes,
+        numbers,
+        numbers,
+        numbers,
+    )
+
+
+def with_shapes(
+    shapes: Shapes,
+    asked: IntArray,
+    on_idle: IntArray,
+    exclusive: BoolArray,
+    uncountable: BoolArray,
+) -> Shapes:
+    """Return the shapes, and new ones behind them."""
+    count = len(shapes.asked) + len(asked)
+    return Shapes(
+        np.concatenate([shapes.asked, asked]),
+        np.concatenate([shapes.on_idle, on_idle]),
+        np.concatenate([shapes.exclusive, exclusive]),
+        np.concatenate([shapes.uncountable, uncountable]),
+        _longer(shapes.fits, count),
+        _longer(shapes.fitting, count),
+        _longer(shapes.shape_waiting, count),
+        _longer(shapes.active, count),
+    )
+
+
+def _longer(array: IntArray, length: int) -> IntArray:
+    """Return an array of at least this length that begins with the given one, then zeros."""
+    longer = np.zeros((max(length, len(array)), *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer

@@ -1,0 +1,1 @@
+"""The compiled core, against the loop of events in Python."""

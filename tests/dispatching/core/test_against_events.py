@@ -1,0 +1,79 @@
+"""The compiled loop and the loop of events in Python start the same jobs on the same nodes."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.prediction.actual import Actual
+from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.workload.job import TracedJob
+from tests.builders import ALLOCATORS, ORDERS, lists, parts
+from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
+
+allocators = st.sampled_from(sorted(ALLOCATORS))
+orders = st.sampled_from(sorted(ORDERS))
+
+
+@st.composite
+def dispatchers(draw: Any) -> Dispatcher:
+    """Draw EASY or a list scheduler, in any order, with any allocator."""
+    if draw(st.booleans()):
+        behind = draw(st.none() | orders)
+        return Easy(
+            ALLOCATORS[draw(allocators)],
+            ORDERS[draw(orders)],
+            None if behind is None else ORDERS[behind],
+        )
+    option = draw(st.sampled_from(["strict", "greedy", "backfill", "backfill"]))
+    depth = draw(st.sampled_from([None, None, 0, 1, 2])) if option == "backfill" else None
+    return lists(draw(orders), option, depth, draw(allocators))
+
+
+settings = st.fixed_dictionaries(
+    {
+        "predictor": st.sampled_from([Actual(), RequestedTime()]),
+        "correction": st.sampled_from([OneSecond(), Doubling(), ToRequestedTime()]),
+        "kill_at_requested_time": st.booleans(),
+    }
+)
+"""What a simulation is told beside system and dispatcher."""
+
+
+def requesting(workload: Uniform | Workload) -> list[TracedJob]:
+    """Return the jobs, each of which requests what is predicted of it."""
+    predicted = workload.predictions
+    return [
+        TracedJob(job._replace(requested_time=predicted[job.job_id]), run_time)
+        for job, run_time in workload.jobs
+    ]
+
+
+@tries(500)
+@given(
+    workload=uniform_workloads(max_jobs=20),
+    dispatcher=dispatchers(),
+    chosen=settings,
+    pooled=st.booleans(),
+)
+def test_equal_units(
+    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], pooled: bool
+) -> None:
+    """Jobs that ask for equal units, counted as slots and looked up on nodes."""
+    request = workload.request if pooled else None
+    simulated = parts(workload.system, dispatcher, uniform_request=request, **chosen)
+    jobs = requesting(workload)
+    assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)
+
+
+@tries(500)
+@given(workload=mixed_workloads(max_jobs=12), dispatcher=dispatchers(), chosen=settings)
+def test_unlike_units(workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any]) -> None:
+    """Jobs that ask for unlike units, some of them exclusive, scattered or bound to nodes."""
+    simulated = parts(workload.system, dispatcher, **chosen)
+    jobs = requesting(workload)
+    assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)

@@ -1,0 +1,72 @@
+"""Tables that are full, batches of any size and a clock that has run out change nothing."""
+
+import random
+
+import pytest
+
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.job import TracedJob
+from tests.builders import alike, easy, lists, parts, traced
+from tests.dispatching.core.replays import event_by_event, in_compiled_code
+
+MIXED = System(
+    (
+        NodeGroup("thin", 40, {"core": 16, "mem": 64}),
+        NodeGroup("fat", 8, {"core": 16, "mem": 512, "gpu": 4}),
+    )
+)
+
+
+def crowd(count: int, requests: list[tuple[int, ...]], most: int) -> list[TracedJob]:
+    """Return jobs that come at once, so that the queue is long and many run at a time."""
+    draw = random.Random(7)
+    return [
+        traced(k, k // 50, draw.randint(1, most), draw.randint(1, 60), draw.choice(requests))
+        for k in range(count)
+    ]
+
+
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+def test_more_jobs_than_rows_and_places(batch: int) -> None:
+    """700 jobs of up to 40 units on 48 nodes: hundreds wait, and places are many."""
+    jobs = crowd(700, [(1, 1, 0), (2, 8, 0), (4, 4, 1)], 12)
+    simulated = parts(MIXED, easy("best_fit"), predictor=RequestedTime())
+    told = in_compiled_code(simulated, jobs, batch)
+    assert told == event_by_event(simulated, jobs)
+    assert max(queued for _, _, queued, *_ in told.rounds) > 256
+
+
+def test_a_clock_that_has_run_out() -> None:
+    """With no time at all the loop is left after each round, and goes on where it was."""
+    jobs = crowd(300, [(1,)], 5)
+    simulated = parts(alike(12, core=4), lists("sjf"), predictor=RequestedTime())
+    assert in_compiled_code(simulated, jobs, 64, seconds=0) == event_by_event(simulated, jobs)
+
+
+def test_no_jobs() -> None:
+    """An empty trace is replayed in an instant, with nothing to tell."""
+    simulated = parts(alike(2, core=4), easy(), predictor=RequestedTime())
+    ((left, held),) = ArrayReplay(simulated).run(())
+    assert len(left.sequence) == len(held.now) == 0
+
+
+def test_rounds_in_which_jobs_end_at_once() -> None:
+    """Jobs of zero run time end in their instant, and each time one more round is held in it.
+
+    One core, three such jobs: a round starts the first, the next the second, the third the last.
+    """
+    jobs = [traced(k, 5, 1, 0, requested_time=1) for k in range(3)]
+    simulated = parts(alike(1, core=1), easy(), predictor=RequestedTime())
+    told = in_compiled_code(simulated, jobs)
+    assert [(number, start, end) for number, start, end, *_ in told.jobs] == [
+        (0, 5, 5),
+        (1, 5, 5),
+        (2, 5, 5),
+    ]
+    assert [(held[0], held[1], held[2], held[4]) for held in told.rounds] == [
+        (1, 5, 3, 1),
+        (2, 5, 2, 1),
+        (3, 5, 1, 1),
+    ]
