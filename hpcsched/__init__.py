@@ -2,9 +2,11 @@
 
 The Python API is small: `load_scenario` reads and validates a YAML file, `run` replays it and
 returns a `RunResult`, and `open_run` returns that of a run directory that is there already. A
-result has the `summary`, and all `jobs` and `rounds` as Arrow tables. The protocols that plugins
-implement, and `hookimpl` with which they register, are importable from here too. Everything is
-loaded on first use, so that importing the package costs nothing.
+result has the `summary`, and all `jobs` and `rounds` as Arrow tables. `replay` replays a scenario
+in memory, without a run directory, over a workload that `read_workload` reads once, so that many
+dispatchers can be compared in one process. The protocols that plugins implement, and `hookimpl`
+with which they register, are importable from here too. Everything is loaded on first use, so that
+importing the package costs nothing.
 """
 
 from importlib import import_module
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from hpcsched.plugin.registry import Plugin as Plugin
     from hpcsched.plugin.spec import hookimpl as hookimpl
     from hpcsched.prediction.predictor import Predictor as Predictor
+    from hpcsched.replaying import Replay as Replay
+    from hpcsched.replaying import Workload as Workload
+    from hpcsched.replaying import read_workload as read_workload
+    from hpcsched.replaying import replay as replay
     from hpcsched.runner import RunResult as RunResult
     from hpcsched.runner import open_run as open_run
     from hpcsched.runner import run as run
@@ -39,13 +45,17 @@ _EXPORTS = {
     "Params": "hpcsched.parameters",
     "Plugin": "hpcsched.plugin.registry",
     "Predictor": "hpcsched.prediction.predictor",
+    "Replay": "hpcsched.replaying",
     "RunResult": "hpcsched.runner",
     "Scenario": "hpcsched.scenario.models",
     "TraceSource": "hpcsched.workload.source",
     "Transform": "hpcsched.workload.transform",
+    "Workload": "hpcsched.replaying",
     "hookimpl": "hpcsched.plugin.spec",
     "load_scenario": "hpcsched.scenario",
     "open_run": "hpcsched.runner",
+    "read_workload": "hpcsched.replaying",
+    "replay": "hpcsched.replaying",
     "run": "hpcsched.runner",
 }
 

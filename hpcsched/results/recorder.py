@@ -26,10 +26,10 @@ class RunRecorder(Observer):
 
     def __init__(self, folder: Path, system: System) -> None:
         self._jobs: RecordFile[JobRecord] = RecordFile(
-            folder / JOBS, jobs_schema(system), _job_columns, repetitive=["state", "rejected_by"]
+            folder / JOBS, jobs_schema(system), job_columns, repetitive=["state", "rejected_by"]
         )
         self._rounds: RecordFile[RoundRecord] = RecordFile(
-            folder / ROUNDS, rounds_schema(system), _round_columns
+            folder / ROUNDS, rounds_schema(system), round_columns
         )
 
     def job_ended(self, record: JobRecord) -> None:
@@ -48,7 +48,7 @@ class RunRecorder(Observer):
             self._rounds.close()
 
 
-def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Array]:
+def job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `jobs_schema`."""
     traced, demands, predicted, states, starts, ends, allocations, *more = transposed(records)
     rejected_by, requeues, lost_times = more
@@ -91,7 +91,7 @@ def _job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arr
     ]
 
 
-def _round_columns(records: Sequence[RoundRecord], schema: pa.Schema) -> list[pa.Array]:
+def round_columns(records: Sequence[RoundRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `rounds_schema`."""
     *counts, waiting, free, latencies, lost, decision_times, fallbacks, solvers = transposed(
         records

@@ -90,6 +90,17 @@ class ParquetTable:
             raise problem("unknown-column", self._path, f"it has no column {column!r}")
 
 
+class ArrowTable:
+    """An Arrow table in memory as a table that metrics are computed over: one batch of all rows."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
+        """Yield the named columns; raises KeyError for an unknown one."""
+        yield tuple(_values(self.table, column) for column in columns)
+
+
 def run_tables(
     folder: Path, capacity: dict[str, int], down: Mapping[str, DownAmounts] = MappingProxyType({})
 ) -> RunTables:

@@ -1,0 +1,243 @@
+"""Replays without files: many of them in one process, over one workload that is read once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from hpcsched.assembly import Assembly, assemble
+from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.metric import RunTables
+from hpcsched.results.column_tables import (
+    job_table,
+    joined_columns,
+    joined_left,
+    joined_rounds,
+    round_table,
+)
+from hpcsched.results.recorder import job_columns, round_columns
+from hpcsched.results.schema import jobs_schema, rounds_schema
+from hpcsched.results.summary import ChosenMetric
+from hpcsched.results.tables import ArrowTable
+from hpcsched.runner import parts_of
+from hpcsched.scenario import Scenario
+from hpcsched.simulation.array_replay import ArrayReplay, obstacles
+from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.columns import NO_JOBS, JobColumns, RequestNumbers, columns_of
+from hpcsched.workload.job import TracedJob
+
+_BOUND_TO = ("system", "trace", "seed", "partitions")
+"""The blocks of a scenario on which it depends which jobs are read."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The jobs of a scenario's trace, in order of submission, for a scenario's system.
+
+    `account` says what became of each record of the trace.
+    """
+
+    jobs: tuple[TracedJob, ...]
+    account: TraceAccount
+    read_for: Mapping[str, object]
+
+    @cached_property
+    def columns(self) -> tuple[JobColumns, ...]:
+        """The jobs as columns, in batches."""
+        return tuple(columns_of(self.jobs, RequestNumbers()))
+
+    @cached_property
+    def obstacles(self) -> tuple[str, ...]:
+        """What about the jobs keeps them from being replayed in compiled code, in words."""
+        found = []
+        numbers = [batch.job_id for batch in self.columns]
+        if numbers and len(np.unique(np.concatenate(numbers))) < len(self.jobs):
+            found.append("job numbers that come twice")
+        asked = sum(job.units * max(job.unit_request, default=0) for job, _ in self.jobs)
+        if asked >= 1 << 62:
+            found.append("amounts that need more than 62 bits in all")
+        return tuple(found)
+
+    def suits(self, scenario: Scenario) -> bool:
+        """Say whether a scenario would read these very jobs."""
+        return self.read_for == _bound_to(scenario)
+
+
+class Figures(Mapping[str, float | None]):
+    """The metrics of a replay by name, each worked out when it is first asked for."""
+
+    def __init__(self, run: RunTables, metrics: Mapping[str, ChosenMetric]) -> None:
+        self._run, self._metrics = run, metrics
+        self._known: dict[str, float | None] = {}
+
+    def __getitem__(self, name: str) -> float | None:
+        if name not in self._known:
+            self._known[name] = self._metrics[name].metric.measure(self._run)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of a replay.
+
+    Attributes
+    ----------
+    jobs, rounds : pyarrow.Table
+        All jobs that ran, in the order in which they left, and all dispatching rounds. The columns
+        are those of `jobs.parquet` and `rounds.parquet`.
+    metrics : Mapping
+        The installed metrics by name, each computed when it is first asked for.
+    objective : float or None
+        The scenario's objective over all jobs; None if no job ran.
+    in_python : tuple of str
+        What needed Python at each event; empty if the whole replay ran in compiled code.
+    """
+
+    jobs: pa.Table
+    rounds: pa.Table
+    metrics: Figures
+    objective: float | None
+    in_python: tuple[str, ...]
+
+    @property
+    def start_times(self) -> dict[int, int]:
+        """The start time of each job that ran, by job number, in seconds."""
+        numbers, starts = self.jobs["job_id"].to_numpy(), self.jobs["start_time"].to_numpy()
+        return dict(zip(numbers.tolist(), starts.tolist(), strict=True))
+
+
+def read_workload(scenario: Scenario) -> Workload:
+    """Return the jobs of a scenario's trace, for replays of it and of scenarios that share it.
+
+    Raises InputError where the trace cannot be read.
+    """
+    source = assemble(scenario).source
+    jobs = tuple(source.jobs())
+    return Workload(jobs, source.account, _bound_to(scenario))
+
+
+def replay(scenario: Scenario, workload: Workload | None = None) -> Replay:
+    """Replay a scenario in memory: no run directory, no observers, and many at a time.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to replay, as `load_scenario` returns it; its `observers` are left out.
+    workload : Workload, optional
+        The jobs of its trace, where they have been read already.
+
+    Returns
+    -------
+    Replay
+        Start times and figures. They are those that `run` comes to.
+
+    Raises
+    ------
+    InputError
+        Where the scenario plans off-line, or the workload is that of another trace or system.
+    HpcschedError
+        As `run` does.
+
+    Notes
+    -----
+    Where a scenario needs no Python at each event, its replay is compiled code that holds no lock
+    of the interpreter, so that several threads replay at the same time. `Replay.in_python` says
+    what needs it otherwise.
+
+    Examples
+    --------
+    >>> import hpcsched
+    >>> path = "scenarios/small-easy.yaml"
+    >>> workload = hpcsched.read_workload(hpcsched.load_scenario(path))
+    >>> orders = {}
+    >>> for order in ("fcfs", "sjf", "saf"):
+    ...     scenario = hpcsched.load_scenario(path, [f"dispatcher={{name: easy, order: {order}}}"])
+    ...     orders[order] = hpcsched.replay(scenario, workload).metrics["mean_wait_time"]
+    >>> min(orders, key=orders.get)
+    'sjf'
+    """
+    if scenario.simulation.mode == "offline":
+        message = "a replay in memory is on-line; use run for a scenario with 'mode: offline'"
+        raise InputError(Finding("not-in-memory", message, key="simulation.mode"))
+    if workload is None:
+        workload = read_workload(scenario)
+    elif not workload.suits(scenario):
+        message = (
+            "the workload was read for a scenario with another system, trace, seed or partitions;"
+            " expected one that read_workload returns for this scenario"
+        )
+        raise InputError(Finding("other-workload", message, key="trace"))
+    assembly = assemble(scenario.model_copy(update={"observers": ()}))
+    parts = parts_of(assembly, ())
+    in_python = (*obstacles(parts), *workload.obstacles)
+    jobs, rounds = (_in_python if in_python else _compiled)(parts, workload)
+    return _result(assembly, jobs, rounds, in_python)
+
+
+def _bound_to(scenario: Scenario) -> dict[str, object]:
+    return {name: getattr(scenario, name) for name in _BOUND_TO}
+
+
+def _result(
+    assembly: Assembly, jobs: pa.Table, rounds: pa.Table, in_python: tuple[str, ...]
+) -> Replay:
+    system = assembly.system
+    capacity = dict(zip(system.resource_types, system.totals, strict=True))
+    run = RunTables(ArrowTable(jobs), ArrowTable(rounds), capacity)
+    figures = Figures(run, assembly.metrics())
+    return Replay(jobs, rounds, figures, assembly.objective.measure(run.jobs), in_python)
+
+
+class _Records(Observer):
+    """Keeps the jobs that ran, and the rounds."""
+
+    def __init__(self) -> None:
+        self.jobs: list[JobRecord] = []
+        self.rounds: list[RoundRecord] = []
+
+    def job_ended(self, record: JobRecord) -> None:
+        """Keep the record, unless the job was rejected."""
+        if record.start_time is not None:
+            self.jobs.append(record)
+
+    def round_ended(self, record: RoundRecord) -> None:
+        """Keep the record."""
+        self.rounds.append(record)
+
+
+def _in_python(parts: Parts, workload: Workload) -> tuple[pa.Table, pa.Table]:
+    """Replay event by event; return the tables of jobs and rounds."""
+    records = _Records()
+    Simulation(parts._replace(observers=[records])).run(iter(workload.jobs))
+    system = parts.system
+    jobs, rounds = jobs_schema(system).empty_table(), rounds_schema(system).empty_table()
+    if records.jobs:
+        jobs = pa.Table.from_arrays(job_columns(records.jobs, jobs.schema), schema=jobs.schema)
+    if records.rounds:
+        columns = round_columns(records.rounds, rounds.schema)
+        rounds = pa.Table.from_arrays(columns, schema=rounds.schema)
+    return jobs, rounds
+
+
+def _compiled(parts: Parts, workload: Workload) -> tuple[pa.Table, pa.Table]:
+    """Replay in compiled code; return the tables of jobs and rounds."""
+    replaying = ArrayReplay(parts)
+    left, held = zip(*replaying.run(workload.columns), strict=True)
+    predicted = np.concatenate(replaying.predicted)
+    columns = joined_columns(workload.columns or (NO_JOBS,))
+    return (
+        job_table(parts.system, columns, predicted, joined_left(left)),
+        round_table(parts.system, joined_rounds(held)),
+    )

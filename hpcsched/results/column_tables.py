@@ -1,0 +1,146 @@
+"""The tables of a run out of columns: what a replay in compiled code has written."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hpcsched.results.schema import STATES, amounts_type, jobs_schema, rounds_schema
+from hpcsched.simulation.array_replay import HeldRounds, LeftJobs
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.columns import DETAILS, JobColumns
+
+
+def job_table(system: System, columns: JobColumns, predicted: IntArray, left: LeftJobs) -> pa.Table:
+    """Return the jobs that have left, with the columns of `jobs.parquet`.
+
+    `columns` has all jobs in order of submission, and `predicted` what was predicted of each; the
+    sequence numbers of `left` count from its first.
+    """
+    rows = left.sequence
+    run_time = left.end_time - left.start_time
+    killed = (run_time < columns.run_time[rows]).astype(np.int8)
+    units, request = columns.units[rows], columns.request[rows]
+    offsets = pa.array(np.concatenate(([0], left.last_place)).astype(np.int32))
+    schema = jobs_schema(system)
+    details = columns.details.take(pa.array(rows))
+    zeros = np.zeros(len(rows), dtype=np.int64)
+    arrays = {
+        "job_id": columns.job_id[rows],
+        "submit_time": columns.submit_time[rows],
+        "start_time": left.start_time,
+        "end_time": left.end_time,
+        "run_time": run_time,
+        "requested_time": columns.requested_time[rows],
+        "predicted_run_time": predicted[rows],
+        "units": units,
+        "unit_request": _requested_amounts(system, columns, request),
+        "demand": _demand(system, columns, units, request, schema.field("demand").type),
+        "state": pa.DictionaryArray.from_arrays(pa.array(killed), list(STATES)),
+        "rejected_by": pa.nulls(len(rows), pa.string()),
+        **{name: details.column(name) for name in DETAILS.names},
+        **_constraints(columns, request, schema),
+        "nodes": pa.ListArray.from_arrays(offsets, pa.array(left.nodes)),
+        "node_units": pa.ListArray.from_arrays(offsets, pa.array(left.node_units)),
+        "requeues": zeros,
+        "lost_time": zeros,
+    }
+    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
+
+
+def round_table(system: System, held: HeldRounds) -> pa.Table:
+    """Return the dispatching rounds, with the columns of `rounds.parquet`."""
+    count = len(held.now)
+    schema = rounds_schema(system)
+    zeros = np.zeros(count, dtype=np.int64)
+    nothing = np.zeros((count, len(system.resource_types)))
+    arrays = {
+        **{
+            name: getattr(held, name)
+            for name in ("round", "now", "queued", "running", "started", "waiting", "decision_time")
+        },
+        "rejected": zeros,
+        "waiting_amounts": _amounts(system, held.waiting_amounts),
+        "free_amounts": _amounts(system, held.free_amounts),
+        "latency": zeros,
+        "lost_amounts": _amounts(system, nothing, pa.float64()),
+        "fallback": pa.array(np.zeros(count, dtype=np.bool_)),
+        "solver": pa.nulls(count, schema.field("solver").type),
+    }
+    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
+
+
+def joined_columns(batches: Sequence[JobColumns]) -> JobColumns:
+    """Return all batches of a trace as one; there is at least one."""
+    details = pa.Table.from_batches([batch.details for batch in batches]).combine_chunks()
+    return JobColumns._make(
+        [
+            *(
+                np.concatenate(parts)
+                for parts in zip(*(batch[:6] for batch in batches), strict=True)
+            ),
+            batches[-1].requests,
+            details.to_batches()[0] if details.num_rows else batches[-1].details,
+        ]
+    )
+
+
+def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
+    """Return the jobs that have left in all parts of a replay; there is at least one part."""
+    before = np.cumsum([0, *(len(part.nodes) for part in parts)])
+    places = [part.last_place + first for part, first in zip(parts, before, strict=False)]
+    joined = LeftJobs._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return joined._replace(last_place=np.concatenate(places))
+
+
+def joined_rounds(parts: Sequence[HeldRounds]) -> HeldRounds:
+    """Return the rounds of all parts of a replay; there is at least one part."""
+    return HeldRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+def _array(values: IntArray | pa.Array) -> pa.Array:
+    return values if isinstance(values, pa.Array) else pa.array(np.ascontiguousarray(values))
+
+
+def _amounts(
+    system: System, amounts: npt.NDArray[np.generic], kind: pa.DataType | None = None
+) -> pa.StructArray:
+    """Return amounts by row and resource type, `[K, R]`, as a column of structs."""
+    return pa.StructArray.from_arrays(
+        [pa.array(np.ascontiguousarray(column)) for column in amounts.T],
+        fields=list(amounts_type(system, kind)),
+    )
+
+
+def _requested_amounts(system: System, columns: JobColumns, request: IntArray) -> pa.StructArray:
+    rows = np.array([job.unit_request for job in columns.requests], dtype=np.int64)
+    return _amounts(system, rows.reshape(-1, len(system.resource_types))[request])
+
+
+def _demand(
+    system: System, columns: JobColumns, units: IntArray, request: IntArray, kind: pa.DataType
+) -> pa.Array:
+    """Return the demand of each job, exact before it becomes a float where it has to."""
+    shares = [system.demand(1, job.unit_request) for job in columns.requests]
+    if pa.types.is_floating(kind):
+        pairs = zip(units.tolist(), request.tolist(), strict=True)
+        return pa.array([float(count * shares[k]) for count, k in pairs], kind)
+    return pa.array(units * np.array(shares, dtype=np.int64)[request])
+
+
+def _constraints(columns: JobColumns, request: IntArray, schema: pa.Schema) -> dict[str, pa.Array]:
+    """Return the columns that say more of a request than its amounts."""
+    jobs = columns.requests
+    of_requests = {
+        "node_groups": [None if j.node_groups is None else sorted(j.node_groups) for j in jobs],
+        "allowed_nodes": [
+            None if j.allowed_nodes is None else sorted(j.allowed_nodes) for j in jobs
+        ],
+        "exclusive": [j.exclusive for j in jobs],
+        "scatter": [j.scatter for j in jobs],
+    }
+    return {
+        name: pa.array(values, schema.field(name).type).take(pa.array(request))
+        for name, values in of_requests.items()
+    }

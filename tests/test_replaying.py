@@ -1,0 +1,89 @@
+"""Replays in memory come to what `hpcsched run` writes, in compiled code or event by event."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import hpcsched
+from hpcsched.errors import InputError
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SMALL = SCENARIOS / "small-easy.yaml"
+JOBS = "trace.jobs=300"
+
+
+def scenario(dispatcher: str, more: Sequence[str] = (), path: Path = SMALL) -> hpcsched.Scenario:
+    """Return a scenario with another dispatcher, of the first jobs of its trace."""
+    return hpcsched.load_scenario(path, [JOBS, f"dispatcher={dispatcher}", *more])
+
+
+@pytest.mark.parametrize(
+    ("dispatcher", "more", "needs"),
+    [
+        ("{name: easy, order: sjf, backfill_order: laf}", [], ()),
+        ("{name: list, order: saf, depth: 3}", [], ()),
+        ("{name: list, order: fcfs, allocator: keep_scarce}", ["simulation.pooling=false"], ()),
+        (
+            "{name: list, option: greedy}",
+            ["predictor=actual", "simulation.kill_at_requested_time=true"],
+            (),
+        ),
+        ("{name: easy}", ["predictor=last-two"], ("the predictor last-two",)),
+        ("{name: relaxed}", [], ("the dispatcher relaxed",)),
+    ],
+)
+def test_as_a_run(dispatcher: str, more: list[str], needs: tuple[str, ...], tmp_path: Path) -> None:
+    """Jobs, rounds (but for what a clock measures), objective and metrics are those of a run."""
+    chosen = scenario(dispatcher, more)
+    run, replay = hpcsched.run(chosen, tmp_path / "run"), hpcsched.replay(chosen)
+    assert replay.in_python == needs
+    assert replay.jobs.equals(run.jobs)
+    clock = ["decision_time"]
+    assert replay.rounds.drop_columns(clock).equals(run.rounds.drop_columns(clock))
+    assert replay.objective == run.summary["objective"]["value"]
+    assert dict(replay.metrics) == run.summary["metrics"]
+    numbers, starts = run.jobs["job_id"].to_pylist(), run.jobs["start_time"].to_pylist()
+    assert replay.start_times == dict(zip(numbers, starts, strict=True))
+
+
+def test_cores_memory_and_gpus(tmp_path: Path) -> None:
+    """Unlike nodes and unlike units: the same tables as a run writes."""
+    path = SCENARIOS / "eurora-day-easy.yaml"
+    chosen = scenario("{name: list, order: sjf}", path=path)
+    run, replay = hpcsched.run(chosen, tmp_path / "run"), hpcsched.replay(chosen)
+    assert replay.in_python == ()
+    assert replay.jobs.equals(run.jobs)
+
+
+def test_threads() -> None:
+    """Replays at the same time, over one workload, are those made one after the other."""
+    workload = hpcsched.read_workload(scenario("easy"))
+    orders = ("fcfs", "sjf", "ljf", "saf", "laf", "spf")
+    chosen = [scenario(f"{{name: list, order: {order}}}") for order in orders]
+    alone = [hpcsched.replay(one, workload).start_times for one in chosen]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda one: hpcsched.replay(one, workload), chosen))
+    assert [replay.start_times for replay in together] == alone
+    assert len({tuple(starts.items()) for starts in alone}) > 1
+
+
+def test_an_account_is_kept() -> None:
+    """A workload says what became of each record."""
+    workload = hpcsched.read_workload(scenario("easy"))
+    assert len(workload.jobs) == workload.account.submitted == 300
+
+
+def test_a_workload_of_another_trace_is_refused() -> None:
+    """Jobs that were read for other records, or for another system, are not replayed."""
+    workload = hpcsched.read_workload(scenario("easy"))
+    with pytest.raises(InputError, match="read for a scenario with another system, trace"):
+        hpcsched.replay(scenario("easy", ["trace.jobs=200"]), workload)
+
+
+def test_planning_off_line_is_refused() -> None:
+    """A whole trace is planned by `run`."""
+    chosen = hpcsched.load_scenario(SCENARIOS / "small-offline.yaml")
+    with pytest.raises(InputError, match="on-line; use run"):
+        hpcsched.replay(chosen)

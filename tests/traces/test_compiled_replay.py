@@ -1,0 +1,56 @@
+"""The compiled loop on real logs: the same jobs and the same rounds as event by event."""
+
+from pathlib import Path
+
+import pytest
+
+import hpcsched
+from tests.real_traces import trace
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+KTH_SP2, CERIT_SC = "KTH-SP2-1996-2.swf.gz", "CERIT-SC-2013.swf.gz"
+
+
+def check(name: str, overrides: list[str], folder: Path) -> None:
+    """Run a scenario, replay it in compiled code, and compare the tables."""
+    scenario = hpcsched.load_scenario(SCENARIOS / f"{name}.yaml", overrides)
+    run, replay = hpcsched.run(scenario, folder), hpcsched.replay(scenario)
+    assert replay.in_python == ()
+    assert replay.jobs.equals(run.jobs)
+    clock = ["decision_time"]
+    assert replay.rounds.drop_columns(clock).equals(run.rounds.drop_columns(clock))
+
+
+@pytest.mark.parametrize(
+    ("log", "name", "jobs"),
+    [
+        (KTH_SP2, "kth-easy", 4000),
+        (KTH_SP2, "kth-list-laf", 1500),
+        (CERIT_SC, "cerit-easy", 1500),
+        (CERIT_SC, "cerit-list", 1500),
+    ],
+)
+def test_the_first_jobs(log: str, name: str, jobs: int, tmp_path: Path) -> None:
+    """One resource type and two, under EASY and with reservations for all."""
+    trace(log)
+    check(name, [f"trace.jobs={jobs}"], tmp_path / "run")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("log", "name", "more"),
+    [
+        (KTH_SP2, "kth-easy", []),
+        (KTH_SP2, "kth-easy", ["simulation.pooling=false"]),
+        (KTH_SP2, "kth-list-fcfs", []),
+        (KTH_SP2, "kth-list-spf", []),
+        (CERIT_SC, "cerit-easy", []),
+        (CERIT_SC, "cerit-easy", ["dispatcher.allocator=keep_scarce"]),
+        (CERIT_SC, "cerit-list", []),
+        (CERIT_SC, "cerit-list", ["predictor=actual"]),
+    ],
+)
+def test_whole_logs(log: str, name: str, more: list[str], tmp_path: Path) -> None:
+    """All jobs of a log."""
+    trace(log)
+    check(name, more, tmp_path / "run")
