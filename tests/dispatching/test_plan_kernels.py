@@ -59,7 +59,9 @@ def check_step(
         start = seconds.earliest(job)
         assert start is not None
         assert earliest(profile, job) == start
-        assert profile.reserve(job) == start
+        found = profile.reserve(job)
+        assert found == start
+        assert type(found) is int  # compiled or not: it gets into reasons, which take no other
         held = (seconds.free - seconds_of(profile, seconds))[start - seconds.now]
         allocation = seconds.allocation_of(job, start, held)
         assert allocation.nodes == seconds.choice(job, start, KeepScarce()).nodes

@@ -101,6 +101,7 @@ class NodeProfile:
             )
         else:
             start = self._earliest(job, earliest)
+        start = int(start)  # as plain Python, plans tell of times by numpy's numbers
         if start == plan_kernels.NEVER:
             raise ValueError(f"job {job.job_id} does not fit on the system")
         if alone:
