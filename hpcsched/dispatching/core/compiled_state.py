@@ -4,69 +4,35 @@ A function of one such argument is compiled in a third of the time that one of m
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 from numba.core import types
 from numba.experimental import structref
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.state import BoolArray, FloatArray
+from hpcsched.dispatching.core.state import Batch, Choices, Output, Shapes, Tables
 from hpcsched.system.system import IntArray
+
+FIELDS = (
+    *Tables._fields,
+    *Shapes._fields,
+    *Choices._fields,
+    *(f"batch_{name}" for name in Batch._fields),
+    *(f"out_{name}" for name in Output._fields),
+)
+"""The fields of a state, in the order in which `state_of` takes them."""
 
 
 class State(structref.StructRefProxy):
-    """The fields of `Tables`, `Shapes`, `Choices`, and those of `Batch` and `Output`, prefixed."""
+    """The fields of `Tables`, `Shapes` and `Choices`, and those of `Batch` and `Output`.
 
-    counters: IntArray
-    capacity: IntArray
-    totals: IntArray
-    available: IntArray
-    free_amounts: IntArray
-    waiting_amounts: IntArray
-    running_amounts: IntArray
-    jobs: IntArray
-    keys: IntArray
-    behind_keys: IntArray
-    queue: IntArray
-    behind: IntArray
-    running: IntArray
-    ends: IntArray
-    cells: IntArray
-    interval_low: IntArray
-    interval_high: IntArray
-    first_slot: IntArray
-    clock: IntArray
-    asked: IntArray
-    on_idle: IntArray
-    exclusive: BoolArray
-    uncountable: BoolArray
-    fits: IntArray
-    fitting: IntArray
-    shape_waiting: IntArray
-    active: IntArray
-    rule: int
-    depth: int
-    own_backfill_order: bool
-    allocator: int
-    correction: int
-    counts_slots: bool
-    batch_number: IntArray
-    batch_submit_time: IntArray
-    batch_run_time: IntArray
-    batch_predicted: IntArray
-    batch_requested: IntArray
-    batch_units: IntArray
-    batch_shape: IntArray
-    batch_keys: IntArray
-    batch_behind_keys: IntArray
-    batch_last: bool
-    out_jobs: IntArray
-    out_nodes: npt.NDArray[np.int32]
-    out_units: npt.NDArray[np.int32]
-    out_rounds: IntArray
-    out_decision_times: FloatArray
+    The last two have the prefixes `batch_` and `out_`.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field; compiled code has them as attributes."""
 
 
 @dataclass
@@ -102,11 +68,11 @@ class ProfileType(_Fields):
     """The type of a `Profile` in compiled code."""
 
 
-structref.define_proxy(State, StateType, list(State.__annotations__))
+structref.define_proxy(State, StateType, list(FIELDS))
 structref.define_constructor(Profile, ProfileType, list(Profile.__annotations__))
 
 
 @compiled()
 def state_of(fields: tuple[Any, ...]) -> State:
-    """Return a state of the fields of `Tables`, `Shapes`, `Choices`, `Batch` and `Output`."""
+    """Return a state of these `FIELDS`."""
     return State(*fields)

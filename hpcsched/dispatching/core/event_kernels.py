@@ -50,9 +50,8 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.counted_kernels import decide_by_count
 from hpcsched.dispatching.core.job_kernels import end_first, leave_queue, submit
-from hpcsched.dispatching.core.node_kernels import decide_on_nodes
+from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
 from hpcsched.system.system import IntArray
 
@@ -173,10 +172,7 @@ def advance(state: State, seconds: float) -> int:
                 counters[STARTED] = 0
                 queued, running = counters[QUEUED], counters[RUNNING]
                 began = _seconds(state.clock)
-                if state.counts_slots:
-                    decide_by_count(counters[NOW], state)
-                else:
-                    decide_on_nodes(counters[NOW], state)
+                decide(counters[NOW], state)
                 if counters[STARTED]:
                     leave_queue(state)
                 over = _seconds(state.clock)

@@ -12,9 +12,11 @@ from hpcsched.dispatching.core.codes import (
     SHAPE,
     SHOWN_END,
     UNITS,
+    WAITS,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
+from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.plan_kernels import (
     earliest,
@@ -24,6 +26,7 @@ from hpcsched.dispatching.core.plan_kernels import (
     take_on,
 )
 from hpcsched.dispatching.core.room_kernels import held_on_node
+from hpcsched.dispatching.core.start_kernels import fits_now, start_where_placed
 from hpcsched.dispatching.core.state import FloatArray
 from hpcsched.system.system import IntArray
 
@@ -46,7 +49,7 @@ def _make_room(profile: Profile, segments: int) -> None:
 
 
 @compiled()
-def open_profile(now: int, running: IntArray, state: State) -> Profile:
+def _open_profile(now: int, running: IntArray, state: State) -> Profile:
     """Return what is free on each node from now on if `running` jobs end as they are shown."""
     types, nodes = state.available.shape
     jobs, cells = state.jobs, state.cells
@@ -97,7 +100,7 @@ def open_profile(now: int, running: IntArray, state: State) -> Profile:
 
 
 @compiled()
-def fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool:
+def _fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool:
     """Say whether room for a job stays free from now to its predicted end."""
     shape = state.jobs[row, SHAPE]
     return bool(
@@ -162,7 +165,7 @@ def _place_between(
 
 
 @compiled()
-def start_in_profile(
+def _start_in_profile(
     row: int,
     now: int,
     profile: Profile,
@@ -176,7 +179,7 @@ def start_in_profile(
 
 
 @compiled()
-def reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> int:
+def _reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> int:
     """Reserve room at the earliest time that it stays free for the predicted run time.
 
     Return that time. A reservation binds no nodes beyond the round, so it is placed as
@@ -217,3 +220,42 @@ def reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> in
     pressure = np.ones(len(asked))
     _place_between(row, start, start + run_time, allocator, pressure, profile, state)
     return start
+
+
+@compiled()
+def backfill_on_nodes(
+    now: int,
+    at: int,
+    candidates: IntArray,
+    found: int,
+    state: State,
+    pressure: FloatArray,
+) -> None:
+    """Start or reserve, job by job, where jobs ask for unlike units; see `backfill_by_count`."""
+    jobs, queue = state.jobs, state.queue
+    profile = _open_profile(now, by_shown_end(now, state.correction, state), state)
+    reservations = 0
+    while found and candidates[found - 1] >= at:
+        row = queue[at]
+        if candidates[found - 1] == at:
+            found -= 1
+        at += 1
+        if fits_now(row, state) and _fits_in_profile(row, now, profile, state):
+            placed = _start_in_profile(row, now, profile, state, state.allocator, pressure)
+            start_where_placed(row, placed, now, state)
+        elif state.depth < 0 or reservations < state.depth:
+            start = _reserve_in_profile(row, now, profile, state)
+            reservations += 1
+            if found and start - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
+                continue
+        else:
+            continue
+        while found:
+            row = queue[candidates[found - 1]]
+            if (
+                jobs[row, WAITS]
+                and fits_now(row, state)
+                and _fits_in_profile(row, now, profile, state)
+            ):
+                break
+            found -= 1

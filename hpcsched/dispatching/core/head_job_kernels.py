@@ -1,0 +1,185 @@
+"""Compiled EASY backfilling behind a head job, by number of slots and node by node."""
+
+import numpy as np
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    FREE_SLOTS,
+    PREDICTED,
+    QUEUED,
+    SHAPE,
+    SHOWN_END,
+    UNITS,
+    WAITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.placement_kernels import fill_by_number, fill_by_rank
+from hpcsched.dispatching.core.room_kernels import room_on, take_from
+from hpcsched.dispatching.core.start_kernels import (
+    choose_now,
+    fits_now,
+    start,
+    start_where_placed,
+)
+from hpcsched.dispatching.core.state import FloatArray
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def pass_by_count(now: int, place: int, last: int, state: State, pressure: FloatArray) -> None:
+    """Start jobs behind the head job of EASY, at a place in the queue, that do not delay it.
+
+    `last` is the place of the last job that fits by itself.
+    """
+    counters, jobs, queue = state.counters, state.jobs, state.queue
+    count = counters[QUEUED]
+    # The shadow time: the earliest at which the head job fits, all ends of that instant counted.
+    time, spare = now, counters[FREE_SLOTS] - jobs[queue[place], UNITS]
+    for row in by_shown_end(now, state.correction, state):
+        if jobs[row, SHOWN_END] != time:
+            if spare >= 0:
+                break
+            time = jobs[row, SHOWN_END]
+        spare += jobs[row, UNITS]
+    head = queue[place]
+    if state.own_backfill_order:
+        queue, place, last = state.behind, -1, count - 1
+    for k in range(place + 1, last + 1):
+        row = queue[k]
+        units = jobs[row, UNITS]
+        if units > counters[FREE_SLOTS] or jobs[row, WAITS] == 0 or row == head:
+            continue
+        if now + jobs[row, PREDICTED] > time:
+            if units > spare:
+                continue
+            spare -= units
+        start(row, now, state, pressure)
+
+
+@compiled()
+def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArray) -> None:
+    """Start jobs behind the head job of EASY, at place `at`, that do not delay it.
+
+    `last` is the place of the last job that fits by itself.
+    """
+    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
+    head = queue[at]
+    then, head_fits = state.available.copy(), state.fits[jobs[head, SHAPE]].copy()
+    time, spare = _find_shadow(head, now, then, head_fits, state)
+    if state.own_backfill_order:
+        queue, at, last = state.behind, -1, count - 1
+    for k in range(at + 1, last + 1):
+        row = queue[k]
+        if jobs[row, WAITS] == 0 or row == head or not fits_now(row, state):
+            continue
+        placed = choose_now(row, state, pressure)
+        if now + jobs[row, PREDICTED] > time:
+            lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
+            if lost < 0:
+                placed = _least_loss(row, then, head_fits, head, state)
+                lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
+            if lost < 0:
+                continue
+            spare -= lost
+        start_where_placed(row, placed, now, state)
+
+
+@compiled()
+def _find_shadow(
+    head: int,
+    now: int,
+    then: IntArray,
+    head_fits: IntArray,
+    state: State,
+) -> tuple[int, int]:
+    """Return the shadow time of a head job, and how many more of its units fit then.
+
+    `then`, `[R, N]`, and `head_fits`, `[N]`, are what is free now and how many of its units fit; on
+    return they are what they are at the shadow time.
+    """
+    jobs, cells = state.jobs, state.cells
+    shape, units = jobs[head, SHAPE], jobs[head, UNITS]
+    time, total = now, 0
+    for node in range(len(head_fits)):
+        total += head_fits[node]
+    for row in by_shown_end(now, state.correction, state):
+        if jobs[row, SHOWN_END] != time:
+            if total >= units:
+                break
+            time = jobs[row, SHOWN_END]
+        cell = jobs[row, CELL]
+        while cell != -1:
+            node = cells[cell, 0]
+            take_from(node, cells[cell, 1], jobs[row, SHAPE], -1, then, state)
+            total -= head_fits[node]
+            head_fits[node] = room_on(node, shape, then, state)
+            total += head_fits[node]
+            cell = cells[cell, 2]
+    return time, total - units
+
+
+@compiled()
+def _reserve_beside(
+    row: int,
+    placed: IntArray,
+    spare: int,
+    then: IntArray,
+    head_fits: IntArray,
+    head: int,
+    state: State,
+) -> int:
+    """Take the room of a job that runs past the shadow time, if the head job keeps enough.
+
+    Return how many of the head job's units it costs, or -1 where these are more than are spare; in
+    that case nothing is taken.
+    """
+    shape, head_shape = state.jobs[row, SHAPE], state.jobs[head, SHAPE]
+    lost = 0
+    for node in range(len(placed)):
+        if placed[node]:
+            take_from(node, placed[node], shape, 1, then, state)
+            lost += head_fits[node] - room_on(node, head_shape, then, state)
+    for node in range(len(placed)):
+        if placed[node]:
+            if lost > spare:
+                take_from(node, placed[node], shape, -1, then, state)
+            else:
+                head_fits[node] = room_on(node, head_shape, then, state)
+    return lost if lost <= spare else -1
+
+
+@compiled()
+def _least_loss(row: int, then: IntArray, head_fits: IntArray, head: int, state: State) -> IntArray:
+    """Return a placement that costs the head job little, `[N]`.
+
+    First come the units that cost it nothing, since they fit beside all of its units that a node
+    could hold; then, node by node, those that cost least for each unit.
+    """
+    jobs = state.jobs
+    shape, head_shape, units = jobs[row, SHAPE], jobs[head, SHAPE], jobs[row, UNITS]
+    fits = state.fits[shape]
+    beside = np.empty(len(fits), np.int64)
+    cost = np.zeros((1, len(fits)))
+    without_cost = 0
+    for node in range(len(fits)):
+        beside[node] = 0
+        if fits[node] == 0:
+            continue
+        if head_fits[node]:
+            take_from(node, head_fits[node], head_shape, 1, then, state)
+        beside[node] = min(fits[node], room_on(node, shape, then, state))
+        if head_fits[node]:
+            take_from(node, head_fits[node], head_shape, -1, then, state)
+        without_cost += beside[node]
+        take_from(node, fits[node], shape, 1, then, state)
+        loss = head_fits[node] - room_on(node, head_shape, then, state)
+        take_from(node, fits[node], shape, -1, then, state)
+        cost[0, node] = loss / fits[node]
+    if without_cost >= units:
+        placed = np.zeros(len(fits), np.int64)
+        fill_by_number(units, beside, placed)
+        return placed
+    fill_by_rank(units - without_cost, fits - beside, cost, beside)
+    return beside

@@ -1,0 +1,152 @@
+"""Compiled list scheduling by number: free units as steps in time, whatever nodes they are on.
+
+It is right where slots are counted, and where all jobs that wait ask for the same of a node.
+"""
+
+import numpy as np
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    FREE_SLOTS,
+    PREDICTED,
+    QUEUED,
+    SHAPE,
+    SHOWN_END,
+    UNITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.room_kernels import room_on, take_from
+from hpcsched.dispatching.core.start_kernels import start
+from hpcsched.dispatching.core.state import FloatArray
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def steps_within(end: int, units: int, steps: int, times: IntArray, free: IntArray) -> int:
+    """Return how many steps of a profile begin before `end`; 0 if one has less than `units` free.
+
+    `free[k]` slots are free from `times[k]` to before `times[k + 1]`.
+    """
+    step = 0
+    while step < steps and times[step] < end:
+        if free[step] < units:
+            return 0
+        step += 1
+    return step
+
+
+@compiled()
+def take_steps(
+    first: int, step: int, end: int, units: int, steps: int, times: IntArray, free: IntArray
+) -> int:
+    """Take units from step `first` to `end`, which lies in or at the end of step `step - 1`.
+
+    Return how many steps there are then.
+    """
+    if step == steps or times[step] != end:
+        for k in range(steps, step, -1):
+            times[k] = times[k - 1]
+            free[k] = free[k - 1]
+        times[step] = end
+        free[step] = free[step - 1]
+        steps += 1
+    for k in range(first, step):
+        free[k] -= units
+    return steps
+
+
+@compiled()
+def reserve_by_count(
+    run_time: int, units: int, steps: int, times: IntArray, free: IntArray
+) -> tuple[int, int]:
+    """Take units at the earliest time that as many stay free for a run time.
+
+    Return that time, and how many steps there are then. All of the system is free in the end.
+    """
+    first = 0
+    while True:
+        while free[first] < units:
+            first += 1
+        end, step = times[first] + run_time, first + 1
+        while step < steps and times[step] < end and free[step] >= units:
+            step += 1
+        if step == steps or times[step] >= end:
+            break
+        first = step + 1
+    start = times[first]
+    return start, take_steps(first, step, end, units, steps, times, free)
+
+
+@compiled()
+def _open_steps(
+    now: int, running: IntArray, shape: int, times: IntArray, free: IntArray, state: State
+) -> int:
+    """Write from when on how many units are free if `running` jobs end as shown; return steps."""
+    jobs, cells = state.jobs, state.cells
+    counts = state.counts_slots
+    then, fits = state.available, state.fits[shape]
+    times[0], free[0] = now, state.counters[FREE_SLOTS]
+    if not counts:
+        then, fits = then.copy(), fits.copy()
+        free[0] = state.fitting[shape]
+    steps = 1
+    for row in running:
+        end = jobs[row, SHOWN_END]
+        if end != times[steps - 1]:
+            times[steps] = end
+            free[steps] = free[steps - 1]
+            steps += 1
+        if counts:
+            free[steps - 1] += jobs[row, UNITS]
+            continue
+        cell = jobs[row, CELL]
+        while cell != -1:
+            node = cells[cell, 0]
+            take_from(node, cells[cell, 1], jobs[row, SHAPE], -1, then, state)
+            more = room_on(node, shape, then, state) - fits[node]
+            fits[node] += more
+            free[steps - 1] += more
+            cell = cells[cell, 2]
+    return steps
+
+
+@compiled()
+def backfill_by_count(
+    now: int, at: int, candidates: IntArray, found: int, state: State, pressure: FloatArray
+) -> None:
+    """Start or reserve, job by job, from place `at` in the queue on.
+
+    It goes on as long as a job that could start now is still to come: `candidates` has the places
+    of the `found` jobs that fit, each by itself.
+    """
+    jobs, queue = state.jobs, state.queue
+    running = by_shown_end(now, state.correction, state)
+    size = len(running) + 2 * (state.counters[QUEUED] - at) + 2
+    times, free = np.empty(size, np.int64), np.empty(size, np.int64)
+    steps = _open_steps(now, running, jobs[queue[at], SHAPE], times, free, state)
+    reservations = 0
+    while found and candidates[found - 1] >= at:
+        row = queue[at]
+        units, run_time = jobs[row, UNITS], jobs[row, PREDICTED]
+        if candidates[found - 1] == at:
+            found -= 1
+        at += 1
+        step = steps_within(now + run_time, units, steps, times, free)
+        if step:
+            steps = take_steps(0, step, now + run_time, units, steps, times, free)
+            start(row, now, state, pressure)
+        elif state.depth < 0 or reservations < state.depth:
+            begins, steps = reserve_by_count(run_time, units, steps, times, free)
+            reservations += 1
+            if found and begins - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
+                continue
+        else:
+            continue
+        while found:
+            row = queue[candidates[found - 1]]
+            end = now + jobs[row, PREDICTED]
+            if steps_within(end, jobs[row, UNITS], steps, times, free):
+                break
+            found -= 1
