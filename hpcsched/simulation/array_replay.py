@@ -101,7 +101,7 @@ def _choices(parts: Parts) -> Choices:
     allocator = _ALLOCATORS[type(dispatcher.allocator)]
     return Choices(
         rule,
-        -1 if depth is None else depth,
+        -1 if depth is None else min(depth, codes.NEVER),
         own,
         allocator,
         _CORRECTIONS[type(parts.correction)],

@@ -1,0 +1,125 @@
+"""Room on nodes: what fits, which nodes come first, and what is free over a stretch of time.
+
+What is free is a list of lists: an amount for each node and resource type.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job
+
+Free = list[list[int]]
+Placed = dict[int, int]
+"""How many units are on which node."""
+
+
+class Held(NamedTuple):
+    """What a job holds, from its start to its end as it is predicted."""
+
+    job: Job
+    placed: Placed
+    start: int
+    end: int
+
+
+def idle(system: System) -> Free:
+    """Return what is free if nothing runs."""
+    return [list(map(int, row)) for row in system.capacity]
+
+
+def held_on(system: System, job: Job, node: int, units: int) -> list[int]:
+    """Return what so many units of a job hold of a node: all of it if they are exclusive."""
+    if job.exclusive:
+        return list(map(int, system.capacity[node]))
+    return [units * amount for amount in job.unit_request]
+
+
+def take(system: System, free: Free, job: Job, placed: Placed, sign: int = 1) -> Free:
+    """Return what is left if the units are placed, or with the sign -1 if they go."""
+    left = [list(row) for row in free]
+    for node, units in placed.items():
+        for r, amount in enumerate(held_on(system, job, node, units)):
+            left[node][r] -= sign * amount
+    return left
+
+
+def fits(system: System, free: Free, job: Job) -> list[int]:
+    """Return how many units of a job each node can hold."""
+    counts = []
+    for node, row in enumerate(free):
+        pairs = zip(row, job.unit_request, strict=True)
+        count = min(have // want for have, want in pairs if want)
+        if job.scatter:
+            count = min(count, 1)
+        if job.exclusive and row != list(map(int, system.capacity[node])):
+            count = 0
+        group = system.groups[int(system.group_of[node])].name
+        if job.node_groups is not None and group not in job.node_groups:
+            count = 0
+        if job.allowed_nodes is not None and node not in job.allowed_nodes:
+            count = 0
+        counts.append(count)
+    return counts
+
+
+def fill(units: int, counts: Sequence[int], order: Sequence[int]) -> Placed:
+    """Place units on nodes in an order, as many on each as fit."""
+    placed: Placed = {}
+    for node in order:
+        here = min(counts[node], units)
+        if here > 0:
+            placed[node] = here
+            units -= here
+    assert units == 0
+    return placed
+
+
+def free_share(system: System, free: Free, node: int) -> float:
+    """Return the mean free share of the resource types that a node has."""
+    capacity = list(map(int, system.capacity[node]))
+    shares = [have / all_ for have, all_ in zip(free[node], capacity, strict=True) if all_]
+    return sum(shares) / max(len(shares), 1)
+
+
+def preference(
+    allocator: str, system: System, free: Free, job: Job, pressure: Sequence[float]
+) -> list[int]:
+    """Return the nodes in the order in which an allocator uses them."""
+
+    def rank(node: int) -> tuple[float, ...]:
+        if allocator == "first_fit":
+            return (node,)
+        price = offer = 0.0
+        for have, want, total, wanted in zip(
+            free[node], job.unit_request, system.totals, pressure, strict=True
+        ):
+            if allocator == "keep_scarce" and not want and total:
+                price += wanted * (have / total)
+                offer += have / total
+        return (price, offer, free_share(system, free, node), node)
+
+    return sorted(range(len(free)), key=rank)
+
+
+def free_at(system: System, time: int, now: int, holding: Sequence[Held]) -> Free:
+    """Return what is free at a time from now on; what started by now holds until its end."""
+    free = idle(system)
+    for held in holding:
+        if (held.start <= time or held.start <= now) and time < held.end:
+            free = take(system, free, held.job, held.placed)
+    return free
+
+
+def lowest(system: System, begin: int, end: int, now: int, holding: Sequence[Held]) -> Free:
+    """Return the least that is free on each node from one time to before another."""
+    times = {begin, *(held.start for held in holding), *(held.end for held in holding)}
+    least = free_at(system, begin, now, holding)
+    for time in times:
+        if begin < time < end:
+            then = free_at(system, time, now, holding)
+            least = [
+                [min(a, b) for a, b in zip(row, other, strict=True)]
+                for row, other in zip(least, then, strict=True)
+            ]
+    return least

@@ -1,0 +1,261 @@
+"""EASY and list scheduling by the book, and the loop of events around them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+from tests.reference.room import (
+    Held,
+    Placed,
+    fill,
+    fits,
+    free_at,
+    idle,
+    lowest,
+    preference,
+    take,
+)
+
+Order = Callable[[Job, int, int], Any]
+"""By what jobs are sorted: a function of a job, its predicted run time and its demand."""
+
+ORDERS: dict[str, Order] = {
+    "fcfs": lambda _job, _time, _demand: 0,
+    "sjf": lambda _job, time, demand: (time, demand),
+    "ljf": lambda _job, time, demand: (-time, -demand),
+    "saf": lambda _job, time, demand: demand * time,
+    "laf": lambda _job, time, demand: -demand * time,
+    "spf": lambda job, time, demand: (demand * time * time, demand * time, job.submit_time),
+}
+
+
+class Rule(NamedTuple):
+    """What is followed: `easy`, `strict`, `greedy` or `backfill`, and in which orders."""
+
+    name: str
+    order: str = "fcfs"
+    behind: str | None = None
+    depth: int | None = None
+    allocator: str = "first_fit"
+
+
+class Asked(NamedTuple):
+    """What a round is about: who waits, who runs, and how long each is predicted to run."""
+
+    now: int
+    queue: Sequence[Job]
+    running: Sequence[Held]
+    predicted: dict[int, int]
+
+
+class Round:
+    """One instant at which jobs wait: who starts, and where."""
+
+    def __init__(self, system: System, rule: Rule, asked: Asked) -> None:
+        self.system, self.rule = system, rule
+        self.now, queue, running, self.predicted = asked
+        self.queue, self.holding = queue, list(running)
+        self.started: list[Held] = []
+        wanted = [0] * len(system.totals)
+        for job in [*queue, *(held.job for held in running)]:
+            for r, amount in enumerate(job.unit_request):
+                wanted[r] += amount * job.units
+        pairs = zip(wanted, system.totals, strict=True)
+        self.pressure = [amount / total if total else 0.0 for amount, total in pairs]
+
+    def decide(self) -> list[Held]:
+        """Return the starts."""
+        waiting = self.sorted(self.rule.order, self.queue)
+        while waiting and self.fits_now(waiting[0]):
+            self.start(waiting.pop(0))
+        if waiting and self.rule.name == "greedy":
+            for job in waiting:
+                if self.fits_now(job):
+                    self.start(job)
+        elif waiting and self.rule.name == "easy":
+            self.pass_head_job(waiting[0], waiting[1:])
+        elif waiting and self.rule.name == "backfill":
+            if self.countable():
+                self.reserve_by_number(waiting)
+            else:
+                self.reserve_on_nodes(waiting)
+        return self.started
+
+    def sorted(self, order: str, jobs: Sequence[Job]) -> list[Job]:
+        """Return jobs in an order, ties by arrival."""
+
+        def key(job: Job) -> Any:
+            demand = self.system.demand(job.units, job.unit_request)
+            return ORDERS[order](job, self.predicted[job.job_id], demand)
+
+        return sorted(jobs, key=key)
+
+    def fits_now(self, job: Job) -> bool:
+        """Say whether a job fits on what is free now."""
+        return self.holds(self.free(), job)
+
+    def free(self) -> list[list[int]]:
+        """Return what is free now."""
+        started = [held for held in self.holding if held.start <= self.now]
+        free = idle(self.system)
+        for held in started:
+            free = take(self.system, free, held.job, held.placed)
+        return free
+
+    def chosen(self, job: Job, free: list[list[int]]) -> Placed:
+        """Return where the allocator places a job."""
+        order = preference(self.rule.allocator, self.system, free, job, self.pressure)
+        return fill(job.units, fits(self.system, free, job), order)
+
+    def start(self, job: Job, placed: Placed | None = None) -> None:
+        """Start a job now."""
+        placed = self.chosen(job, self.free()) if placed is None else placed
+        held = Held(job, placed, self.now, self.now + self.predicted[job.job_id])
+        self.holding.append(held)
+        self.started.append(held)
+
+    def pass_head_job(self, head: Job, others: Sequence[Job]) -> None:
+        """EASY: start what does not delay the head job."""
+        system = self.system
+        shadow = min(
+            time
+            for time in {self.now, *(held.end for held in self.holding)}
+            if self.holds(free_at(system, time, self.now, self.holding), head)
+        )
+        then = free_at(system, shadow, self.now, self.holding)
+        if self.rule.behind is not None:
+            known = {job.job_id for job in others}
+            others = [j for j in self.sorted(self.rule.behind, self.queue) if j.job_id in known]
+        for job in others:
+            if not self.fits_now(job):
+                continue
+            choices = [self.chosen(job, self.free())]
+            if self.now + self.predicted[job.job_id] > shadow:
+                choices.append(self.least_loss(job, head, then))
+                lefts = [take(system, then, job, placed) for placed in choices]
+                good = [k for k, left in enumerate(lefts) if self.holds(left, head)]
+                if not good:
+                    continue
+                then, choices = lefts[good[0]], choices[good[0] :]
+            self.start(job, choices[0])
+
+    def holds(self, free: list[list[int]], job: Job) -> bool:
+        """Say whether a job fits on what is free."""
+        return sum(fits(self.system, free, job)) >= job.units
+
+    def least_loss(self, job: Job, head: Job, then: list[list[int]]) -> Placed:
+        """Return the placement that costs the head job little: first what costs it nothing."""
+        system, room = self.system, fits(self.system, self.free(), job)
+        of_head = fits(system, then, head)
+        everywhere = {node: count for node, count in enumerate(of_head) if count}
+        beside = fits(system, take(system, then, head, everywhere), job)
+        free_of_cost = [min(a, b) for a, b in zip(room, beside, strict=True)]
+        order = range(len(room))
+        if sum(free_of_cost) >= job.units:
+            return fill(job.units, free_of_cost, order)
+        cost = {}
+        for node, count in enumerate(room):
+            if count:
+                left = fits(system, take(system, then, job, {node: count}), head)
+                cost[node] = (of_head[node] - left[node]) / count
+        rest = fill(
+            job.units - sum(free_of_cost),
+            [a - b for a, b in zip(room, free_of_cost, strict=True)],
+            sorted(cost, key=lambda node: (cost[node], node)),
+        )
+        return {
+            node: free_of_cost[node] + rest.get(node, 0)
+            for node in order
+            if free_of_cost[node] + rest.get(node, 0)
+        }
+
+    def countable(self) -> bool:
+        """Say whether all that wait ask for the same, of which any unit is as good as any other."""
+        shapes = {
+            (j.unit_request, j.node_groups, j.allowed_nodes, j.exclusive, j.scatter)
+            for j in self.queue
+        }
+        return len(shapes) == 1 and not (self.queue[0].exclusive or self.queue[0].scatter)
+
+    def reserve_by_number(self, waiting: Sequence[Job]) -> None:
+        """List scheduling with reservations of units, whatever nodes they are on."""
+        running = list(self.holding)
+        taken: list[tuple[int, int, int]] = []
+
+        def left(time: int) -> int:
+            free = free_at(self.system, time, self.now, running)
+            kept = sum(units for start, end, units in taken if start <= time < end)
+            return sum(fits(self.system, free, waiting[0])) - kept
+
+        def holds(job: Job, start: int) -> bool:
+            end = start + self.predicted[job.job_id]
+            times = {start, *(held.end for held in running)}
+            times |= {time for s, e, _ in taken for time in (s, e)}
+            return all(left(time) >= job.units for time in times if start <= time < end)
+
+        reservations = 0
+        for job in waiting:
+            starts = sorted({self.now, *(h.end for h in running), *(e for _, e, _ in taken)})
+            if holds(job, self.now):
+                self.start(job)
+                start = self.now
+            elif self.rule.depth is None or reservations < self.rule.depth:
+                start = next(time for time in starts if holds(job, time))
+                reservations += 1
+            else:
+                continue
+            taken.append((start, start + self.predicted[job.job_id], job.units))
+
+    def reserve_on_nodes(self, waiting: Sequence[Job]) -> None:
+        """List scheduling with reservations, each on the same nodes throughout."""
+        system, reservations = self.system, 0
+        for job in waiting:
+            run_time = self.predicted[job.job_id]
+            starts = sorted({self.now, *(held.end for held in self.holding)})
+            earliest = None
+            for time in starts:
+                least = lowest(system, time, time + run_time, self.now, self.holding)
+                if self.holds(least, job):
+                    earliest = time
+                    break
+            assert earliest is not None
+            if earliest == self.now:
+                self.start(job, self.chosen(job, least))
+            elif self.rule.depth is None or reservations < self.rule.depth:
+                everywhere = [1.0] * len(system.totals)
+                order = preference("keep_scarce", system, least, job, everywhere)
+                placed = fill(job.units, fits(system, least, job), order)
+                self.holding.append(Held(job, placed, earliest, earliest + run_time))
+                reservations += 1
+
+
+def start_times(
+    system: System, rule: Rule, jobs: Sequence[TracedJob], predicted: dict[int, int]
+) -> dict[int, tuple[int, Placed]]:
+    """Replay jobs in order of submission; return each one's start time and place.
+
+    At each instant jobs end, then are submitted, then rounds are held until none ends at once.
+    One that has outlived its prediction is said to end in a second.
+    """
+    run_times = {traced.job.job_id: traced.run_time for traced in jobs}
+    coming, queue = [job for job, _ in jobs], []
+    running: list[Held] = []
+    found: dict[int, tuple[int, Placed]] = {}
+    while coming or running:
+        ends = [held.start + run_times[held.job.job_id] for held in running]
+        now = min([*ends, *(job.submit_time for job in coming)])
+        running = [held for held, end in zip(running, ends, strict=True) if end > now]
+        queue += [job for job in coming if job.submit_time == now]
+        coming = [job for job in coming if job.submit_time > now]
+        again = True
+        while queue and again:
+            shown = [held._replace(end=max(held.end, now + 1)) for held in running]
+            started = Round(system, rule, Asked(now, queue, shown, predicted)).decide()
+            found.update((held.job.job_id, (now, held.placed)) for held in started)
+            queue = [job for job in queue if job.job_id not in found]
+            lasting = [held for held in started if run_times[held.job.job_id] > 0]
+            again = len(lasting) < len(started)
+            running += lasting
+    assert not queue
+    return found
