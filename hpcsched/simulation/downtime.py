@@ -48,7 +48,6 @@ class _Narrowed(NamedTuple):
     """A job as dispatchers are shown it, or None and why not; `of` tells when that held."""
 
     of: tuple[int, int]
-    waiting: WaitingJob
     shown: WaitingJob | None
     detail: str
 
@@ -77,7 +76,7 @@ class Downtime:
         self._clear_until = self._next_announced(-1)
         self._version = 0
         self._open: dict[tuple[int, int], _Open] = {}
-        self._rooms: dict[tuple[tuple[int, int], ShapeKey], tuple[frozenset[int] | None, int]] = {}
+        self._rooms: dict[tuple[tuple[int, int], ShapeKey], tuple[frozenset[int], int]] = {}
         self._shown: dict[int, _Narrowed] = {}
         # The place of each job in the system in the order of arrival.
         self._arrivals: dict[int, int] = {}
@@ -137,7 +136,7 @@ class Downtime:
 
     def started(self, job_id: int) -> None:
         """Take note that a job has left the queue."""
-        self._shown.pop(job_id, None)
+        del self._shown[job_id]
 
     def requeued(self, job_id: int, ran_for: int) -> None:
         """Take note that a job has lost a node, after so many seconds, and is put back."""
@@ -192,11 +191,9 @@ class Downtime:
         shown: WaitingJob | None = waiting
         if not open_.all:
             allowed, room = self._room(waiting.job, of, open_)
-            if waiting.units > room:
-                shown = None
-            elif allowed is not waiting.job.allowed_nodes:
-                shown = waiting._replace(job=waiting.job._replace(allowed_nodes=allowed))
-        found = self._shown[waiting.job_id] = _Narrowed(of, waiting, shown, open_.closed_by)
+            bound = waiting._replace(job=waiting.job._replace(allowed_nodes=allowed))
+            shown = None if waiting.units > room else bound
+        found = self._shown[waiting.job_id] = _Narrowed(of, shown, open_.closed_by)
         return found
 
     def _opened(self, end: int) -> _Open:
@@ -216,17 +213,13 @@ class Downtime:
             f"{shown} and {more} more" if more > 0 else shown,
         )
 
-    def _room(
-        self, job: Job, of: tuple[int, int], open_: _Open
-    ) -> tuple[frozenset[int] | None, int]:
+    def _room(self, job: Job, of: tuple[int, int], open_: _Open) -> tuple[frozenset[int], int]:
         """Return the nodes that are open to a job, and how many of its units fit on them."""
         own = job.allowed_nodes
         key = of, shape_key(job)
         known = self._rooms.get(key)
         if known is None:
             allowed = open_.nodes if own is None else own & open_.nodes
-            if own is not None and allowed == own:
-                allowed = own
             alone = job._replace(allowed_nodes=allowed)
             fits = units_that_fit(self._system, self._system.capacity.T, alone)
             known = self._rooms[key] = allowed, int(fits.sum())

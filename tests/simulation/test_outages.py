@@ -11,6 +11,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import audit_replay
+from hpcsched.workload.partitions import Partition, Partitions
 from tests.builders import Spy, alike, easy, lists, replay, traced
 
 SYSTEM = alike(2, core=1)
@@ -277,5 +278,63 @@ def test_a_reason_names_three_outages_and_counts_the_others():
     _, lost = audited(easy(), [traced(1, 0, 2, 1)], out(*outages))
     named = "maintenance a, maintenance b, maintenance c"
     assert lost.reasons == [(0, 1, f"{named} and 2 more")]
+    _, lost = audited(easy(), [traced(1, 0, 2, 1)], out(*outages[:4]))
+    assert lost.reasons == [(0, 1, f"{named} and 1 more")]
     _, lost = audited(easy(), [traced(1, 0, 2, 1)], out(*outages[:3]))
     assert lost.reasons == [(0, 1, named)]
+
+
+def test_a_reason_names_what_begins_before_the_predicted_end():
+    """Job 1 needs both nodes for 10 s; what begins at second 10 is not in its way at 0.
+
+    At 6, when node 0 is back, node 1 would go before 16: the job starts at 12.
+    """
+    first = Outage(4, 6, (0,), "maintenance", "first")
+    later = Outage(10, 12, (1,), "maintenance", "later")
+    recorder, lost = audited(easy(), [traced(1, 0, 2, 10)], out(first, later))
+    assert recorder.start_times == {1: 12}
+    assert lost.reasons[0] == (0, 1, "maintenance first")
+    assert lost.reasons[-1] == (10, 1, "maintenance later")
+
+
+def test_a_late_start_may_end_as_a_window_begins():
+    """Rounds take 3 s: job 1, asked for at 0, starts at 3 and ends at 8, as both nodes go."""
+    window = out(Outage(8, 9, (0, 1), "maintenance"))
+    late = Latency(base=Fraction(3))
+    recorder, _ = audited(easy(), [traced(1, 0, 1, 5)], window, latency=late)
+    assert recorder.start_times == {1: 3}
+    recorder, _ = audited(easy(), [traced(1, 0, 1, 6)], window, latency=late)
+    assert recorder.start_times == {1: 12}
+
+
+def test_a_job_that_is_refused_where_nodes_fail():
+    """It was never in the queue, and has no place there to be forgotten."""
+    short = Partitions((Partition("short", max_time=5),))
+    failure = out(Outage(2, 3, (0,), "failure"))
+    jobs = [traced(1, 0, 1, 6), traced(2, 0, 2, 5)]
+    recorder, lost = audited(easy(), jobs, failure, partitions=short)
+    assert recorder.start_times == {1: None, 2: 3}
+    assert lost.attempts == [(2, 0, 2, (0, 1), True)]
+
+
+def test_dispatchers_are_told_of_announced_outages_until_they_are_over():
+    """Of the one that ends at 8 until then, of a failure never."""
+    window = Outage(6, 8, (0, 1), "maintenance")
+    told = []
+    spy = Spy(easy(), lambda problem, _: told.append((problem.now, problem.outages)))
+    jobs = [traced(1, 0, 1, 1), traced(2, 5, 1, 3), traced(3, 7, 1, 1)]
+    recorder, _ = audited(spy, jobs, out(window, Outage(1, 2, (1,), "failure")))
+    assert recorder.start_times == {1: 0, 2: 8, 3: 8}
+    assert told == [(0, (window,)), (8, ())]
+
+
+def test_a_job_kept_by_an_outage_takes_nothing_of_what_its_user_may_run():
+    """Job 1 needs both nodes, of which one is down until 5; job 2 of the same user has the other.
+
+    It runs until 7, so that job 1 starts then.
+    """
+    one = Partitions((Partition("one", running_jobs_per_user=1),))
+    failure = out(Outage(0, 5, (0,), "failure"))
+    jobs = [traced(1, 0, 2, 1, user=7), traced(2, 0, 1, 7, user=7)]
+    recorder, _ = audited(easy(), jobs, failure, partitions=one)
+    assert recorder.start_times == {1: 7, 2: 0}
