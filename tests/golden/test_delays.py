@@ -4,6 +4,7 @@ import pytest
 
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.system.system import System
+from hpcsched.testing import make_problem
 from hpcsched.workload.job import TracedJob
 from tests.builders import Told, alike, replay
 from tests.golden.declared import declared
@@ -238,3 +239,116 @@ def test_relaxed_makes_a_promise_when_nobody_else_waits(request_of_all):
         predictor=Told({1: 4, 2: 1, 3: 3, 4: 3}),
         uniform_request=request_of_all,
     )
+
+
+@SLOTS_AND_NODES
+@pytest.mark.parametrize(
+    ("compression", "expected"),
+    [
+        ("arrival", ("AABCCFDDDDDD", "AABEEFDDDDDD", "AAB...DDDDDD")),
+        ("reservation", ("AABCCDDDDDDF", "AABEEDDDDDDF", "AAB..DDDDDD.")),
+    ],
+)
+def test_slack_compresses_in_either_order(compression, expected, request_of_all):
+    """B asks for 2 s and ends at 3, after one. C and E are promised 4, and D 6, when they end.
+
+    At 3, in order of arrival, D cannot be moved for E, which is moved only then; in order of the
+    starts E is first, and D moved to 5. F comes at 4 and is promised 5 or 11.
+    """
+    lines = "\n".join(f"node-{k} {row}" for k, row in enumerate(expected))
+    expect(
+        alike(3, core=1),
+        f"{{name: slack, share: 0, compression: {compression}}}",
+        (
+            job("A", 0, 3, 2),
+            job("B", 0, 3, 1, requested_time=2),
+            job("C", 1, 1, 2),
+            job("D", 2, 3, 6),
+            job("E", 2, 1, 2),
+            job("F", 4, 2, 1),
+        ),
+        lines,
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+def test_room_that_is_left_by_one_of_several_jobs_that_start(request_of_all):
+    """At 1 B is promised 6, C 10, D 16, and E starts as it comes. C may put B off until 7.
+
+    It leaves the 6 s from 10 on, and D is moved to 11. So F, of 2 s, is promised 14. At 6 it would
+    put B off by a second, and then there would be no room for B before D: it waits. Were D still at
+    16, B could be put off until 8.
+    """
+    expect(
+        alike(3, core=1),
+        "{name: slack, share: 0, least_slack: 3}",
+        (
+            job("A", 0, 1, 6),
+            job("B", 1, 3, 4),
+            job("C", 1, 1, 6),
+            job("D", 1, 3, 3),
+            job("E", 1, 1, 5),
+            job("F", 2, 1, 2),
+        ),
+        """
+        node-0 AAAAAA.BBBBDDDFF
+        node-1 .CCCCCCBBBBDDD..
+        node-2 .EEEEE.BBBBDDD..
+        """,
+        uniform_request=request_of_all,
+    )
+
+
+@SLOTS_AND_NODES
+def test_a_job_that_starts_once_another_has_left_its_reservation(request_of_all):
+    """At 2 B is promised 3, C and D 8, and B may be put off until 11.
+
+    C would put B off past D, until 14. D puts B off past C, until 11, and starts. Now C, with D no
+    longer at 8, is moved to the present and starts too.
+    """
+    expect(
+        alike(4, core=1),
+        "{name: slack, share: 0, least_slack: 8}",
+        (job("A", 0, 1, 3), job("B", 0, 4, 5), job("C", 2, 1, 3), job("D", 2, 1, 6)),
+        """
+        node-0 AAA.....BBBBB
+        node-1 ..DDDDDDBBBBB
+        node-2 ..CCC...BBBBB
+        node-3 ........BBBBB
+        """,
+        uniform_request=request_of_all,
+    )
+
+
+OUTLIVED = """
+    job_id  submit_time  units  requested_time  predicted_run_time  start_time
+    1       0            1      8               FIRST               0
+    2       0            1      8               8                   0
+    3       0            1      4               4                   -
+    4       0            2      2               2                   -
+    5       0            1      1               1                   -
+    6       0            2      1               1                   -
+    7       0            1      1               1                   -
+"""
+
+
+@pytest.mark.parametrize("pooled", [True, False], ids=["slots", "nodes"])
+def test_broken_promises_are_moved_later_and_then_compressed(pooled):
+    """Job 1 is predicted to end at 4, and a second later at 6.
+
+    3 is promised 4, 4 is promised 8, 5 and 7 are promised 10, and 6 is promised 11. In this order 3
+    is moved to 6, so that it ends at 10, 4 to 10, 5 and 7 to 12, and 6 to 13. Then, in order of
+    arrival, 5 is moved to 8, when 2 ends; 6 stays, for 7 has a core at 12; and 7 is moved to 9.
+    """
+    system = alike(2, core=1)
+    dispatcher = declared(system, "conservative")
+    times = []
+    for now, first in ((0, 4), (1, 6)):
+        table = OUTLIVED.replace("FIRST", str(first))
+        problem = make_problem(system, table, now=now, pooled=pooled)._replace(explain=True)
+        times.append(
+            {reason.job_id: reason.time for reason in dispatcher.dispatch(problem).reasons}
+        )
+    assert times[0] == {3: 4, 4: 8, 5: 10, 6: 11, 7: 10}
+    assert times[1] == {3: 6, 4: 10, 5: 8, 6: 13, 7: 9}

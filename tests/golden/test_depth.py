@@ -6,7 +6,8 @@ which would delay both, E, which would delay C alone, and F, which would delay n
 
 import pytest
 
-from tests.builders import alike, easy, lists, replay
+from tests.builders import alike, replay
+from tests.golden.declared import declared
 from tests.golden.pictures import check, job
 
 SYSTEM = alike(5, core=1)
@@ -23,15 +24,15 @@ JOBS = (
 
 def run(dispatcher):
     """Replay the seven jobs."""
-    return replay(SYSTEM, dispatcher, JOBS, uniform_request=(1,))
+    return replay(SYSTEM, declared(SYSTEM, dispatcher), JOBS, uniform_request=(1,))
 
 
-@pytest.mark.parametrize("option", [{"depth": 0}, {"option": "greedy"}])
+@pytest.mark.parametrize("option", ["depth: 0", "option: greedy"])
 def test_no_reservation(option):
     """Depth 0 is the greedy option: D delays B, and E delays C."""
     check(
         SYSTEM,
-        run(lists("fcfs", **option)),
+        run(f"{{name: list, {option}}}"),
         """
         node-0 AAAAEEEEEEEEEECCC
         node-1 AAAAFFBB......CCC
@@ -42,7 +43,7 @@ def test_no_reservation(option):
     )
 
 
-@pytest.mark.parametrize("dispatcher", [easy(), lists(depth=1)], ids=["easy", "depth 1"])
+@pytest.mark.parametrize("dispatcher", ["easy", "{name: list, depth: 1}"])
 def test_one_reservation(dispatcher):
     """B starts at 4 as reserved, beside E, which takes the one core that B leaves spare."""
     check(
@@ -58,12 +59,12 @@ def test_one_reservation(dispatcher):
     )
 
 
-@pytest.mark.parametrize("depth", [2, None])
+@pytest.mark.parametrize("depth", ["2", "null"])
 def test_two_reservations(depth):
     """C starts at 6 as reserved, so only F passes it."""
     check(
         SYSTEM,
-        run(lists(depth=depth)),
+        run(f"{{name: list, depth: {depth}}}"),
         """
         node-0 AAAABBCCCDDDD......
         node-1 AAAABBCCCDDDD......
@@ -88,5 +89,6 @@ def test_the_third_reservation(depth, expected):
     """
     system = alike(4, core=1)
     jobs = (job("A", 0, 3, 4), job("B", 1, 3, 1), job("C", 1, 3, 1), job("D", 1, 4, 1))
-    recorder = replay(system, lists(depth=depth), (*jobs, job("E", 1, 1, 8)), uniform_request=(1,))
+    dispatcher = declared(system, f"{{name: list, depth: {depth}}}")
+    recorder = replay(system, dispatcher, (*jobs, job("E", 1, 1, 8)), uniform_request=(1,))
     check(system, recorder, "\n".join(f"node-{k} {row}" for k, row in enumerate(expected)))

@@ -225,3 +225,33 @@ def test_a_scattered_job_that_is_alone(dispatcher):
         node-2 .CCC.
         """,
     )
+
+
+@dispatchers()
+def test_room_on_a_node_that_two_jobs_leave_one_after_the_other(dispatcher):
+    """H asks for a whole node. That is node-1 at 7, when B and C have both ended, not node-0 at 20.
+
+    E takes its third core and ends at 6. D comes at 2 and could have B's core at 5, but would end
+    at 8.
+    """
+    system = alike(2, core=3)
+    jobs = (
+        job("A", 0, 1, 20, unit_request=(3,)),
+        job("B", 0, 1, 5),
+        job("C", 0, 1, 7),
+        job("H", 1, 1, 3, unit_request=(3,)),
+        job("E", 1, 1, 5),
+        job("D", 2, 1, 3),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAAAAAAAAAAAAAAAAAAA
+        node-0 AAAAAAAAAAAAAAAAAAAA
+        node-0 AAAAAAAAAAAAAAAAAAAA
+        node-1 BBBBB..HHHDDD.......
+        node-1 CCCCCCCHHH..........
+        node-1 .EEEEE.HHH..........
+        """,
+    )

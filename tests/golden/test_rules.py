@@ -1,27 +1,27 @@
 """Schedules of the rules beyond list scheduling and EASY, each worked out by hand."""
 
-from functools import partial
-
 import pytest
 
 from hpcsched.prediction.requested_time import RequestedTime
 from tests.builders import alike, replay
-from tests.dispatching.heuristic.making import conservative, easy, prb, relaxed, slack
+from tests.golden.declared import declared
 from tests.golden.pictures import check, job
 from tests.golden.test_one_resource_type import JOBS as NINE_JOBS
 
+EASY_OR_RELAXED = pytest.mark.parametrize("name", ["name: easy", "name: relaxed, relaxation: 0"])
 POOLED = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["slots", "nodes"])
 
 
 @POOLED
-@pytest.mark.parametrize("make", [easy, partial(relaxed, 0.0)], ids=["easy", "relaxed by nothing"])
-def test_easy_in_another_order(make, uniform_request):
+@EASY_OR_RELAXED
+def test_easy_in_another_order(name, uniform_request):
     """Shortest first. At 4 F and G start; at 5 H is the head job, with a core to spare for I at 6.
 
     At 8 C is, which needs I to end at 9, so that E waits.
     """
     system = alike(4, core=1)
-    recorder = replay(system, make(order="sjf"), NINE_JOBS, uniform_request=uniform_request)
+    dispatcher = declared(system, f"{{{name}, order: sjf}}")
+    recorder = replay(system, dispatcher, NINE_JOBS, uniform_request=uniform_request)
     check(
         system,
         recorder,
@@ -35,11 +35,12 @@ def test_easy_in_another_order(make, uniform_request):
 
 
 @POOLED
-@pytest.mark.parametrize("make", [easy, partial(relaxed, 0.0)], ids=["easy", "relaxed by nothing"])
-def test_easy_with_another_order_behind_the_head_job(make, uniform_request):
+@EASY_OR_RELAXED
+def test_easy_with_another_order_behind_the_head_job(name, uniform_request):
     """At 4 C is the head job, for 6; of those that end by then H comes first, the largest."""
     system = alike(4, core=1)
-    recorder = replay(system, make(behind="ljf"), NINE_JOBS, uniform_request=uniform_request)
+    dispatcher = declared(system, f"{{{name}, backfill_order: ljf}}")
+    recorder = replay(system, dispatcher, NINE_JOBS, uniform_request=uniform_request)
     check(
         system,
         recorder,
@@ -67,9 +68,10 @@ def test_priority_rule(uniform_request):
         job("D", 5, 1, 4, queue=1),
         job("E", 13, 1, 2, queue=2),
     )
+    waits = "{name: prb, expected_wait: {other: 60, by_queue: {1: 20, 2: 100}}}"
     check(
         system,
-        replay(system, prb(), jobs, uniform_request=uniform_request),
+        replay(system, declared(system, waits), jobs, uniform_request=uniform_request),
         """
         node-0 AAAAAAAAAADDDDEEBB
         node-1 AAAAAAAAAACCCCCCBB
@@ -95,7 +97,12 @@ def test_relaxed(uniform_request):
     system = alike(3, core=1)
     check(
         system,
-        replay(system, relaxed(0.7), RELAXED_JOBS, uniform_request=uniform_request),
+        replay(
+            system,
+            declared(system, "{name: relaxed, relaxation: 0.7}"),
+            RELAXED_JOBS,
+            uniform_request=uniform_request,
+        ),
         """
         node-0 AAAADDBBE
         node-1 AAAADDBBE
@@ -105,12 +112,16 @@ def test_relaxed(uniform_request):
 
 
 @POOLED
-def test_less_relaxed(uniform_request):
-    """Half of B's expected wait, in whole seconds, is 1 s, which is not enough for C."""
+@pytest.mark.parametrize("dispatcher", ["{name: relaxed, relaxation: 0.5}", "relaxed"])
+def test_less_relaxed(dispatcher, uniform_request):
+    """Half of B's expected wait, in whole seconds, is 1 s, which is not enough for C.
+
+    Nor is a fifth, which is what holds where nothing is said.
+    """
     system = alike(3, core=1)
     check(
         system,
-        replay(system, relaxed(0.5), RELAXED_JOBS, uniform_request=uniform_request),
+        replay(system, declared(system, dispatcher), RELAXED_JOBS, uniform_request=uniform_request),
         """
         node-0 AAAABBCCCCC
         node-1 AAAABBDDE..
@@ -134,25 +145,28 @@ PASSED = """
 
 @POOLED
 @pytest.mark.parametrize(
-    ("make", "expected"),
+    ("dispatcher", "expected"),
     [
-        (easy, PASSED),
-        (conservative, KEPT),
-        (lambda: slack(0.5), KEPT),
-        (lambda: slack(0.6), PASSED),
-        (lambda: slack(least=2), KEPT),
-        (lambda: slack(least=3), PASSED),
+        ("easy", PASSED),
+        ("conservative", KEPT),
+        ("slack", KEPT),
+        ("{name: slack, share: 0.6}", PASSED),
+        ("{name: slack, share: 0.4}", KEPT),
+        ("{name: slack, share: 0, least_slack: 2}", KEPT),
+        ("{name: slack, share: 0, least_slack: 3}", PASSED),
     ],
-    ids=["easy", "conservative", "share 0.5", "share 0.6", "slack 2", "slack 3"],
 )
-def test_a_second_job_that_is_promised_a_start(make, expected, uniform_request):
+def test_a_second_job_that_is_promised_a_start(dispatcher, expected, uniform_request):
     """B is the head job, for 4, and C is promised 6; D would end at 9.
 
     EASY lets D pass C, conservative backfilling does not. C is promised a wait of 5 s: with a slack
-    of 3 s it can be put off until 9, with 2 s it cannot.
+    of 3 s it can be put off until 9, with 2 s it cannot. 0.4 of the wait is 2 s, and so is half of
+    it in whole seconds, which is the slack where nothing is said.
     """
     system = alike(3, core=1)
-    recorder = replay(system, make(), PROMISED_JOBS, uniform_request=uniform_request)
+    recorder = replay(
+        system, declared(system, dispatcher), PROMISED_JOBS, uniform_request=uniform_request
+    )
     check(system, recorder, expected)
 
 
@@ -176,7 +190,7 @@ def test_compression(compression, first, uniform_request):
     )
     recorder = replay(
         system,
-        conservative(compression),
+        declared(system, f"{{name: conservative, compression: {compression}}}"),
         jobs,
         predictor=RequestedTime(),
         uniform_request=uniform_request,

@@ -30,7 +30,7 @@ class ExpectedWaitOrder:
     @property
     def largest(self) -> int:
         """The largest of all queues, in seconds."""
-        return max(self.other, *self.by_queue.values(), 1)
+        return max([self.other, *self.by_queue.values()])
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue by (t − qᵢ) / ewtᵢ, the largest first.

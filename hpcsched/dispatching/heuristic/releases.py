@@ -74,7 +74,7 @@ def units_gained(system: System, available: IntArray, releases: Releases, shape:
     released = amounts.cumsum(axis=0)
     others = (released[first] - amounts[first]).repeat(np.diff(first, append=len(nodes)), axis=0)
     fits = units_on(system, shape, nodes, available.T[nodes] + released - others)
-    before = np.concatenate(([0], fits[:-1]))
+    before = np.roll(fits, 1)
     before[first] = units_on(system, shape, nodes[first], available.T[nodes[first]])
     gained = np.empty_like(fits)
     gained[by_node] = fits - before

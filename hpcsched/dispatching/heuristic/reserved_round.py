@@ -43,8 +43,6 @@ class ReservedRound:
             if not self.profile.hold(job, before._replace(start=start)):
                 self.profile.reserve(job, start)
                 moved = True
-            elif start > before.start:
-                moved = True
         return moved
 
     def compress(self, compression: Compression) -> None:

@@ -46,6 +46,8 @@ def test_what_can_be_chosen(dispatcher: str, run_scenario: RunScenario) -> None:
     [
         ("{name: easy, backfill_order: 7}", "backfill_order: expected a name"),
         ("{name: relaxed, relaxation: -1}", "relaxation: expected a value of at least 0"),
+        ("{name: slack, share: -1}", "share: expected a value of at least 0"),
+        ("{name: list, depth: -1}", "depth: expected a value of at least 0"),
         ("{name: slack, least_slack: 1x}", "least_slack: expected a duration"),
         (
             "{name: conservative, compression: random}",
@@ -74,5 +76,5 @@ def test_what_cannot(
 def test_an_unknown_critical_type_is_refused_when_run(run_scenario: RunScenario) -> None:
     """What a review finds is refused by a run, too."""
     dispatcher = "{name: easy, allocator: {name: hybrid, critical: [gpu]}}"
-    with pytest.raises(InputError, match="gpu cannot be critical"):
+    with pytest.raises(InputError, match="error: dispatcher: gpu cannot be critical"):
         run_scenario(SCENARIO.replace("DISPATCHER", dispatcher))
