@@ -37,8 +37,9 @@ SURVIVED_CODE, KILLED_CODE, BROKEN_CODE, NOT_LIVE_CODE = 0, 1, 70, 71
 # By path and qualified name.
 Functions = dict[str, dict[str, list[types.FunctionType]]]
 
-# Processor time that a test may take beside three times what it takes without a mutant, in seconds.
-GRACE = 3
+# Processor time that a test may take beside three times what it takes without a mutant, in seconds:
+# it may be the first that loads compiled code, which another did without a mutant.
+GRACE = 10
 # Seconds on the clock beyond which a mutant hangs without using a processor.
 HANGS = 300
 # What a mutant may allocate beyond what its parent holds: an endless loop may fill a list.

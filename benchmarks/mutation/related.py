@@ -2,6 +2,7 @@
 
 PACKAGES = (
     "hpcsched/dispatching/heuristic",
+    "hpcsched/dispatching/core/plan_kernels.py",
     "hpcsched/simulation",
     "hpcsched/results/audit",
     "hpcsched/metrics",
@@ -19,13 +20,13 @@ RELATED = {
     "hpcsched/dispatching/heuristic/expected_wait.py": (
         "tests/golden/test_queue_orders.py",
         "tests/golden/test_rules.py",
-        "tests/dispatching/cp/test_dispatcher.py",
+        "tests/dispatching/cp/test_expected_waits.py",
     ),
     "hpcsched/dispatching/heuristic/multifactor": (
         "tests/dispatching/heuristic/test_multifactor.py",
         "tests/golden/test_queue_orders.py",
     ),
-    "hpcsched/dispatching/heuristic/plan_kernels.py": (
+    "hpcsched/dispatching/core/plan_kernels.py": (
         "tests/dispatching/heuristic/test_profiles.py",
         "tests/dispatching/test_plan_kernels.py",
         "tests/properties/test_node_level_against_pooled.py",

@@ -1,5 +1,6 @@
 """The order `multifactor`: a worked example, its factors, and usage that decays."""
 
+from math import log
 from typing import Any
 
 import pytest
@@ -167,6 +168,31 @@ def test_small_jobs_first() -> None:
         assert [f.size for f in factors] == pytest.approx(sizes)
 
 
+def test_spans_are_a_week_unless_given() -> None:
+    """Half a week's wait has an age of ½; what was used up to a week ago counts half."""
+    week = 604_800
+    order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
+    queue = (waiting(1, 1, week // 2, 1, 1), waiting(2, 2, 0, 1, 1))
+    ended = running(103, 1, NOW - week - 1000, 8)
+    order.job_started(ended)
+    order.job_ended(ended, NOW - week)
+    runs = running(104, 2, NOW - 1000, 4)
+    factors = order.factors(problem(queue, (runs,)))
+    assert [factors[1].age, factors[2].age] == [0.5, 0]
+    # User 1 has used 8 × ½, user 2 as much: half of the usage for half of the shares.
+    assert [factors[1].fair_share, factors[2].fair_share] == [pytest.approx(0.5, rel=1e-12)] * 2
+
+
+def test_what_nobody_speaks_of_counts_nothing() -> None:
+    """Without partitions and `qos` these factors are 0; so is that of a job in no partition."""
+    queue = (waiting(1, 1, 0, 1, 1), waiting(2, 1, 0, 1, 3))
+    short = Partitions((Partition("short", {"queue": frozenset({1})}, priority=10),))
+    for partitions, expected in ((NO_PARTITIONS, [0, 0]), (short, [1, 0])):
+        factors = MultifactorOrder(params(), SYSTEM, partitions).factors(problem(queue)).values()
+        assert [f.partition for f in factors] == expected
+        assert [f.qos for f in factors] == [0, 0]
+
+
 def test_a_share_of_nothing() -> None:
     """A user whose share is 0 has a factor of 0, before any usage too."""
     order = MultifactorOrder(params(shares={"1": 0}), SYSTEM, NO_PARTITIONS)
@@ -189,6 +215,12 @@ def test_without_a_half_life_usage_is_demand_times_time() -> None:
     usage.job_ended(running(1, 1, 100, 3), 150)
     usage.job_ended(running(2, 1, 120, 2), 160)
     assert usage.at(10_000, [running(3, 1, 9_990, 4)]) == {1: 3 * 50 + 2 * 40 + 4 * 10}
+
+
+def test_usage_that_decays_is_an_integral() -> None:
+    """4 cores for a half-life of 100 s, up to now: 4 × ∫ 2^(−t / 100) dt = 4 × 50 / ln 2."""
+    usage = DecayedUsage(100).at(NOW, [running(1, 1, NOW - 100, 4)])
+    assert usage == {1: pytest.approx(200 / log(2))}
 
 
 HISTORIES = st.lists(
@@ -326,6 +358,7 @@ def test_an_assembly_knows_who_follows() -> None:
         {"shares": {"one": 1}},
         {"qos": {"1": -0.5}},
         {"weights": {"nice": 1}},
+        {"weights": {"age": 2 * 10**15}},
     ],
 )
 def test_what_makes_no_sense_is_refused(bad: dict[str, Any]) -> None:
