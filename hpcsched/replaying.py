@@ -96,7 +96,7 @@ class Replay:
     ----------
     jobs, rounds : pyarrow.Table
         All jobs that ran, in the order in which they left, and all dispatching rounds. The columns
-        are those of `jobs.parquet` and `rounds.parquet`.
+        are those of `jobs.parquet` and `rounds.parquet`; nodes are missing unless asked for.
     metrics : Mapping
         The installed metrics by name, each computed when it is first asked for.
     objective : float or None
@@ -128,7 +128,7 @@ def read_workload(scenario: Scenario) -> Workload:
     return Workload(jobs, source.account, _bound_to(scenario))
 
 
-def replay(scenario: Scenario, workload: Workload | None = None) -> Replay:
+def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool = False) -> Replay:
     """Replay a scenario in memory: no run directory, no observers, and many at a time.
 
     Parameters
@@ -137,6 +137,9 @@ def replay(scenario: Scenario, workload: Workload | None = None) -> Replay:
         What to replay, as `load_scenario` returns it; its `observers` are left out.
     workload : Workload, optional
         The jobs of its trace, where they have been read already.
+    places : bool, optional
+        Whether the table of jobs says on which nodes they ran. On a large system that is most of
+        what a replay writes, and no metric looks at it.
 
     Returns
     -------
@@ -182,7 +185,7 @@ def replay(scenario: Scenario, workload: Workload | None = None) -> Replay:
     assembly = assemble(scenario.model_copy(update={"observers": ()}))
     parts = parts_of(assembly, ())
     in_python = (*obstacles(parts), *workload.obstacles)
-    jobs, rounds = (_in_python if in_python else _compiled)(parts, workload)
+    jobs, rounds = (_in_python if in_python else _compiled)(parts, workload, places=places)
     return _result(assembly, jobs, rounds, in_python)
 
 
@@ -217,23 +220,26 @@ class _Records(Observer):
         self.rounds.append(record)
 
 
-def _in_python(parts: Parts, workload: Workload) -> tuple[pa.Table, pa.Table]:
+def _in_python(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay event by event; return the tables of jobs and rounds."""
     records = _Records()
     Simulation(parts._replace(observers=[records])).run(iter(workload.jobs))
     system = parts.system
     jobs, rounds = jobs_schema(system).empty_table(), rounds_schema(system).empty_table()
     if records.jobs:
-        jobs = pa.Table.from_arrays(job_columns(records.jobs, jobs.schema), schema=jobs.schema)
+        rows = records.jobs
+        if not places:
+            rows = [row._replace(allocation=None) for row in rows]
+        jobs = pa.Table.from_arrays(job_columns(rows, jobs.schema), schema=jobs.schema)
     if records.rounds:
         columns = round_columns(records.rounds, rounds.schema)
         rounds = pa.Table.from_arrays(columns, schema=rounds.schema)
     return jobs, rounds
 
 
-def _compiled(parts: Parts, workload: Workload) -> tuple[pa.Table, pa.Table]:
+def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay in compiled code; return the tables of jobs and rounds."""
-    replaying = ArrayReplay(parts)
+    replaying = ArrayReplay(parts, places=places)
     left, held = zip(*replaying.run(workload.columns), strict=True)
     predicted = np.concatenate(replaying.predicted)
     columns = joined_columns(workload.columns or (NO_JOBS,))

@@ -37,7 +37,8 @@ def scenario(dispatcher: str, more: Sequence[str] = (), path: Path = SMALL) -> h
 def test_as_a_run(dispatcher: str, more: list[str], needs: tuple[str, ...], tmp_path: Path) -> None:
     """Jobs, rounds (but for what a clock measures), objective and metrics are those of a run."""
     chosen = scenario(dispatcher, more)
-    run, replay = hpcsched.run(chosen, tmp_path / "run"), hpcsched.replay(chosen)
+    run = hpcsched.run(chosen, tmp_path / "run")
+    replay = hpcsched.replay(chosen, places=True)
     assert replay.in_python == needs
     assert replay.jobs.equals(run.jobs)
     clock = ["decision_time"]
@@ -52,9 +53,21 @@ def test_cores_memory_and_gpus(tmp_path: Path) -> None:
     """Unlike nodes and unlike units: the same tables as a run writes."""
     path = SCENARIOS / "eurora-day-easy.yaml"
     chosen = scenario("{name: list, order: sjf}", path=path)
-    run, replay = hpcsched.run(chosen, tmp_path / "run"), hpcsched.replay(chosen)
+    run = hpcsched.run(chosen, tmp_path / "run")
+    replay = hpcsched.replay(chosen, places=True)
     assert replay.in_python == ()
     assert replay.jobs.equals(run.jobs)
+
+
+@pytest.mark.parametrize("predictor", ["requested-time", "last-two"])
+def test_without_places(predictor: str) -> None:
+    """Unless they are asked for, nodes are missing, and nothing else is."""
+    chosen = scenario("easy", [f"predictor={predictor}"])
+    replay, with_places = hpcsched.replay(chosen), hpcsched.replay(chosen, places=True)
+    nodes = ["nodes", "node_units"]
+    assert all(replay.jobs[name].null_count == 300 for name in nodes)
+    assert all(with_places.jobs[name].null_count == 0 for name in nodes)
+    assert replay.jobs.drop_columns(nodes).equals(with_places.jobs.drop_columns(nodes))
 
 
 def test_threads() -> None:

@@ -16,13 +16,12 @@ def job_table(system: System, columns: JobColumns, predicted: IntArray, left: Le
     """Return the jobs that have left, with the columns of `jobs.parquet`.
 
     `columns` has all jobs in order of submission, and `predicted` what was predicted of each; the
-    sequence numbers of `left` count from its first.
+    sequence numbers of `left` count from its first. Nodes are missing where none were written.
     """
     rows = left.sequence
     run_time = left.end_time - left.start_time
     killed = (run_time < columns.run_time[rows]).astype(np.int8)
     units, request = columns.units[rows], columns.request[rows]
-    offsets = pa.array(np.concatenate(([0], left.last_place)).astype(np.int32))
     schema = jobs_schema(system)
     details = columns.details.take(pa.array(rows))
     zeros = np.zeros(len(rows), dtype=np.int64)
@@ -41,8 +40,7 @@ def job_table(system: System, columns: JobColumns, predicted: IntArray, left: Le
         "rejected_by": pa.nulls(len(rows), pa.string()),
         **{name: details.column(name) for name in DETAILS.names},
         **_constraints(columns, request, schema),
-        "nodes": pa.ListArray.from_arrays(offsets, pa.array(left.nodes)),
-        "node_units": pa.ListArray.from_arrays(offsets, pa.array(left.node_units)),
+        **_places(left),
         "requeues": zeros,
         "lost_time": zeros,
     }
@@ -97,6 +95,19 @@ def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
 def joined_rounds(parts: Sequence[HeldRounds]) -> HeldRounds:
     """Return the rounds of all parts of a replay; there is at least one part."""
     return HeldRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+def _places(left: LeftJobs) -> dict[str, pa.Array]:
+    """Return the columns of nodes and of units on them; each job that ran has at least one."""
+    columns = {"nodes": left.nodes, "node_units": left.node_units}
+    if len(left.sequence) and not len(left.nodes):
+        nothing = pa.nulls(len(left.sequence), pa.list_(pa.int32()))
+        return dict.fromkeys(columns, nothing)
+    offsets = pa.array(np.concatenate(([0], left.last_place)).astype(np.int32))
+    return {
+        name: pa.ListArray.from_arrays(offsets, pa.array(values))
+        for name, values in columns.items()
+    }
 
 
 def _array(values: IntArray | pa.Array) -> pa.Array:

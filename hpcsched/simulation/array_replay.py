@@ -90,7 +90,7 @@ def _orders(dispatcher: Easy | ListScheduler) -> tuple[QueueOrder, QueueOrder]:
     return dispatcher.order, ArrivalOrder() if behind is None else behind
 
 
-def _choices(parts: Parts) -> Choices:
+def _choices(parts: Parts, *, places: bool) -> Choices:
     dispatcher = parts.dispatcher
     assert isinstance(dispatcher, Easy | ListScheduler)
     own, rule, depth = False, codes.EASY, None
@@ -107,6 +107,7 @@ def _choices(parts: Parts) -> Choices:
         _CORRECTIONS[type(parts.correction)],
         # Which slots are taken decides on nothing, so that other allocators may look at nodes.
         parts.uniform_request is not None and allocator == codes.FIRST_FIT,
+        places,
     )
 
 
@@ -180,13 +181,13 @@ class ArrayReplay:
     `predicted` has the predicted run times of each batch that was taken so far.
 
     A part of a replay lasts at most about `seconds` of real time, so that it can be watched and
-    stopped in between.
+    stopped in between. Without `places` nobody is told which nodes jobs ran on.
     """
 
-    def __init__(self, parts: Parts, seconds: float = 0.2) -> None:
+    def __init__(self, parts: Parts, seconds: float = 0.2, *, places: bool = True) -> None:
         self._parts = parts
         self._system = system = parts.system
-        self._choices = choices = _choices(parts)
+        self._choices = choices = _choices(parts, places=places)
         assert isinstance(parts.dispatcher, Easy | ListScheduler)
         self._orders = _orders(parts.dispatcher)
         self._seconds = seconds

@@ -14,7 +14,7 @@ KTH_SP2, CERIT_SC = "KTH-SP2-1996-2.swf.gz", "CERIT-SC-2013.swf.gz"
 def check(name: str, overrides: list[str], folder: Path) -> None:
     """Run a scenario, replay it in compiled code, and compare the tables."""
     scenario = hpcsched.load_scenario(SCENARIOS / f"{name}.yaml", overrides)
-    run, replay = hpcsched.run(scenario, folder), hpcsched.replay(scenario)
+    run, replay = hpcsched.run(scenario, folder), hpcsched.replay(scenario, places=True)
     assert replay.in_python == ()
     assert replay.jobs.equals(run.jobs)
     clock = ["decision_time"]

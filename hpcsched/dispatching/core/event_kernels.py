@@ -70,6 +70,15 @@ def _seconds(clock: IntArray) -> float:
 
 
 @compiled()
+def _write_places(cell: int, place: int, state: State) -> int:
+    """Write the nodes of a job, and the units on each; return the place behind the last."""
+    nodes, units = state.out_nodes, state.out_units
+    if state.counts_slots:
+        return write_nodes_of_slots(cell, place, state.first_slot, state.cells, nodes, units)
+    return write_nodes(cell, place, state.cells, nodes, units)
+
+
+@compiled()
 def _end_all(state: State) -> bool:
     """End all jobs that end now; return whether there was room to write all of them down."""
     counters, jobs, ends = state.counters, state.jobs, state.ends
@@ -78,21 +87,10 @@ def _end_all(state: State) -> bool:
         row, at, place = ends[0], counters[OUT_JOBS], counters[OUT_PLACES]
         if at == len(state.out_jobs):
             return False
-        if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
-            return False
-        if state.counts_slots:
-            place = write_nodes_of_slots(
-                jobs[row, CELL],
-                place,
-                state.first_slot,
-                state.cells,
-                state.out_nodes,
-                state.out_units,
-            )
-        else:
-            place = write_nodes(
-                jobs[row, CELL], place, state.cells, state.out_nodes, state.out_units
-            )
+        if state.writes_places:
+            if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
+                return False
+            place = _write_places(jobs[row, CELL], place, state)
         state.out_jobs[at, OUT_SEQUENCE] = jobs[row, SEQUENCE]
         state.out_jobs[at, OUT_START] = jobs[row, START]
         state.out_jobs[at, OUT_END] = now

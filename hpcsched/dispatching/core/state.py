@@ -23,7 +23,8 @@ class Choices(NamedTuple):
 
     `counts_slots`: all units are alike and take the lowest slots, so that only numbers matter.
     `depth` bounds the reservations of `BACKFILL` (-1: none). `own_backfill_order` says that jobs
-    behind the head job of `EASY` are tried in an order of their own.
+    behind the head job of `EASY` are tried in an order of their own, and `writes_places` that the
+    nodes of jobs are written down when they end.
     """
 
     rule: int
@@ -32,6 +33,7 @@ class Choices(NamedTuple):
     allocator: int
     correction: int
     counts_slots: bool
+    writes_places: bool
 
 
 class Batch(NamedTuple):
