@@ -302,31 +302,35 @@ CASES = [
     Case("plain", timing(decision_time_p99=1), "decision_time_p99"),
     Case("rejecting", first(ROUNDS, rejected=0), "jobs rejected by all rounds"),
     Case("plain", first(ROUNDS, started=0), "jobs started by all rounds"),
-    Case("plain", first(ROUNDS, started=0), "second 0: jobs started by rounds"),
-    Case("plain", first(ROUNDS, round=5), "round: expected 1, found 5"),
-    Case("plain", first(ROUNDS, queued=5), "queued: expected 2, found 5"),
-    Case("plain", first(ROUNDS, waiting=5), "waiting: expected 0, found 5"),
-    Case("plain", first(ROUNDS, running=5), "running: expected 0 to 0, found 5"),
+    Case(
+        "plain", first(ROUNDS, started=0), "second 0: jobs started by rounds: expected 2, found 0"
+    ),
+    Case("plain", first(ROUNDS, round=5), "round 1, second 0: round: expected 1, found 5"),
+    Case("plain", first(ROUNDS, queued=5), "round 1, second 0: queued: expected 2, found 5"),
+    Case("plain", first(ROUNDS, waiting=5), "round 1, second 0: waiting: expected 0, found 5"),
+    Case("plain", first(ROUNDS, running=5), "round 1, second 0: running: expected 0 to 0, found 5"),
     Case(
         "plain",
         rows(ROUNDS, lambda r: r[1].update(now=6)),
         "round 2: expected at second 5, found at second 6",
     ),
-    Case("plain", first(ROUNDS, latency=1), "latency: expected 0, found 1"),
+    Case("plain", first(ROUNDS, latency=1), "round 1, second 0: latency: expected 0, found 1"),
     Case("charged", first(ROUNDS, latency=2), "latency: expected 1, found 2"),
     Case("plain", rows(JOBS_, lambda r: r.reverse()), "expected its row in order of leaving"),
     Case(
         "plain",
         first(ROUNDS, waiting_amounts={"core": 1}),
-        "waiting_amounts.core: expected 0, found 1",
+        "round 1, second 0: waiting_amounts.core: expected 0, found 1",
     ),
     Case(
-        "plain", first(ROUNDS, free_amounts={"core": 1}), "free_amounts.core: expected 4, found 1"
+        "plain",
+        first(ROUNDS, free_amounts={"core": 1}),
+        "round 1, second 0: free_amounts.core: expected 4, found 1",
     ),
     Case(
         "plain",
         first(ROUNDS, lost_amounts={"core": 1.0}),
-        "lost_amounts.core: expected 0.0, found 1.0",
+        "round 1, second 0: lost_amounts.core: expected 0.0, found 1.0",
     ),
     # Reasons
     Case("site", first(REASONS, round=900), "expected a round that was held, in order of rounds"),
