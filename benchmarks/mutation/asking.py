@@ -29,6 +29,7 @@ from pathlib import Path
 import coverage
 import pytest
 
+from benchmarks.mutation.fixtures import SharedFixtures
 from benchmarks.mutation.mutants import Mutant
 
 KILLED, SURVIVED, TIMED_OUT, NO_TEST = "killed", "survived", "timed out", "no test"
@@ -37,8 +38,8 @@ SURVIVED_CODE, KILLED_CODE, BROKEN_CODE, NOT_LIVE_CODE = 0, 1, 70, 71
 # By path and qualified name.
 Functions = dict[str, dict[str, list[types.FunctionType]]]
 
-# Processor time that a test may take beside three times what it takes without a mutant, in seconds:
-# it may be the first that loads compiled code, which another did without a mutant.
+# Processor time that a test may take beside three times what the longest of its file takes without
+# a mutant, in seconds: it may be the first that loads compiled code, which another did before.
 GRACE = 10
 # Seconds on the clock beyond which a mutant hangs without using a processor.
 HANGS = 300
@@ -61,9 +62,14 @@ class Known:
             found = {test for line in range(first, last + 1) for test in lines.get(line, ())}
         else:
             # A default or a constant shows in tests that run none of the file's functions.
-            near = {test.split("::")[0] for tests in lines.values() for test in tests}
-            found = {test for test in self.seconds if not near or test.split("::")[0] in near}
+            near = {file_of(test) for tests in lines.values() for test in tests}
+            found = {test for test in self.seconds if not near or file_of(test) in near}
         return in_order(found, self.seconds)
+
+
+def file_of(test: str) -> str:
+    """Return the file of a test."""
+    return test.split("::", maxsplit=1)[0]
 
 
 def in_order(tests: Iterable[str], seconds: dict[str, float]) -> list[str]:
@@ -71,10 +77,8 @@ def in_order(tests: Iterable[str], seconds: dict[str, float]) -> list[str]:
     by_file: dict[str, float] = defaultdict(float)
     chosen = [test for test in tests if test in seconds]
     for test in chosen:
-        by_file[test.split("::")[0]] += seconds[test]
-    return sorted(
-        chosen, key=lambda t: (by_file[t.split("::")[0]], t.split("::")[0], seconds[t], t)
-    )
+        by_file[file_of(test)] += seconds[test]
+    return sorted(chosen, key=lambda t: (by_file[file_of(t)], file_of(t), seconds[t], t))
 
 
 class Loop:
@@ -136,9 +140,13 @@ def settle_hypothesis() -> None:
 def run(session: pytest.Session, tests: Iterable[str], seconds: dict[str, float]) -> int:
     """Run tests until one fails; return the exit code."""
     items = {item.nodeid: item for item in session.items}
+    # Whichever test of a file comes first makes the fixtures that they share.
+    longest: dict[str, float] = defaultdict(float)
+    for test, taken in seconds.items():
+        longest[file_of(test)] = max(longest[file_of(test)], taken)
     chosen = [items[test] for test in tests if test in items]
     for item, following in zip(chosen, [*chosen[1:], None], strict=True):
-        limit_processor_time(3 * seconds.get(item.nodeid, 0.0) + GRACE)
+        limit_processor_time(3 * longest[file_of(item.nodeid)] + GRACE)
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         except BaseException:  # the mutant ended the session: somebody would notice
@@ -244,10 +252,12 @@ def learn(session: pytest.Session, files: list[str], root: Path, told: Path) -> 
         data_file=None, config_file=False, include=[str(root / file) for file in files]
     )
     failed = []
+    shared = SharedFixtures(session.items, measured.switch_context)
+    session.config.pluginmanager.register(shared)
     measured.start()
     items: list[pytest.Item | None] = [*session.items]
     for item, following in zip(session.items, [*items[1:], None], strict=True):
-        measured.switch_context(item.nodeid)
+        shared.begin(item.nodeid)
         began = time.process_time()
         before = session.testsfailed
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -259,7 +269,10 @@ def learn(session: pytest.Session, files: list[str], root: Path, told: Path) -> 
     data = measured.get_data()
     for file in files:
         lines = data.contexts_by_lineno(str(root / file))
-        known.by_line[file] = {line: [c for c in tests if c] for line, tests in lines.items()}
+        known.by_line[file] = {
+            line: [test for name in names if name for test in shared.tests(name)]
+            for line, names in lines.items()
+        }
     told.write_bytes(pickle.dumps((known, failed)))
     return SURVIVED_CODE
 
@@ -350,7 +363,7 @@ def tried_on_import(mutant: Mutant, known: Known, root: Path) -> int:
         codes_seen.append(run(session, tests, known.seconds))
 
     with loaded_as(mutant, root):
-        files = sorted({test.split("::")[0] for test in tests})
+        files = sorted({file_of(test) for test in tests})
         code = collect(files, not is_kernel(mutant.file), work)
     return codes_seen[0] if codes_seen else (KILLED_CODE if code else BROKEN_CODE)
 

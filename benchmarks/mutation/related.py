@@ -37,8 +37,16 @@ RELATED = {
     "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),
 }
 
-# Long searches for what is seldom; most mutants are killed without them.
-DEAR = ("tests/properties", "tests/dispatching/heuristic/test_promises.py")
+# Long searches for what is seldom, and whole runs of which nothing is changed; most mutants are
+# killed without them.
+DEAR = (
+    "tests/properties",
+    "tests/dispatching/heuristic/test_promises.py",
+    "tests/results/test_interrupted_run.py",
+    "tests/results/test_maintenance_and_power.py",
+    "tests/results/test_replay.py",
+    "tests/results/test_transformed_run.py",
+)
 
 
 def tests_of(file: str, *, quick: bool) -> tuple[str, ...]:
