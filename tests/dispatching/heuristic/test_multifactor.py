@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hpcsched.assembly import assemble
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.multifactor import MultifactorOrder
+from hpcsched.dispatching.heuristic.multifactor import Factors, MultifactorOrder
 from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams
 from hpcsched.dispatching.heuristic.multifactor_usage import DecayedUsage
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
@@ -166,6 +166,13 @@ def test_small_jobs_first() -> None:
         order = MultifactorOrder(params(favor_small=favor_small), SYSTEM, NO_PARTITIONS)
         factors = order.factors(problem(queue)).values()
         assert [f.size for f in factors] == pytest.approx(sizes)
+
+
+def test_weights_are_those_of_the_example_in_slurm_s_documentation_unless_given() -> None:
+    """Fair share weighs 10,000, all else 1,000."""
+    order = MultifactorOrder(params(), SYSTEM, NO_PARTITIONS)
+    by_itself = [Factors(*(float(k == factor) for k in range(5))) for factor in range(5)]
+    assert [order.priority(factors) for factors in by_itself] == [1000, 1000, 10000, 1000, 1000]
 
 
 def test_spans_are_a_week_unless_given() -> None:
