@@ -124,13 +124,14 @@ def is_kernel(file: str) -> bool:
 
 
 def settle_hypothesis() -> None:
-    """Have properties try the same examples each time, and keep nothing on disk."""
-    from hypothesis import HealthCheck, settings
+    """Have properties try the same examples each time, keep none, and simplify no failure."""
+    from hypothesis import HealthCheck, Phase, settings
 
     settings.register_profile(
         "mutation",
         derandomize=True,
         database=None,
+        phases=(Phase.explicit, Phase.generate),
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )

@@ -255,3 +255,29 @@ def test_room_on_a_node_that_two_jobs_leave_one_after_the_other(dispatcher):
         node-1 .EEEEE.HHH..........
         """,
     )
+
+
+@dispatchers()
+def test_units_that_come_free_beside_others(dispatcher):
+    """H asks for all four cores, which are free at 9: at 5 there is one more, and not four.
+
+    So D, which ends at 8, delays nobody.
+    """
+    system = alike(1, core=4)
+    jobs = (
+        job("A", 0, 1, 5),
+        job("B", 0, 1, 7),
+        job("C", 0, 1, 9),
+        job("H", 1, 4, 2),
+        job("D", 1, 1, 7),
+    )
+    check(
+        system,
+        replay(system, dispatcher, jobs),
+        """
+        node-0 AAAAA....HH
+        node-0 BBBBBBB..HH
+        node-0 CCCCCCCCCHH
+        node-0 .DDDDDDD.HH
+        """,
+    )
