@@ -91,6 +91,8 @@ SCENARIOS = {
     "offline": OFFLINE,
     "plain": PLAIN,
     "rejecting": PLAIN.replace("{name: easy}", "{name: reject}"),
+    "one node": PLAIN.replace("name: node", "name: thin")
+    + "outages: {failure_log: failures.csv}\n",
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
 }
 
@@ -264,6 +266,11 @@ CASES = [
     Case("site", low_power, "expected it to draw at most 10, found 20"),
     # Outages
     Case("site", job(9, start_time=299, end_time=309), "is out of service from 300 to 310"),
+    Case(  # one node of four goes out of service, and jobs on the others stand before job 10
+        "one node",
+        job(10, nodes=[0, 1], node_units=[2, 2], start_time=6, end_time=46),
+        "job 10, from 6 to 46: node thin-0 is out of service from 5 to 8",
+    ),
     Case("site", job(2, predicted_run_time=400), "was announced for 300"),
     Case("site", first(LOST, end_time=4), "lost at 4, when none of its nodes went out of service"),
     Case("site", first(LOST, start_time=-60), "when it had ended, or not begun"),
