@@ -46,10 +46,7 @@ def why_stranded(
 def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system: System) -> str:
     reason = held.get(job.job_id)
     if reason is not None:
-        by = reason.detail
-        if not by and reason.job is not None:
-            by = f"job {reason.job} has not ended"
-        return f"held back by a {reason.kind}" + (f", {by}" if by else "")
+        return f"held back by a {reason.kind}, {reason.detail or f'job {reason.job} has not ended'}"
     if job.job_id in stranded.late:
         return (
             f"{stranded.late[job.job_id]}; with the dispatch latency every start of it comes too"
@@ -76,7 +73,7 @@ def _lacking(job: WaitingJob, at: int, system: System) -> str | None:
     draw, end = most_draw(system, job.job), at + job.predicted_run_time
     for pool, amount in zip(system.pools, draw, strict=True):
         time = at
-        while amount and time < max(end, at + 1):
+        while amount and time < end:
             if pool.capacity_at(time) < amount:
                 return pool.name
             time = pool.next_change(time)

@@ -141,6 +141,15 @@ def test_asked_only_when_a_prediction_has_run_out() -> None:
     assert diary.notes == [(1, 10, 12), (1, 10, 45), (1, 10, 90)]
 
 
+def test_a_prediction_that_runs_out_in_the_next_second_stands() -> None:
+    """At 10, job 1 has outlived its 10 s; job 2, of 11 s, has a second to go."""
+    diary = Diary()
+    jobs = [traced(1, 0, 1, 20), traced(2, 0, 1, 20), traced(3, 10, 1, 1)]
+    seen = seen_ends(diary, jobs, {1: 10, 2: 11})
+    assert seen[10] == {1: 20, 2: 11}
+    assert diary.notes == [(1, 10, 10)]
+
+
 def test_never_asked_where_nothing_runs_out() -> None:
     """With requested times that hold, a correction has nothing to say."""
     diary = Diary()

@@ -70,6 +70,11 @@ def test_a_model_counts_jobs_and_variables():
     assert latency.charge(4, Decision(solver=solver), 9.0) == 5
 
 
+def test_what_is_measured_is_charged_beside_the_rest():
+    """Two seconds, and one and a half times four."""
+    assert seconds("2", measured="1.5").charge(1, Decision(), 4.0) == 8
+
+
 @given(first=st.floats(0, 1e6), second=st.floats(0, 1e6))
 def test_a_measured_charge_grows_with_what_is_measured(first, second):
     """It is the measured time times the factor."""

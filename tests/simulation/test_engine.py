@@ -9,6 +9,7 @@ from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, easy, lists, parts, replay, traced
 
@@ -158,6 +159,42 @@ def test_observers_hear_only_what_they_ask_for():
     jobs = (traced(1, 0, 1, 5), traced(2, 0, 1, 3), traced(3, 1, 2, 1))
     replay(SYSTEM, easy(), jobs, observers=[ends])
     assert ends.ended == [2, 1, 3]
+
+
+def test_followers_are_told_of_each_attempt():
+    """Job 1 runs from 0, loses its nodes at 2, and runs from 4 to 10; each hears in its turn.
+
+    Followers hear of a start before observers do, and of an end before the job leaves.
+    """
+    told = []
+
+    class Follows:
+        def job_started(self, job):
+            told.append(("follower", "started", job.job_id, job.start_time))
+
+        def job_ended(self, job, end_time):
+            told.append(("follower", "ended", job.job_id, end_time))
+
+    class Observes(Observer):
+        def job_started(self, job):
+            told.append(("observer", "started", job.job_id, job.start_time))
+
+        def job_ended(self, record):
+            told.append(("observer", "ended", record.job.job_id, record.end_time))
+
+    replay(
+        SYSTEM,
+        easy(),
+        [traced(1, 0, 2, 6)],
+        [Observes()],
+        followers=[Follows()],
+        outages=Outages((Outage(2, 4, (0, 1), "failure"),), True),
+    )
+    assert told == [
+        ("follower", "started", 1, 0), ("observer", "started", 1, 0), ("follower", "ended", 1, 2),
+        ("follower", "started", 1, 4), ("observer", "started", 1, 4), ("follower", "ended", 1, 10),
+        ("observer", "ended", 1, 10),
+    ]  # fmt: skip
 
 
 def test_fallback_is_passed_on():

@@ -38,6 +38,7 @@ def test_a_file(tmp_path: Path) -> None:
         ("node,from,until\nfat-0,-1,1\n", ":2: error: expected whole seconds from 0 to"),
         ("node,from,until\nfat-0,1.5,9\n", "found '1.5'"),
         ("node,from,until\nfat-0,7,7\n", ":2: error: expected an end after 7, found 7"),
+        (f"node,from,until\n{'x' * 2**18},0,1\n", ":2: error: field larger than field limit"),
         ("node,from,until\nfat-0,0,99999999999999999999\n", "found '99999999999999999999'"),
     ],
 )
@@ -91,9 +92,11 @@ def test_a_model(shape: float) -> None:
 
 def test_the_numbers_of_a_seed() -> None:
     """What is drawn stays the same from version to version."""
-    model = FailureModel((3,), 100, 10, 0.8, 0, 400)
-    found = [(outage.start, outage.end) for outage in draw_failures(model, 0)]
+    model = FailureModel((3,), 100, 10, 0.8, 0, 400, "old")
+    drawn = list(draw_failures(model, 0))
+    found = [(outage.start, outage.end) for outage in drawn]
     assert found == [(117, 119), (133, 158), (215, 225), (226, 234), (323, 326), (337, 348)]
+    assert {outage.label for outage in drawn} == {"failure old"}
 
 
 def test_a_repair_takes_a_second_at_least() -> None:

@@ -168,12 +168,21 @@ def test_rejection_makes_others_eligible():
     assert {record.rejected_by for record in recorder.jobs.values()} == {"dispatcher"}
 
 
+def test_a_user_below_the_limit_is_not_behind_one_who_is_unknown():
+    """Job 1 has no user and counts nowhere; of jobs 2 and 3, of one user, the second waits."""
+    one = Partition("one", running_jobs_per_user=1)
+    jobs = (traced(1, 0, 1, 5), traced(2, 0, 1, 5, user=7), traced(3, 0, 1, 5, user=7))
+    recorder = replay(SYSTEM, easy(), jobs, partitions=some(one))
+    assert recorder.start_times == {1: 0, 2: 0, 3: 5}
+
+
 def test_unknown_users_are_each_their_own():
     """Jobs whose user is not known do not count together."""
     one = Partition("one", running_jobs_per_user=1, nodes_per_user=1)
     jobs = (*(traced(k, 0, 1, 5) for k in (1, 2, 3)), traced(4, 0, 3, 5))
     recorder = replay(SYSTEM, easy(), jobs, partitions=some(one))
     assert recorder.start_times == {1: 0, 2: 0, 3: 0, 4: None}
+    assert [record.started for record in recorder.rounds] == [3]
     assert recorder.jobs[4].rejected_by == "over_nodes_per_user"
 
 

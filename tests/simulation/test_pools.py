@@ -16,7 +16,7 @@ from hpcsched.simulation.telling import givers_among
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
-from tests.builders import Spy, easy, lists, replay, traced
+from tests.builders import Spy, Told, easy, lists, replay, traced
 from tests.pool_workloads import audited, pool_workloads
 from tests.strategies import tries
 
@@ -135,6 +135,32 @@ def test_a_late_start_counts_nodes_that_are_on():
     pool = power(20, (7, 10), per_node=10)
     recorder = replay(system(pool), easy(), jobs, latency=Latency(Fraction(3)))
     assert recorder.start_times == {0: 3, 1: 3, 2: 26}
+
+
+def test_a_late_start_counts_nodes_that_are_off_as_off():
+    """Rounds take 3 s. Job 0 is on node 0 from 3 to 5, and nothing is drawn when it has ended.
+
+    Job 1 would switch on node 1 for 10 at 9, when the cap has fallen to 5. It is asked for again at
+    20, when there are 20 again, and starts at 23.
+    """
+    pool = power(20, (7, 5), (20, 20), per_node=10)
+    jobs = (
+        traced(0, 0, 1, 2, (1,)),
+        traced(1, 6, 1, 1, (1,), allowed_nodes=frozenset({1})),
+    )
+    recorder = replay(system(pool), easy(), jobs, latency=Latency(Fraction(3)))
+    assert recorder.start_times == {0: 3, 1: 23}
+
+
+def test_an_end_in_the_instant_of_a_change():
+    """There are 20 W from 9 to 11 of each 12 s. Job 0 starts at 9 and runs until 35 instead of 11.
+
+    Job 1 needs both cores, which are free at 35, just when the power goes: it starts at 45.
+    """
+    both = System((NodeGroup("node", 1, {"core": 2}),), {}, (power(0, (9, 20), (11, 0), every=12),))
+    jobs = (traced(0, 0, 1, 26), traced(1, 10, 2, 2))
+    recorder = replay(both, easy(), jobs, predictor=Told({0: 2, 1: 2}))
+    assert recorder.start_times == {0: 9, 1: 45}
 
 
 def test_reasons_of_other_jobs_stand_where_a_start_is_put_off():
