@@ -7,7 +7,7 @@ HPCSCHED_EXAMPLES multiplies the examples of every property. It is a fifth unles
 import os
 from typing import NamedTuple
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from hpcsched.system.system import NodeGroup, System
@@ -22,7 +22,10 @@ GAPS = st.sampled_from([0, 0, 0, 1, 1, 2, 4])
 def tries(count: int) -> settings:
     """Return settings for so many examples in `make test-all`, without a deadline for each."""
     factor = float(os.environ.get("HPCSCHED_EXAMPLES", "0.2"))
-    return settings(max_examples=max(round(count * factor), 1), deadline=None)
+    # How long a machine takes to draw examples is no fault of theirs.
+    slow = [HealthCheck.too_slow]
+    count = max(round(count * factor), 1)
+    return settings(max_examples=count, deadline=None, suppress_health_check=slow)
 
 
 class Workload(NamedTuple):
