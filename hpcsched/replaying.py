@@ -17,6 +17,7 @@ from hpcsched.results.column_tables import (
     joined_rounds,
     round_table,
 )
+from hpcsched.results.outages import down_amounts
 from hpcsched.results.recorder import job_columns, round_columns
 from hpcsched.results.schema import jobs_schema, rounds_schema
 from hpcsched.results.summary import ChosenMetric
@@ -198,7 +199,8 @@ def _result(
 ) -> Replay:
     system = assembly.system
     capacity = dict(zip(system.resource_types, system.totals, strict=True))
-    run = RunTables(ArrowTable(jobs), ArrowTable(rounds), capacity)
+    down = down_amounts(assembly.outages, system)
+    run = RunTables(ArrowTable(jobs), ArrowTable(rounds), capacity, down)
     figures = Figures(run, assembly.metrics())
     return Replay(jobs, rounds, figures, assembly.objective.measure(run.jobs), in_python)
 

@@ -59,6 +59,15 @@ def test_cores_memory_and_gpus(tmp_path: Path) -> None:
     assert replay.jobs.equals(run.jobs)
 
 
+def test_outages(tmp_path: Path) -> None:
+    """What nodes are out of service counts in the figures as it does in those of a run."""
+    path = SCENARIOS / "small-maintenance.yaml"
+    chosen = scenario("easy", path=path)
+    run, replay = hpcsched.run(chosen, tmp_path / "run"), hpcsched.replay(chosen)
+    assert "outages" in replay.in_python
+    assert dict(replay.metrics) == run.summary["metrics"]
+
+
 @pytest.mark.parametrize("predictor", ["requested-time", "last-two"])
 def test_without_places(predictor: str) -> None:
     """Unless they are asked for, nodes are missing, and nothing else is."""
