@@ -9,6 +9,7 @@ from hpcsched.workload.job import TracedJob
 from tests.builders import Told, alike, replay
 from tests.golden.declared import declared
 from tests.golden.pictures import check, job
+from tests.golden.test_rules import KEPT, PASSED, PROMISED_JOBS
 
 SLOTS_AND_NODES = pytest.mark.parametrize("request_of_all", [(1,), None], ids=["slots", "nodes"])
 
@@ -21,37 +22,20 @@ def expect(
     check(system, replay(system, declared(system, dispatcher), jobs, **given), expected)
 
 
-# B is promised 4, when A ends, and C 6, when B does. D would run from 1 to 9.
-PASSING = (
-    job("A", 0, 2, 4),
-    job("B", 1, 2, 2),
-    job("C", 1, 3, 1),
-    job("D", 1, 1, 8),
-)
-KEPT = """
-    node-0 AAAABBCDDDDDDDD
-    node-1 AAAABBC........
-    node-2 ......C........
-    """
-PASSED = """
-    node-0 AAAABB...C
-    node-1 AAAABB...C
-    node-2 .DDDDDDDDC
-    """
-
-
 @SLOTS_AND_NODES
 @pytest.mark.parametrize(
     ("share", "least", "expected"),
     [(0.4, 0, KEPT), (0, 1, KEPT), (0.4, 1, PASSED), (0.2, 1, KEPT), (0.2, 2, PASSED)],
 )
 def test_slack_is_the_sum_of_both_terms(share, least, expected, request_of_all):
-    """C came at 1 and is promised 6, a wait of 5 s. It would have to wait for 3 s more.
+    """B is promised 4, when A ends, and C 6, when B does. D would run from 1 to 9.
+
+    C came at 1, which is a wait of 5 s. It would have to wait for 3 s more.
 
     Its slack is least + share × 5: 0 + 2, 1 + 0, 1 + 2 = 3, 1 + 1, and 2 + 1 = 3.
     """
     dispatcher = f"{{name: slack, share: {share}, least_slack: {least}}}"
-    expect(alike(3, core=1), dispatcher, PASSING, expected, uniform_request=request_of_all)
+    expect(alike(3, core=1), dispatcher, PROMISED_JOBS, expected, uniform_request=request_of_all)
 
 
 @SLOTS_AND_NODES
