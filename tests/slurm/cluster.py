@@ -155,8 +155,14 @@ class SlurmCluster:
         self.run("slurmd", "-N", node)
 
     def kill_node(self, node: str) -> None:
-        """Kill the slurmd of a node, with the jobs that it runs."""
+        """Kill the slurmd of a node and the steps of the jobs that it runs.
+
+        A step outlives its slurmd: it would end its job as if nothing had happened.
+        """
         self._kill(self.folder / "spool" / f"{node}.pid")
+        for step in self._steps_on(node):
+            with suppress(ProcessLookupError):
+                os.kill(step, signal.SIGKILL)
 
     def processor_time(self) -> float:
         """Return the processor seconds that slurmctld and slurmrestd have taken so far."""
@@ -207,6 +213,19 @@ class SlurmCluster:
             for _ in range(100):
                 os.kill(process, 0)
                 time.sleep(0.05)
+
+    def _steps_on(self, node: str) -> set[int]:
+        """Return the processes of a node's jobs, and those of Slurm that watch over them."""
+        wanted = {f"SLURM_CONF={self.config}".encode(), f"SLURMD_NODENAME={node}".encode()}
+        found: set[int] = set()
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it has ended
+                if wanted <= set((process / "environ").read_bytes().split(b"\0")):
+                    parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+                    found |= {int(process.name)}
+                    if (Path("/proc") / str(parent) / "comm").read_text().startswith("slurmstepd"):
+                        found |= {parent}
+        return found
 
     def _stop(self) -> None:
         self.run("scancel", f"--user={_user()}", check=False)
