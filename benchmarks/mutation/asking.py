@@ -30,7 +30,9 @@ import coverage
 import pytest
 
 from benchmarks.mutation.fixtures import SharedFixtures
+from benchmarks.mutation.killers import Killers
 from benchmarks.mutation.mutants import Mutant
+from benchmarks.mutation.related import named_for
 
 KILLED, SURVIVED, TIMED_OUT, NO_TEST = "killed", "survived", "timed out", "no test"
 SURVIVED_CODE, KILLED_CODE, BROKEN_CODE, NOT_LIVE_CODE = 0, 1, 70, 71
@@ -39,8 +41,8 @@ SURVIVED_CODE, KILLED_CODE, BROKEN_CODE, NOT_LIVE_CODE = 0, 1, 70, 71
 Functions = dict[str, dict[str, list[types.FunctionType]]]
 
 # Processor time that a test may take beside three times what the longest of its file takes without
-# a mutant, in seconds: it may be the first that loads compiled code, which another did before.
-GRACE = 10
+# a mutant, in seconds: it may be the first that imports what another did before.
+GRACE = 5
 # Seconds on the clock beyond which a mutant hangs without using a processor.
 HANGS = 300
 # What a mutant may allocate beyond what its parent holds: an endless loop may fill a list.
@@ -49,10 +51,14 @@ MEMORY = 6 << 30
 
 @dataclass
 class Known:
-    """A run without a mutant: the seconds of each test, and the tests that run each line."""
+    """A run without a mutant: the seconds of each test, and the tests that run each line.
+
+    `compiled` has what numba compiled meanwhile: module, function and types of arguments.
+    """
 
     seconds: dict[str, float] = field(default_factory=dict)
     by_line: dict[str, dict[int, list[str]]] = field(default_factory=dict)
+    compiled: list[tuple[str, str, object]] = field(default_factory=list)
 
     def tests_for(self, mutant: Mutant) -> list[str]:
         """Return the tests that may notice a mutant."""
@@ -63,6 +69,7 @@ class Known:
         else:
             # A default or a constant shows in tests that run none of the file's functions.
             near = {file_of(test) for tests in lines.values() for test in tests}
+            near |= named_for(mutant.file)
             found = {test for test in self.seconds if not near or file_of(test) in near}
         return in_order(found, self.seconds)
 
@@ -138,8 +145,13 @@ def settle_hypothesis() -> None:
     settings.load_profile("mutation")
 
 
-def run(session: pytest.Session, tests: Iterable[str], seconds: dict[str, float]) -> int:
-    """Run tests until one fails; return the exit code."""
+def run(
+    session: pytest.Session,
+    tests: Iterable[str],
+    seconds: dict[str, float],
+    failed: Callable[[str], None],
+) -> int:
+    """Run tests until one fails, which is told; return the exit code."""
     items = {item.nodeid: item for item in session.items}
     # Whichever test of a file comes first makes the fixtures that they share.
     longest: dict[str, float] = defaultdict(float)
@@ -151,8 +163,10 @@ def run(session: pytest.Session, tests: Iterable[str], seconds: dict[str, float]
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         except BaseException:  # the mutant ended the session: somebody would notice
+            failed(item.nodeid)
             return KILLED_CODE
         if session.testsfailed:
+            failed(item.nodeid)
             return KILLED_CODE
     return SURVIVED_CODE
 
@@ -274,8 +288,29 @@ def learn(session: pytest.Session, files: list[str], root: Path, told: Path) -> 
             line: [test for name in names if name for test in shared.tests(name)]
             for line, names in lines.items()
         }
+    known.compiled = compiled_functions()
     told.write_bytes(pickle.dumps((known, failed)))
     return SURVIVED_CODE
+
+
+def compiled_functions() -> list[tuple[str, str, object]]:
+    """Return what numba has compiled: module, function and types of arguments."""
+    return [
+        (module, name, types_of_arguments)
+        for module in [*sys.modules]
+        if module.startswith("hpcsched.") and is_kernel(f"{module}.py")
+        for name, function in vars(sys.modules[module]).items()
+        if getattr(function, "__module__", None) == module
+        for types_of_arguments in getattr(function, "signatures", ())
+    ]
+
+
+def load(known: Known) -> None:
+    """Load what the tests need of compiled code, so that no child need do so."""
+    for module, name, types_of_arguments in known.compiled:
+        function = getattr(importlib.import_module(module), name)
+        if types_of_arguments not in function.signatures:
+            function.compile(types_of_arguments)
 
 
 def functions_of(files: list[str], root: Path) -> Functions:
@@ -344,24 +379,32 @@ def loaded_as(mutant: Mutant, root: Path) -> Iterator[None]:
 
 
 def tried_live(
-    mutant: Mutant, session: pytest.Session, known: Known, root: Path, functions: Functions
+    mutant: Mutant,
+    session: pytest.Session,
+    known: Known,
+    killers: Killers,
+    *,
+    root: Path,
+    functions: Functions,
 ) -> int:
     """Put a mutant in and run tests until one fails."""
     limit_memory()
     if not put_in(mutant, root, functions):
         return NOT_LIVE_CODE
-    return run(session, known.tests_for(mutant), known.seconds)
+    tests = killers.first(mutant, known.tests_for(mutant))
+    return run(session, tests, known.seconds, lambda test: killers.add(mutant, test))
 
 
-def tried_on_import(mutant: Mutant, known: Known, root: Path) -> int:
+def tried_on_import(mutant: Mutant, known: Known, killers: Killers, root: Path) -> int:
     """Collect and run tests with the mutant in place; a mutant that breaks the import is killed."""
     limit_memory()
-    tests = known.tests_for(mutant)
+    tests = killers.first(mutant, known.tests_for(mutant))
     limit_processor_time(60)
     codes_seen = []
 
     def work(session: pytest.Session) -> None:
-        codes_seen.append(run(session, tests, known.seconds))
+        code = run(session, tests, known.seconds, lambda test: killers.add(mutant, test))
+        codes_seen.append(code)
 
     with loaded_as(mutant, root):
         files = sorted({file_of(test) for test in tests})
@@ -385,13 +428,16 @@ def ask(
     """
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         told = Path(folder, "told")
+        killers = Killers(Path(folder, "killers"))
         compiled = not any(is_kernel(mutant.file) for mutant in mutants)
 
         def live() -> int:
             return collect(
                 tests,
                 compiled,
-                lambda session: ask_live(session, mutants, root, jobs=jobs, told=told, tell=tell),
+                lambda session: ask_live(
+                    session, mutants, root, killers, jobs=jobs, told=told, tell=tell
+                ),
             )
 
         [(_, code)] = Children(1, math.inf, quiet=False).do_all([("live", live)])
@@ -401,7 +447,7 @@ def ask(
     say(f"{len(known.seconds)} tests, {sum(known.seconds.values()):.0f} seconds of a processor")
     for test in failed:
         say(f"left out, as it fails without a mutant here: {test}")
-    work = ((i, lambda i=i: tried_on_import(mutants[i], known, root)) for i in rest)
+    work = ((i, lambda i=i: tried_on_import(mutants[i], known, killers, root)) for i in rest)
     for i, code in Children(jobs).do_all(work):
         tell(mutants[i], result_of(code))
 
@@ -410,6 +456,7 @@ def ask_live(
     session: pytest.Session,
     mutants: list[Mutant],
     root: Path,
+    killers: Killers,
     *,
     jobs: int,
     told: Path,
@@ -426,8 +473,7 @@ def ask_live(
             raise RuntimeError(f"the tests could not be run without a mutant (exit code {code})")
     known, failed = pickle.loads(told.read_bytes())
     functions = functions_of(files, root)
-    if not all(file.startswith("hpcsched/metrics/") for file in files):
-        importlib.import_module("hpcsched.dispatching.core.plan_kernels")  # takes a second
+    load(known)
     gc.freeze()  # children share what they do not change
     at_once: list[int] = []
     rest: list[object] = []
@@ -437,7 +483,13 @@ def ask_live(
         else:
             (at_once if mutant.on_call else rest).append(i)
     work = (
-        (i, lambda i=i: tried_live(mutants[i], session, known, root, functions)) for i in at_once
+        (
+            i,
+            lambda i=i: tried_live(
+                mutants[i], session, known, killers, root=root, functions=functions
+            ),
+        )
+        for i in at_once
     )
     done = missed = 0
     for i, code in Children(jobs).do_all(work):

@@ -14,6 +14,7 @@ RELATED = {
     "hpcsched/dispatching/heuristic": (
         "tests/dispatching/heuristic",
         "tests/dispatching/test_allocators.py",
+        "tests/dispatching/test_plan_kernels.py",
         "tests/properties",
         "tests/golden",
     ),
@@ -26,13 +27,26 @@ RELATED = {
         "tests/dispatching/heuristic/test_multifactor.py",
         "tests/golden/test_queue_orders.py",
     ),
+    "hpcsched/dispatching/heuristic/params.py": (
+        "tests/dispatching/heuristic",
+        "tests/golden/test_depth.py",
+        "tests/golden/test_queue_orders.py",
+        "tests/golden/test_rules.py",
+    ),
     "hpcsched/dispatching/core/plan_kernels.py": (
         "tests/dispatching/heuristic/test_profiles.py",
         "tests/dispatching/test_plan_kernels.py",
+        "tests/dispatching/test_plans_by_hand.py",
         "tests/properties/test_node_level_against_pooled.py",
         "tests/properties/test_plans.py",
     ),
     "hpcsched/simulation": ("tests/simulation", "tests/golden"),
+    "hpcsched/simulation/array_replay.py": (
+        "tests/dispatching/core",
+        "tests/properties/test_against_reference.py",
+        "tests/test_replaying.py",
+        "tests/traces/test_compiled_replay.py",
+    ),
     "hpcsched/results/audit": ("tests/results",),
     "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),
 }
@@ -51,8 +65,18 @@ DEAR = (
 
 def tests_of(file: str, *, quick: bool) -> tuple[str, ...]:
     """Return pytest's arguments for the tests related to a file, without the dear ones if quick."""
-    tests = RELATED[max((start for start in RELATED if file.startswith(start)), key=len)]
+    tests = related_to(file)
     if not quick:
         return tests
     cheap = [test for test in tests if not test.startswith(DEAR)]
     return *cheap, *(f"--ignore={test}" for test in DEAR)
+
+
+def named_for(file: str) -> set[str]:
+    """Return the files with tests that are named for a source file, not just their folder."""
+    return {test for test in related_to(file) if test.endswith(".py")}
+
+
+def related_to(file: str) -> tuple[str, ...]:
+    """Return the files and folders with tests for a source file."""
+    return RELATED[max((start for start in RELATED if file.startswith(start)), key=len)]

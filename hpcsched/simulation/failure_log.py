@@ -22,7 +22,7 @@ def read_failures(path: Path, system: System) -> Iterator[Outage]:
     """
     numbers = node_numbers(system)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8") as file:
             header = True
             for number, line in enumerate(file, 1):
                 if not line.strip() or line.startswith("#"):

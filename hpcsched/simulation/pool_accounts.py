@@ -46,7 +46,7 @@ class PoolAccounts:
         """Return the first second after now at which a pool offers more or less."""
         return next_change(self._system.pools, now)
 
-    def all_seen_by(self, time: int, times: int = 1) -> int:
+    def all_seen_by(self, time: int, times: int) -> int:
         """Return a second by which all that pools offer from `time` on was offered so many times.
 
         What they offer once and for all counts as offered again and again.

@@ -20,6 +20,7 @@ from hpcsched.dispatching.heuristic.node_profile import NodeProfile
 from hpcsched.dispatching.heuristic.releases import available_at, releases_of, units_gained
 from hpcsched.dispatching.heuristic.shapes import shape_of
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.system.allocation import SlotAllocation, SlotMap
 from hpcsched.system.space import held_amounts
 from hpcsched.system.system import IntArray, NodeGroup, System
 from hpcsched.workload.job import Job
@@ -217,6 +218,17 @@ def test_no_releases() -> None:
     assert releases.amounts.shape == (0, 2)
     assert units_gained(system, system.capacity.T, releases, shape).tolist() == []
     assert available_at(9, system.capacity.T, releases).tolist() == [[3, 3], [0, 0]]
+
+
+def test_releases_of_slots() -> None:
+    """Slots 1 to 3, of two on each node, are 1 unit on node 0 and 2 on node 1."""
+    system = alike(3, core=4)
+    job = traced(1, 0, 3, 1, (2,)).job
+    allocation = SlotAllocation(((1, 4),), SlotMap(np.array([2, 2, 2])))
+    times, nodes, amounts = releases_of(system, [(7, allocation, job)])
+    assert times.tolist() == [7, 7]
+    assert nodes.tolist() == [0, 1]
+    assert amounts.tolist() == [[2], [4]]
 
 
 def answers(given_round: Round) -> tuple[list[object], tuple[IntArray, ...]]:

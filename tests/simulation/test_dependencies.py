@@ -9,12 +9,23 @@ from hpcsched.dispatching.heuristic.reject import Reject
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import audit_replay
 from hpcsched.workload.partitions import Partition, Partitions
 from tests.builders import Spy, alike, easy, lists, replay, traced
 from tests.strategies import tries, uniform_workloads
 
 SYSTEM = alike(2, core=1)
+
+
+class RejectFirst:
+    """Rejects job 1 before anything else, and passes the rest on."""
+
+    def dispatch(self, problem):
+        """Reject it if it is there."""
+        if any(job.job_id == 1 for job in problem.queue):
+            return Decision(rejected=(1,))
+        return easy().dispatch(problem)
 
 
 class Why(Observer):
@@ -77,16 +88,6 @@ def test_what_was_not_submitted_before_is_not_waited_for(after):
 
 def test_a_rejected_job_releases_in_the_same_instant():
     """Rejected by a partition, by a dispatcher: whatever waits for it goes on."""
-
-    class RejectFirst:
-        """Rejects job 1, one round late, and passes the rest on."""
-
-        def dispatch(self, problem):
-            """Reject it if it is there."""
-            if any(job.job_id == 1 for job in problem.queue):
-                return Decision(rejected=(1,))
-            return easy().dispatch(problem)
-
     jobs = [traced(1, 0, 1, 10), traced(2, 0, 1, 5, after=(1,))]
     assert replay(SYSTEM, RejectFirst(), jobs, dependencies=True).start_times == {1: None, 2: 0}
     short = Partitions((Partition("short", max_time=8),))
@@ -94,6 +95,18 @@ def test_a_rejected_job_releases_in_the_same_instant():
     assert recorder.start_times == {1: None, 2: 0}
     rejected = replay(SYSTEM, Reject(), jobs, dependencies=True)
     assert {record.state for record in rejected.jobs.values()} == {"rejected"}
+
+
+@pytest.mark.parametrize("with_outage", [False, True])
+def test_a_rejected_job_leaves_its_place_within_a_limit(with_outage):
+    """Jobs 1 and 2 are of one user, who may run one: 2 is let in as 1 is rejected, at once."""
+    jobs = [traced(1, 0, 1, 10, user=1), traced(2, 0, 1, 5, user=1)]
+    one_each = Partitions((Partition("all", running_jobs_per_user=1),))
+    outages = Outages((Outage(0, 9, (1,), "failure"),) if with_outage else ())
+    recorder = replay(
+        SYSTEM, RejectFirst(), jobs, partitions=one_each, dependencies=True, outages=outages
+    )
+    assert recorder.start_times == {1: None, 2: 0}
 
 
 def test_a_held_job_takes_nothing_of_what_its_user_may_run():
@@ -121,6 +134,23 @@ def test_a_held_job_cannot_be_started():
     jobs = [traced(1, 0, 1, 10), traced(2, 0, 1, 5, after=(1,))]
     with pytest.raises(DecisionError, match="round 1: job 2 is held back until others have ended"):
         replay(SYSTEM, Eager(), jobs, dependencies=True)
+
+
+def test_a_job_that_is_not_there_is_not_held():
+    """Whatever conditions there are, it is told as what it is."""
+    jobs = [traced(1, 0, 1, 10)]
+    one_each = Partitions((Partition("all", running_jobs_per_user=1),))
+    outages = Outages((Outage(0, 9, (1,), "failure"),))
+
+    class Unknown:
+        """Starts job 9."""
+
+        def dispatch(self, problem):
+            """Start it."""
+            return Decision((Start(9, NodeAllocation((0,), (1,))),))
+
+    with pytest.raises(DecisionError, match="round 1: job 9 is not waiting, or was decided on"):
+        replay(SYSTEM, Unknown(), jobs, partitions=one_each, dependencies=True, outages=outages)
 
 
 def test_a_source_has_to_say_so():

@@ -99,6 +99,13 @@ def test_the_numbers_of_a_seed() -> None:
     assert {outage.label for outage in drawn} == {"failure old"}
 
 
+def test_a_failure_at_the_end_is_none() -> None:
+    """The first of the failures above is at 117, where the time for them ends or goes on."""
+    assert not list(draw_failures(FailureModel((3,), 100, 10, 0.8, 0, 117), 0))
+    (first,) = draw_failures(FailureModel((3,), 100, 10, 0.8, 0, 118), 0)
+    assert (first.start, first.end) == (117, 119)
+
+
 def test_a_repair_takes_a_second_at_least() -> None:
     """Repairs of a second on the mean: those of less are rounded up, and later ones follow."""
     drawn = list(draw_failures(FailureModel((0,), 20, 1, 1.0, 0, 2_000), 0))

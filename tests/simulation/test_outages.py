@@ -96,6 +96,12 @@ def test_a_failure_by_hand():
         5,
     )
     assert record.job.submit_time == 0
+    # At 5 job 1 waits for its two units again, at 6 job 3 for one beside them.
+    assert [(r.now, r.waiting_amounts) for r in recorder.rounds[1:4]] == [
+        (1, (1,)),
+        (5, (2,)),
+        (6, (3,)),
+    ]
     assert [reason for reason in lost.reasons if reason[1] == 1] == [
         (5, 1, "failure"),
         (6, 1, "failure"),

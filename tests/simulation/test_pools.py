@@ -12,6 +12,7 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.pool_accounts import PoolAccounts
 from hpcsched.simulation.telling import givers_among
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.pools import Change, Draw, Pool
@@ -119,6 +120,22 @@ def test_a_node_draws_from_its_first_job_to_its_last():
     jobs = (*first, traced(2, 10, 1, 1, (1,)))
     recorder = replay(system(pool), Placed({0: 0, 1: 0, 2: 1}), jobs)
     assert recorder.start_times == {0: 0, 1: 0, 2: 10}
+
+
+def test_nodes_that_jobs_share_are_counted_once():
+    """Job 0 is on nodes 0 and 1, job 1 on nodes 1, 2 and 3, at 10 a node: 20, then 40.
+
+    Once job 0 has ended node 0 is off; once job 1 has, all are.
+    """
+    accounts = PoolAccounts(system(power(99, per_node=10)))
+    job = traced(0, 0, 2, 5).job
+    first, second = NodeAllocation((0, 1), (1, 1)), NodeAllocation((1, 2, 3), (1, 1, 1))
+    drawn = []
+    for change in (accounts.started, accounts.ended):
+        for allocation in (first, second):
+            change(allocation, job)
+            drawn += accounts.drawn
+    assert drawn == [20, 40, 30, 0]
 
 
 def test_a_late_start_counts_nodes_that_are_on():

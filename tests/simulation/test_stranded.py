@@ -5,9 +5,10 @@ from fractions import Fraction
 import pytest
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
+from hpcsched.simulation.stranded import Stranded, why_stranded
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.partitions import Partition, Partitions
@@ -66,6 +67,18 @@ def test_why(second: dict[str, object], more: dict[str, object], why: str) -> No
     with pytest.raises(DecisionError) as caught:
         replay(SYSTEM, Waits(), jobs, **more)
     assert str(caught.value).endswith(f" waiting: job 1: {NOTHING}; job 2: {why}")
+
+
+def test_the_pool_that_offered_too_little_last_is_named() -> None:
+    """Of heat there is none until 20, of power none from then on: rounds were at 0, 10 and 20."""
+    draw = Draw({"core": 10})
+    pools = (Pool("heat", 0, draw, (Change(20, 10),)), Pool("power", 10, draw, (Change(20, 0),)))
+    system = System((NodeGroup("node", 2, {"core": 1}),), {}, pools)
+    (job, _), stranded = traced(1, 0, 1, 1), Stranded()
+    waiting = WaitingJob(1, 0, 1, (1,), 1, 1, job)
+    stranded.asked += [0, 10, 20]
+    why = why_stranded((waiting,), (), stranded, system)
+    assert why.startswith("job 1: pool power offers too little for it")
 
 
 def test_behind_jobs_that_come_too_late() -> None:

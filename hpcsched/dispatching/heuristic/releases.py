@@ -47,9 +47,9 @@ _NONE = np.empty(0, dtype=np.int64)
 
 def _arrays(allocation: Allocation) -> tuple[IntArray, IntArray]:
     """Return the nodes of an allocation and the units on them; those that are listed are kept."""
-    if isinstance(allocation, NodeAllocation):
-        return allocation.node_array, allocation.unit_array
-    return np.array(allocation.nodes, dtype=np.int64), np.array(allocation.units, dtype=np.int64)
+    if not isinstance(allocation, NodeAllocation):
+        allocation = NodeAllocation(allocation.nodes, allocation.units)
+    return allocation.node_array, allocation.unit_array
 
 
 def available_at(time: int, available: IntArray, releases: Releases) -> IntArray:

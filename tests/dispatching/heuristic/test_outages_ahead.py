@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
-from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.conservative import Conservative
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
@@ -91,25 +89,3 @@ def test_a_shadow_with_outages(
     assert shadow.time == time
     allocation = shadow.backfill(other)
     assert (None if allocation is None else allocation.nodes) == place
-
-
-def test_close() -> None:
-    """Nothing is free from the begin to the end, and afterwards what was."""
-    size = 12
-    start, after = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    free = np.zeros((size, 1), dtype=np.int64)
-    available = np.array([[4, 1]], dtype=np.int64)
-    times, nodes = np.array([5, 8]), np.array([1, 1])
-    amounts = np.array([[1], [2]])
-    count = plan_kernels.open_plan(0, available, times, nodes, amounts, start, after, free)
-    state = np.array([count, -1], dtype=np.int64)
-    plan_kernels.close(4, 7, np.array([0, 1]), start, after, free, state)
-
-    def at(node: int, time: int) -> int:
-        s = node
-        while after[s] != -1 and start[after[s]] <= time:
-            s = int(after[s])
-        return int(free[s, 0])
-
-    assert [at(0, t) for t in (0, 3, 4, 6, 7, 9)] == [4, 4, 0, 0, 4, 4]
-    assert [at(1, t) for t in (0, 3, 4, 5, 6, 7, 8)] == [1, 1, 0, 0, 0, 2, 4]
