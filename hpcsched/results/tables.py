@@ -1,6 +1,7 @@
 """The Parquet files of a run as tables that metrics are computed over."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.dispatching.decision import SOLVED
+from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
 from hpcsched.metrics.tables import Column, DownAmounts
 from hpcsched.results.files import JOBS, ROUNDS, problem
@@ -28,8 +30,14 @@ class ParquetTable:
         self._ran_only = ran_only
         with self._open() as file:
             self._metadata = file.metadata
-            self._columns = {field.name: field.type for field in file.schema_arrow}
+            self._schema: pa.Schema = file.schema_arrow
         self.rows: int = self._metadata.num_rows
+
+    def check_columns(self, columns: pa.Schema) -> None:
+        """Check the names and types of all columns; raises InputError where one is another."""
+        for k, (expected, found) in enumerate(zip_longest(columns, self._schema), start=1):
+            if expected is None or found is None or expected != found:
+                raise self._damaged(f"column {k}: expected {_told(expected)}, found {_told(found)}")
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
         """Yield the named columns; raises InputError for an unknown column or a damaged file."""
@@ -42,9 +50,9 @@ class ParquetTable:
             self._check(column)
         with self._open() as file:
             try:
-                return file.read(columns=sorted(columns))
+                return _valid(file.read(columns=sorted(columns)))
             except (OSError, pa.ArrowException) as error:
-                raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
+                raise self._damaged(error) from error
 
     def whole(self) -> pa.Table:
         """Return all rows and columns as an Arrow table; raises InputError for a damaged file.
@@ -52,9 +60,9 @@ class ParquetTable:
         The file is mapped into memory, so that its bytes are not copied before they are decoded.
         """
         try:
-            table = pq.read_table(self._path, memory_map=True, partitioning=None)
+            table = _valid(pq.read_table(self._path, memory_map=True, partitioning=None))
         except (OSError, pa.ArrowException) as error:
-            raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
+            raise self._damaged(error) from error
         if self._ran_only:
             table = table.filter(table["start_time"].is_valid())
         return table
@@ -68,8 +76,9 @@ class ParquetTable:
             for group in range(self._metadata.num_row_groups):
                 try:
                     part = file.read_row_group(group, columns=sorted(needed), use_threads=False)
+                    part = _valid(part)
                 except (OSError, pa.ArrowException) as error:
-                    raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
+                    raise self._damaged(error) from error
                 if self._ran_only and part["start_time"].null_count:
                     part = part.filter(part["start_time"].is_valid())
                 yield part
@@ -80,11 +89,15 @@ class ParquetTable:
         try:
             return pq.ParquetFile(self._path, metadata=getattr(self, "_metadata", None))
         except (OSError, pa.ArrowException) as error:
-            raise problem("damaged-file", self._path, f"it is damaged: {error}") from error
+            raise self._damaged(error) from error
+
+    def _damaged(self, how: object) -> InputError:
+        return problem("damaged-file", self._path, f"it is damaged: {how}")
 
     def _check(self, column: str) -> None:
         name, _, field = column.partition(".")
-        kind = self._columns.get(name)
+        k = self._schema.get_field_index(name)
+        kind = self._schema.field(k).type if k >= 0 else None
         inside = [f.name for f in kind] if isinstance(kind, pa.StructType) else []
         if kind is None or (field and field not in inside):
             raise problem("unknown-column", self._path, f"it has no column {column!r}")
@@ -143,6 +156,18 @@ def first_unsolved(folder: Path) -> tuple[int, str] | None:
             if call is not None and call["status"] not in SOLVED and call["why"]:
                 return number, call["why"]
     return None
+
+
+def _told(field: pa.Field | None) -> str:
+    if field is None:
+        return "none"
+    return f"{field.name}: {field.type}{'' if field.nullable else ' not null'}"
+
+
+def _valid(table: pa.Table) -> pa.Table:
+    """Return a table all of whose strings are text; raises ArrowInvalid where some are not."""
+    table.validate(full=True)
+    return table
 
 
 def _value_counts(columns: Iterable[Any]) -> dict[str, int]:

@@ -37,7 +37,7 @@ def audit_replay(
     its units are placed, where they may be; no node is ever overcommitted; jobs wait for others
     where they must; partitions are kept; no start overdraws a pool.
     """
-    trace, run = read_trace(jobs, system), _columns(records, system)
+    trace, run = read_trace(jobs, system), run_columns(records, system)
     lost = lost_columns(
         [(at.job.job_id, at.start_time, at.end_time, at.requeued) for at in interruptions],
         [list(at.allocation.nodes) for at in interruptions],
@@ -61,8 +61,8 @@ def audit_replay(
         raise AssertionError("\n".join(["the replay is not valid:", *violations]))
 
 
-def _columns(records: Sequence[JobRecord], system: System) -> RunColumns:
-    """Return records as the columns that the checks read."""
+def run_columns(records: Sequence[JobRecord], system: System) -> RunColumns:
+    """Return job records as the columns that the checks read."""
     jobs = [record.job for record in records]
     places = [record.allocation or NodeAllocation((), ()) for record in records]
     start = np.array([record.start_time or 0 for record in records], dtype=np.int64)

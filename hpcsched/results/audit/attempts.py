@@ -4,9 +4,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from hpcsched.results.audit.columns import BoolArray, RunColumns
+from hpcsched.results.audit.columns import BoolArray, RunColumns, places_in, whole_numbers
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, problem
 from hpcsched.results.tables import ParquetTable
@@ -35,7 +34,8 @@ def lost_columns(
     numbers: list[tuple[int, int, int, bool]], nodes: list[list[int]], units: list[list[int]]
 ) -> LostColumns:
     """Return attempts of which job, start, end and whether it was requeued are given."""
-    job_id, start, end, requeued = np.array(numbers, dtype=np.int64).reshape(-1, 4).T
+    rows = np.array(numbers, dtype=np.int64).reshape(len(numbers), 4)
+    job_id, start, end, requeued = rows.T
     return LostColumns(
         job_id,
         start,
@@ -52,17 +52,18 @@ def read_lost(run: RunDirectory) -> LostColumns:
     path = run.path / INTERRUPTIONS
     if not path.is_file():
         return lost_columns([], [], [])
-    names = ("job_id", "start_time", "end_time", "requeued", "nodes", "node_units")
-    table = ParquetTable(path).read(*names)
-    try:
-        columns = [table[name].to_pylist() for name in names]
-        numbers = list(zip(*columns[:4], strict=True))
-        found = lost_columns(numbers, *columns[4:])
-        if len(found.node) != len(found.node_units):
-            raise problem("damaged-file", path, "it is damaged: units do not match nodes")
-        return found
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise problem("damaged-file", path, f"it is damaged: {error}") from error
+    numbers = ("job_id", "start_time", "end_time")
+    table = ParquetTable(path).read(*numbers, "requeued", "nodes", "node_units")
+    places, unpaired, node, node_units = places_in(table)
+    if unpaired.any():
+        raise problem("damaged-file", path, "it is damaged: units do not match nodes")
+    return LostColumns(
+        **{name: whole_numbers(table[name]) for name in numbers},
+        requeued=table["requeued"].to_numpy(),
+        places=places,
+        node=node,
+        node_units=node_units,
+    )
 
 
 def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
@@ -71,12 +72,11 @@ def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
     Such a row is like its job's, with the state `requeued`. Attempts of jobs that the run does not
     know are left out, as are those of failed jobs, of which the run has the row.
     """
-    rows = {job_id: row for row, job_id in enumerate(run.job_id.tolist())}
-    of = np.array([rows.get(job_id, -1) for job_id in lost.job_id.tolist()], dtype=np.int64)
-    kept = lost.requeued & (of >= 0)
+    kept = lost.requeued & np.isin(lost.job_id, run.job_id)
     if not kept.any():
         return run
-    of, count = of[kept], int(kept.sum())
+    rows = {job_id: row for row, job_id in enumerate(run.job_id.tolist())}
+    of, count = np.array([rows[job_id] for job_id in lost.job_id[kept].tolist()]), int(kept.sum())
     places = kept[lost.place_row]
     more: dict[str, Any] = {
         "state": np.full(count, "requeued"),

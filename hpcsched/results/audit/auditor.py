@@ -23,6 +23,7 @@ from hpcsched.results.audit.recorded_pools import check_recorded_pools
 from hpcsched.results.audit.room import check_room
 from hpcsched.results.audit.rounds import check_round_rows, conditions_of, happenings, read_rounds
 from hpcsched.results.audit.summary import check_figures
+from hpcsched.results.audit.tables import expect_columns
 from hpcsched.results.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import OUTAGES
@@ -47,6 +48,7 @@ def audit(
     That is its system, partitions and outages. A partial run is checked for what it holds. Raises
     InputError where the trace or a file of the run cannot be read.
     """
+    expect_columns(run, system)
     trace_files = check_trace_files(run.manifest, source)
     trace = read_trace(source.jobs(), system)
     columns = read_run(run, system)

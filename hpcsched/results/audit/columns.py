@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import JOBS, problem
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import TracedJob
 
@@ -128,33 +127,30 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
 
 
 def read_run(run: RunDirectory, system: System) -> RunColumns:
-    """Return the rows of `jobs.parquet`; raises InputError where they are not what they must be."""
+    """Return the rows of `jobs.parquet`; raises InputError where it is damaged."""
     whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
     requests = [f"unit_request.{name}" for name in system.resource_types]
     later = ("run_time", "predicted_run_time", "requeues", "lost_time")
     others = ("demand", "exclusive", "scatter", "state", "rejected_by", "nodes", "node_units")
     table = run.all_jobs.read(*whole, *later, *others, *requests)
-    try:
-        places, unpaired, node, node_units = _places(table)
-        request = table["unit_request"].combine_chunks()
-        amounts = [_whole(request.field(name)) for name in system.resource_types]
-        return RunColumns(
-            **{name: _whole(table[name]) for name in (*whole, *later)},
-            unit_request=np.stack(amounts, axis=1),
-            demand=table["demand"].to_pylist(),
-            exclusive=np.array(table["exclusive"].to_pylist(), dtype=np.bool_),
-            scatter=np.array(table["scatter"].to_pylist(), dtype=np.bool_),
-            state=np.array(table["state"].to_pylist(), dtype=np.str_),
-            rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
-            has_start=table["start_time"].is_valid().to_numpy(),
-            has_end=table["end_time"].is_valid().to_numpy(),
-            places=places,
-            unpaired=unpaired,
-            node=node,
-            node_units=node_units,
-        )
-    except (pa.ArrowException, AttributeError) as error:
-        raise problem("damaged-file", run.path / JOBS, f"it is damaged: {error}") from error
+    places, unpaired, node, node_units = places_in(table)
+    request = table["unit_request"].combine_chunks()
+    amounts = [whole_numbers(request.field(name)) for name in system.resource_types]
+    return RunColumns(
+        **{name: whole_numbers(table[name]) for name in (*whole, *later)},
+        unit_request=np.stack(amounts, axis=1),
+        demand=table["demand"].to_pylist(),
+        exclusive=table["exclusive"].to_numpy(),
+        scatter=table["scatter"].to_numpy(),
+        state=np.array(table["state"].to_pylist(), dtype=np.str_),
+        rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
+        has_start=table["start_time"].is_valid().to_numpy(),
+        has_end=table["end_time"].is_valid().to_numpy(),
+        places=places,
+        unpaired=unpaired,
+        node=node,
+        node_units=node_units,
+    )
 
 
 def match(trace: TraceColumns, run: RunColumns) -> tuple[IntArray, IntArray]:
@@ -186,18 +182,22 @@ def _numbers(values: list[int | None]) -> IntArray:
     return np.array([-1 if value is None else value for value in values], dtype=np.int64)
 
 
-def _whole(values: pa.Array) -> IntArray:
-    """Return whole numbers, 0 where there is none."""
-    numbers = values.cast(pa.int64()).fill_null(0).to_numpy()
-    return np.asarray(numbers, dtype=np.int64)
+def whole_numbers(values: pa.Array, none: int = 0) -> IntArray:
+    """Return whole numbers, with another where there is none."""
+    numbers: IntArray = values.cast(pa.int64()).fill_null(none).to_numpy()
+    return numbers
 
 
-def _places(table: pa.Table) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
+def places_in(table: pa.Table) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
+    """Return the places of each row: how many, which are unpaired, nodes, and units on them.
+
+    A node that is null is -1, which no system has.
+    """
     node_lists = table["nodes"].combine_chunks()
     unit_lists = table["node_units"].combine_chunks()
-    nodes = _whole(node_lists.value_lengths())
-    units = _whole(unit_lists.value_lengths())
+    nodes = whole_numbers(node_lists.value_lengths())
+    units = whole_numbers(unit_lists.value_lengths())
     paired = nodes == units
-    node = _whole(node_lists.flatten())[np.repeat(paired, nodes)]
-    node_units = _whole(unit_lists.flatten())[np.repeat(paired, units)]
+    node = whole_numbers(node_lists.flatten(), none=-1)[np.repeat(paired, nodes)]
+    node_units = whole_numbers(unit_lists.flatten())[np.repeat(paired, units)]
     return np.where(paired, nodes, 0), ~paired, node, node_units

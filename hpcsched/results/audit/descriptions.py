@@ -2,15 +2,13 @@
 
 from typing import Any
 
-import pyarrow as pa
-
 from hpcsched.results.audit.attempts import LostColumns
 from hpcsched.results.audit.columns import NUMBERS, RunColumns, TraceColumns
 from hpcsched.results.audit.jobs import Match
 from hpcsched.results.audit.partitions import partition_of
 from hpcsched.results.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS, JOBS, problem
+from hpcsched.results.files import INTERRUPTIONS
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import System
 from hpcsched.workload.partitions import Partitions
@@ -35,10 +33,7 @@ def check_descriptions(
     ]
     names = (*expected, "node_groups", "rejected_by", "job_id")
     table = run.all_jobs.read(*names)
-    try:
-        found = {name: table[name].to_pylist() for name in names}
-    except pa.ArrowException as error:
-        raise problem("damaged-file", run.path / JOBS, f"it is damaged: {error}") from error
+    found = {name: table[name].to_pylist() for name in names}
     allowed = _groups_in_partitions(trace, system, partitions)
     for row, k in zip(rows.tolist(), of.tolist(), strict=True):
         own = trace.node_groups[k] if found["rejected_by"][row] in _UNPLACED else allowed[k]

@@ -1,0 +1,30 @@
+"""Checks the columns of a run's tables, so that what reads them need not."""
+
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS
+from hpcsched.results.schema import (
+    interruptions_schema,
+    jobs_schema,
+    outages_schema,
+    reasons_schema,
+    rounds_schema,
+)
+from hpcsched.results.tables import ParquetTable
+from hpcsched.system.system import System
+
+
+def expect_columns(run: RunDirectory, system: System) -> None:
+    """Raise InputError where a table that is there has other columns than a run writes.
+
+    `pools.parquet` is left to the check of pools, which names those that it should have.
+    """
+    expected = {
+        JOBS: jobs_schema(system),
+        ROUNDS: rounds_schema(system),
+        OUTAGES: outages_schema(),
+        INTERRUPTIONS: interruptions_schema(),
+        REASONS: reasons_schema(),
+    }
+    for name, columns in expected.items():
+        if (run.path / name).is_file():
+            ParquetTable(run.path / name).check_columns(columns)
