@@ -26,10 +26,9 @@ def check_account(
     rules, counts = np.unique(run.rejected_by[run.rejected_by != ""], return_counts=True)
     by_rule = dict(zip(rules.tolist(), counts.tolist(), strict=True))
     check.expect("jobs rejected_by", by_rule, jobs.get("rejected_by"))
-    left = [jobs.get(key, 0) for key in ("waiting", "running")] if partial else []
-    ahead = jobs.get("not_yet_submitted", 0) if partial else 0
-    skipped = jobs.get("skipped", {})
-    check.expect("jobs submitted", sum(by_state.values()) + sum(left), jobs.get("submitted"))
+    left = jobs.get("waiting", 0) + jobs.get("running", 0)
+    check.expect("jobs submitted", sum(by_state.values()) + left, jobs.get("submitted"))
+    ahead, skipped = jobs.get("not_yet_submitted", 0), jobs.get("skipped", {})
     accounted = jobs.get("submitted", 0) + ahead + sum(skipped.values())
     check.expect("records read", accounted, jobs.get("read"))
     if partial:

@@ -56,7 +56,7 @@ def audit(
     attempts = with_lost(columns, lost)
     rows, all_rows = match(trace, columns), match(trace, attempts)
     partial = run.partial
-    down = down_time(outages.all) if outages.all else None
+    down = down_time(outages.all)
     rounds, happened = read_rounds(run), happenings(trace, columns, lost)
     conditions = conditions_of(
         trace, columns, rounds, system, partitions=partitions, outages=outages

@@ -26,7 +26,7 @@ def check_capacity(run: RunColumns, system: System) -> Check:
     event_time = np.concatenate((run.start_time[row], run.end_time[row]))
     order = np.lexsort((event_time, event_node))
     event_node, event_time = event_node[order], event_time[order]
-    new = np.ones(len(order), dtype=np.bool_)
+    new = np.full(len(order), True)
     new[1:] = (np.diff(event_node) != 0) | (np.diff(event_time) != 0)
     instants = np.flatnonzero(new)
     check.looked_at = len(instants)

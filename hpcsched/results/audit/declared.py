@@ -12,10 +12,10 @@ class Charge(NamedTuple):
     solver's, and `measured` for each real second that the decision took.
     """
 
-    base: Fraction = Fraction(0)
-    per_queued_job: Fraction = Fraction(0)
-    per_variable: Fraction = Fraction(0)
-    measured: Fraction = Fraction(0)
+    base: Fraction
+    per_queued_job: Fraction
+    per_variable: Fraction
+    measured: Fraction
 
 
 class Definition(NamedTuple):

@@ -24,7 +24,7 @@ def check_room(
     rounds: RoundColumns,
     attempts: RunColumns,
     system: System,
-    down: DownTime | None,
+    down: DownTime,
     *,
     partial: bool,
 ) -> Check:
@@ -87,9 +87,7 @@ class _Timeline(NamedTuple):
     alone: npt.NDArray[np.bool_]
 
 
-def _timeline(
-    run: RunColumns, rounds: RoundColumns, system: System, down: DownTime | None
-) -> _Timeline:
+def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownTime) -> _Timeline:
     again = run.state == "requeued"
     since = run.submit_time.copy()
     # The k-th attempt of a job waits from when the one before was lost.
@@ -103,11 +101,10 @@ def _timeline(
     if np.sum(asked, dtype=np.float64) > LARGEST / 2:
         asked = asked.astype(object)
     gone = np.zeros((len(rounds.now), len(system.resource_types)), dtype=np.int64)
-    if down is not None:
-        for node, start, end in zip(
-            down.node.tolist(), down.start.tolist(), down.end.tolist(), strict=True
-        ):
-            gone[(rounds.done >= start) & (rounds.done < end)] += system.capacity[node]
+    for node, start, end in zip(
+        down.node.tolist(), down.start.tolist(), down.end.tolist(), strict=True
+    ):
+        gone[(rounds.done >= start) & (rounds.done < end)] += system.capacity[node]
     same_before = np.concatenate(([False], rounds.done[1:] == rounds.done[:-1]))
     same_after = np.concatenate((same_before[1:], [False]))
     return _Timeline(
@@ -168,7 +165,7 @@ def _lost(
     line: _Timeline,
     rounds: RoundColumns,
     amounts: tuple[Amounts, Amounts, IntArray],
-    down: DownTime | None,
+    down: DownTime,
 ) -> npt.NDArray[np.float64]:
     """Return ∫ min(amount waited for, amount free) dt while each decision was awaited.
 
@@ -176,19 +173,16 @@ def _lost(
     """
     asked, held, capacity = amounts
     queued, ran = line.queued, line.ran
-    none = np.empty(0, dtype=np.int64)
-    closed, opened = (none, none) if down is None else (down.start, down.end)
     rejected = line.rejected < len(rounds.now)
     refused_at = rounds.done[line.rejected[rejected]]
-    moments = (line.since[queued], line.start[ran], line.end[ran], refused_at, closed, opened)
+    moments = (line.since[queued], line.start[ran], line.end[ran], refused_at, down.start, down.end)
     instants = np.unique(np.concatenate((*moments, rounds.now, rounds.done)))
     waits = _upto(line.since[queued], asked[queued], instants)
     waits = waits - _upto(line.start[ran], asked[ran], instants)
     waits = waits - _upto(refused_at, asked[rejected], instants)
     busy = _upto(line.start[ran], held[ran], instants) - _upto(line.end[ran], held[ran], instants)
-    if down is not None:
-        gone = capacity[down.node]
-        busy = busy + _upto(closed, gone, instants) - _upto(opened, gone, instants)
+    gone = capacity[down.node]
+    busy = busy + _upto(down.start, gone, instants) - _upto(down.end, gone, instants)
     idle = np.minimum(waits, int(capacity.sum()) - busy)[:-1] * np.diff(instants)
     sums = np.concatenate(([0], np.cumsum(idle)))
     begin = np.searchsorted(instants, rounds.now)
