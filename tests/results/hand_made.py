@@ -12,7 +12,9 @@ from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.metrics import figures
 from hpcsched.parameters import Params
 from hpcsched.results.audit.auditor import audit
+from hpcsched.results.audit.columns import RunColumns, TraceColumns, match, read_trace
 from hpcsched.results.audit.declared import Declared, Definition
+from hpcsched.results.audit.jobs import Match
 from hpcsched.results.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import MANIFEST, write_text
@@ -29,6 +31,7 @@ from hpcsched.results.timing import write_timing
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
+from hpcsched.testing.audit import run_columns
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
 
@@ -201,6 +204,21 @@ def record_of(placed: Placed) -> JobRecord:
     if placed.start is None:
         return JobRecord(wanted, demand, 60, "rejected", None, None, None, "dispatcher")
     return JobRecord(wanted, demand, 60, "completed", placed.start, placed.end, allocation)
+
+
+def row(
+    traced: TracedJob, start: int | None, places: dict[int, int] | None = None, /, **changed: Any
+) -> JobRecord:
+    """Return the record of a job that started then, or was rejected, with some values changed."""
+    return record_of(Placed(traced, start, places or {}))._replace(**changed)
+
+
+def trace_and_run(
+    jobs: Sequence[TracedJob], records: Sequence[JobRecord]
+) -> tuple[TraceColumns, RunColumns, Match]:
+    """Return a trace and a run as the audit's checks read them, and which rows belong together."""
+    trace, run = read_trace(jobs, SYSTEM), run_columns(records, SYSTEM)
+    return trace, run, match(trace, run)
 
 
 def write_run(

@@ -16,7 +16,7 @@ Values = npt.NDArray[Any]
 
 def mean(values: Values) -> float | None:
     """Return the mean; None of nothing."""
-    return float(np.mean(values, dtype=np.float64)) if len(values) else None
+    return float(np.mean(values)) if len(values) else None
 
 
 class Figures:
@@ -30,11 +30,10 @@ class Figures:
         self,
         run: RunColumns,
         system: System,
-        attempts: RunColumns | None = None,
-        down: DownTime | None = None,
+        attempts: RunColumns,
+        down: DownTime | None,
     ) -> None:
-        self._run, self._system = run, system
-        self._attempts, self._down = run if attempts is None else attempts, down
+        self._run, self._system, self._attempts, self._down = run, system, attempts, down
         ran = np.flatnonzero(run.ran)
         self._ran = ran
         self.wait: IntArray = run.start_time[ran] - run.submit_time[ran]
@@ -47,15 +46,15 @@ class Figures:
 
     def metrics(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
         """Return all built-in metrics but the loss of capacity; `parameters` are by metric."""
-        tau = parameters.get("mean_bounded_slowdown", {}).get("tau", 10)
-        alpha = parameters.get("p2sf", {}).get("alpha", 2)
         return {
-            "mean_bounded_slowdown": self.objective("bounded_slowdown", {"tau": tau}),
+            "mean_bounded_slowdown": self.objective(
+                "bounded_slowdown", parameters["mean_bounded_slowdown"]
+            ),
             "mean_slowdown": self.objective("slowdown", {}),
             "mean_wait_time": mean(self.wait),
             "mean_response_time": self.objective("af", {}),
             "area_weighted_response_time": self.objective("awf", {}),
-            "p2sf": self.objective("psf", {"alpha": alpha}),
+            "p2sf": self.objective("psf", parameters["p2sf"]),
             "utilization": max(self.utilization().values(), default=None),
             "makespan": self.makespan,
         }
@@ -65,11 +64,11 @@ class Figures:
         some = self.run_time > 0
         formulas: dict[str, Callable[[], float | None]] = {
             "slowdown": lambda: mean(self.response[some] / self.run_time[some]),
-            "bounded_slowdown": lambda: mean(self.bounded_slowdown(parameters.get("tau", 10))),
+            "bounded_slowdown": lambda: mean(self.bounded_slowdown(parameters["tau"])),
             "af": lambda: mean(self.response),
             "wait_time": lambda: mean(self.wait),
             "awf": self._area_weighted,
-            "psf": lambda: self._specific(parameters.get("alpha", 2)),
+            "psf": lambda: self._specific(parameters["alpha"]),
             "makespan": lambda: self.makespan,
             "weighted_sum": lambda: self._weighted_sum(parameters["terms"]),
         }
@@ -88,8 +87,7 @@ class Figures:
 
     def bounded_slowdown(self, tau: int) -> Values:
         """Return each job's bounded slowdown."""
-        ratio = self.response / np.where(self.run_time < tau, tau, self.run_time)
-        return np.where(ratio < 1, 1.0, ratio)
+        return np.maximum(self.response / np.maximum(self.run_time, tau), 1.0)
 
     def _area_weighted(self) -> float | None:
         areas = [r * d for r, d in zip(self._demand, self.run_time.tolist(), strict=True)]

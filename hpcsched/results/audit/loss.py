@@ -8,7 +8,7 @@ from hpcsched.system.system import IntArray, System
 
 
 def lost_amounts(
-    run: RunColumns, system: System, *, rejected_wait: bool, down: DownTime | None = None
+    run: RunColumns, system: System, *, rejected_wait: bool, down: DownTime | None
 ) -> list[float]:
     """Return ∫ min(amount waited for, amount free) dt of each resource type, in amount × seconds.
 
@@ -22,9 +22,9 @@ def lost_amounts(
     waits = ran | (run.rejected_by == "dispatcher") if rejected_wait else ran
     waits = waits & ~again
     held = held_amounts(run, system)
-    began, over = (np.empty(0, dtype=np.int64),) * 2 if down is None else (down.start, down.end)
+    of_outages = () if down is None else (down.start, down.end)
     of_jobs = (run.submit_time[waits], run.start_time[ran], run.end_time[ran])
-    instants, at = np.unique(np.concatenate((*of_jobs, began, over)), return_inverse=True)
+    instants, at = np.unique(np.concatenate((*of_jobs, *of_outages)), return_inverse=True)
     submitted = at[: waits.sum()]
     started = at[waits.sum() : waits.sum() + ran.sum()]
     ended = at[waits.sum() + ran.sum() : waits.sum() + 2 * ran.sum()]

@@ -4,13 +4,12 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.results.audit.declared import Declared
 from hpcsched.results.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS, problem
+from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS
 from hpcsched.results.manifest import Manifest, file_hashes, package_versions, sha256
 from hpcsched.workload.source import TraceSource
 
@@ -56,7 +55,7 @@ def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
 def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str]) -> Check:
     """Check what the manifest says of the scenario, of the versions, and of how the run ended.
 
-    `comments` are the trace's own, after it was read. Raises InputError where a file is damaged.
+    `comments` are the trace's own, after it was read.
     """
     check = Check("the manifest agrees with the scenario, the trace and the files beside it")
     manifest = run.manifest
@@ -88,11 +87,8 @@ def _check_versions(check: Check, run: RunDirectory) -> None:
     check.expect("plugins.hpcsched", own, plugins.get("hpcsched", own))
     pyarrow = ".".join(versions.get("pyarrow", "").split(".")[:3])
     for name in (JOBS, ROUNDS):
-        path = run.path / name
-        try:
-            written_by = _WRITER.search(pq.read_metadata(path).created_by or "")
-        except (OSError, pa.ArrowException) as error:
-            raise problem("damaged-file", path, f"it is damaged: {error}") from error
+        # Both files have been read by now: they are whole.
+        written_by = _WRITER.search(pq.read_metadata(run.path / name).created_by or "")
         if written_by is not None:
             check.expect(f"pyarrow that wrote {name}", pyarrow, written_by[1])
 

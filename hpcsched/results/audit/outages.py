@@ -1,5 +1,6 @@
 """Checks that outages were kept clear of, and that what was lost to them adds up."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -86,7 +87,7 @@ def check_outage_figures(
         if row is not None:
             for r, name in enumerate(system.resource_types):
                 amounts[name] += int(attempts.units[row] * attempts.unit_request[row, r]) * time
-    kinds = {outage.kind for outage in outages.all}
+    kinds = dict.fromkeys(outage.kind for outage in outages.all)
     down = {kind: down_time(o for o in outages.all if o.kind == kind) for kind in kinds}
     for key, expected in (
         ("interruptions", len(lost.job_id)),
@@ -134,7 +135,7 @@ def _check_announced(run: RunColumns, system: System, outages: Outages) -> Check
     for outage in sorted(o for o in outages.all if o.announced):
         for node in outage.nodes:
             begins.setdefault(node, []).append(outage.start)
-    arrays = {node: np.array(times, dtype=np.int64) for node, times in begins.items()}
+    arrays = {node: np.array(times) for node, times in begins.items()}
     row = run.place_row
     counted = np.flatnonzero(run.ran[row])
     check.looked_at = len(counted)
@@ -167,7 +168,7 @@ def _check_lost(
         nodes = lost.node[first[k] : first[k + 1]].tolist()
         if not any(end in starts.get(node, ()) for node in nodes):
             check.found(f"job {job_id}: lost at {end}, when none of its nodes went out of service")
-        if end < begin or end >= begin + run_times.get(job_id, end + 1):
+        if end < begin or end >= begin + run_times.get(job_id, math.inf):
             check.found(f"job {job_id}: lost at {end}, when it had ended, or not begun")
     return check
 

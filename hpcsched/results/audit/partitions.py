@@ -24,13 +24,17 @@ def check_partitions(
     declared = tuple(partitions)
     belongs_to = partition_of(trace, declared)
     yield _check_refusals(trace, run, match, system, (declared, belongs_to))
-    rows, of = match
-    run_partition = np.full(len(run.job_id), -1)
-    run_partition[rows] = belongs_to[of]
-    users = np.full(len(run.job_id), -1)
-    users[rows] = trace.numbers["user"][of]
+    run_partition = _by_row(run, match, belongs_to)
     yield _check_nodes(run, run_partition, system, declared)
-    yield _check_users(run, run_partition, users, declared)
+    yield _check_users(run, run_partition, _by_row(run, match, trace.numbers["user"]), declared)
+
+
+def _by_row(run: RunColumns, match: Match, of_trace: IntArray) -> IntArray:
+    """Return numbers of the trace's jobs by row of the run, `[J]`; -1: the trace lacks the job."""
+    rows, of = match
+    found = np.full(len(run.job_id), -1)
+    found[rows] = of_trace[of]
+    return found
 
 
 def partition_of(trace: TraceColumns, declared: tuple[Partition, ...]) -> IntArray:
@@ -108,7 +112,7 @@ def _room_finder(
         ]
         fits = np.min(per_type, axis=0)
         if scatter:
-            fits[fits > 1] = 1
+            fits = np.minimum(fits, 1)
         for wanted in (groups, declared[n].groups):
             if wanted is not None:
                 fits[~np.isin(names, list(wanted))] = 0
@@ -151,14 +155,13 @@ def _check_users(
 ) -> Check:
     """Check what each user runs in each partition, at every instant.
 
-    Ends come before starts of the same instant, and a job of no length holds nothing. A job whose
-    user is not known is looked at by itself.
+    Ends and starts of the same instant count together, so that a job of no length holds nothing. A
+    job whose user is not known is looked at by itself.
     """
     check = Check("no user runs more in a partition than it allows, at any instant")
-    holds = run.ran & (run.end_time > run.start_time)
-    accounts = np.where(users >= 0, users, -1 - np.arange(len(users)))
+    accounts = np.where(users >= 0, users, ~np.arange(len(users)))
     for n, partition in enumerate(declared):
-        rows = np.flatnonzero(holds & (run_partition == n))
+        rows = np.flatnonzero(run.ran & (run_partition == n))
         ones = np.ones(len(rows), dtype=np.int64)
         for what, most, amounts in (
             ("running_jobs_per_user", partition.running_jobs_per_user, ones),
@@ -184,9 +187,8 @@ def _check_level(
     change = np.concatenate((amounts, -amounts))
     order = np.lexsort((time, account))
     account, time, change = account[order], time[order], change[order]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (np.diff(account) != 0) | (np.diff(time) != 0)
-    instants = np.flatnonzero(new)
+    follows = (np.diff(account) == 0) & (np.diff(time) == 0)
+    instants = np.flatnonzero(np.concatenate(([True], ~follows)))
     # All that an account takes it gives back, so that the sum starts anew with each.
     level = np.cumsum(np.add.reduceat(change, instants))
     check.looked_at += len(instants)

@@ -8,7 +8,7 @@ from hpcsched.results.audit.columns import RunColumns
 from hpcsched.results.audit.declared import Declared
 from hpcsched.results.audit.figures import Figures
 from hpcsched.results.audit.violations import TOLERANCE, Check, compare
-from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
+from hpcsched.system.outages import Outages, down_time
 from hpcsched.system.system import System
 
 
@@ -19,8 +19,8 @@ def check_figures(
     declared: Declared,
     *,
     partial: bool,
-    attempts: RunColumns | None = None,
-    outages: Outages = NO_OUTAGES,
+    attempts: RunColumns,
+    outages: Outages,
 ) -> Check:
     """Check every figure of a summary within a relative tolerance of 10⁻⁹.
 
