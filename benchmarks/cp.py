@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.assembly import assemble
-from hpcsched.dispatching.cp.dispatcher import CpDispatcher
 from hpcsched.dispatching.cp.guard import Solver
+from hpcsched.dispatching.cp.improver import CpImprover
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.runner import parts_of
@@ -135,8 +136,11 @@ def measured(formulation: str, problems: list[DispatchingProblem], workload: str
     name, settings = WORKLOADS[workload]
     chosen = [*settings, f"dispatcher={formulation}"]
     dispatcher = assemble(load_scenario(SCENARIOS / name, chosen)).dispatcher
-    assert isinstance(dispatcher, CpDispatcher)
-    dispatcher.solver = comparing = Comparing(dispatcher.solver)
+    assert isinstance(dispatcher, PlanningDispatcher)
+    improver = dispatcher.improver
+    assert isinstance(improver, CpImprover)
+    comparing = Comparing(improver.asker.solver)
+    improver.asker = improver.asker._replace(solver=comparing)
     for problem in problems:
         if dispatcher.dispatch(problem).solver is not None:
             break  # the solver's process has started

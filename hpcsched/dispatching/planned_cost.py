@@ -1,6 +1,6 @@
 """What a plan costs: an objective looked at from one round, over planned starts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -36,6 +36,16 @@ class SpecificCost(NamedTuple):
         upper = a / (a + 1) * float(self.amounts @ power_difference(wait, times, a + 1))
         return upper, float(self.amounts @ power_difference(wait, times, a))
 
+    def ratio(self, starts: IntArray, run_times: IntArray) -> float:
+        """Return PαSF of planned jobs, in seconds, whatever the level; 0 where they weigh nothing.
+
+        A plan of a lower ratio costs less than nothing at a level of this one, and one that costs
+        least at its own ratio has the least there is (Dinkelbach, 1967). It differs from the metric
+        by rounding alone.
+        """
+        upper, lower = self.sums(starts, run_times)
+        return upper / lower if lower else 0.0
+
 
 class PlannedCost(NamedTuple):
     """`constant + Σ weights[t, i] · max(starts[i], free[t, i]) + makespan · last end + specific`.
@@ -66,6 +76,10 @@ class PlannedCost(NamedTuple):
             upper, lower = self.specific.sums(starts, run_times)
             cost += upper - self.specific.level * lower
         return cost
+
+
+CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
+"""Returns the cost of planned starts of some jobs, from a time on."""
 
 
 def linear(weights: FloatArray, free: IntArray | None = None, constant: float = 0.0) -> PlannedCost:

@@ -8,7 +8,6 @@ import math
 
 import pytest
 
-from hpcsched.dispatching.cp.aims import Total
 from hpcsched.dispatching.cp.solving import Answer
 from hpcsched.dispatching.heuristic.orders import SlowdownOrder
 from hpcsched.dispatching.objectives import BoundedSlowdown
@@ -17,8 +16,7 @@ from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.workload.swf import SwfParams, SwfSource
 from tests.builders import ORDERS, alike, easy, lists, parts, replay
-from tests.dispatching.cp.making import Scripted, cp_dispatcher
-from tests.dispatching.cp.test_improving import improving
+from tests.dispatching.cp.making import Scripted, cp_dispatcher, improving
 from tests.real_traces import KTH_SP2, trace
 
 SYSTEM = alike(100, core=1)
@@ -145,8 +143,8 @@ def test_a_solver_that_always_fails(name):
         chosen = tuple(ORDERS[order] for order in orders)
         failing = cp_dispatcher("joint-now", orders=chosen, solver=solver)
     else:
-        improve = "best" if name == "cp" else "each"
-        failing = list_plans(orders, improve, weighted=name == "cp", solver=solver)
+        method = "best" if name == "cp" else "each"
+        failing = list_plans(orders, method, weighted=name == "cp", solver=solver)
     alone = list_plans(orders, weighted="best-of" not in name, asks=False)
     found = []
     for dispatcher in (failing, alone if len(orders) > 1 else lists("fcfs")):
@@ -159,8 +157,8 @@ def test_a_solver_that_always_fails(name):
     assert len(solver.tasks) > 500
 
 
-def list_plans(orders, improve="each", **more):
+def list_plans(orders, method="each", **more):
     """Return a dispatcher that plans a hundred jobs, the first by slowdown."""
-    dispatcher = improving(improve, aim=Total(BoundedSlowdown()), orders=orders, **more)
+    dispatcher = improving(method, objective=BoundedSlowdown(), orders=orders, **more)
     dispatcher.priority = SlowdownOrder()
     return dispatcher

@@ -1,7 +1,7 @@
-"""Dispatching by constraint programming (CP).
+"""Constraint programming (CP): an improver of list plans that asks a solver.
 
-A round goes through these modules in turn: the jobs and nodes that matter become `ModelData`, and
-list plans are made to start from (`planning`); a formulation (`formulations/`, one module each)
-builds a CPMpy model, knowing nothing of solvers; `solving` gives it to a backend (`backends/`, one
-module each) within limits; `dispatcher` turns the answer into a decision.
+`improver` asks about all that is planned or the first of it (`models`, `part`); `calls` says from
+which plans the solver starts and what becomes of its answers, which `asking` checks. A formulation
+(`formulations/`, one module each) builds a CPMpy model, knowing nothing of solvers; `solving` gives
+it to a backend (`backends/`, one module each) within limits, in a process of its own (`guard`).
 """

@@ -9,8 +9,9 @@ from hpcsched.dispatching.cp.backends.backend import Backend
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.limits import Limits
-from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.cp.solving import Answer, Task, largest_number
 from hpcsched.dispatching.decision import SOLVED, SolverCall, SolverStatus
+from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
 
@@ -23,12 +24,19 @@ class Asked(NamedTuple):
 
 
 class Asker(NamedTuple):
-    """A solver, and how it is asked; `guard`: see `CpSettings`."""
+    """A solver, and how it is asked.
+
+    `guard`: seconds after which a call is broken off from outside (None: never).
+    """
 
     formulation: Formulation
     backend: Backend
     solver: Solver
     guard: float | None
+
+    def can_count(self, data: ModelData) -> bool:
+        """Say whether all numbers of a model are within the solver's range."""
+        return largest_number(self.formulation, data) <= self.backend.largest
 
     def ask(self, selection: Selection, limits: Limits, hint: Plan | None) -> Asked:
         """Ask for the best plan of a selection, starting from a hint if there is one."""

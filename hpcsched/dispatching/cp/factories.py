@@ -4,14 +4,13 @@ To be imported where one is built: CPMpy takes time to import, and so does what 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
-import numpy as np
-
-from hpcsched.dispatching.cp.aims import Aim, OwnRatio, RatioSoFar, Total
 from hpcsched.dispatching.cp.asking import Asker
 from hpcsched.dispatching.cp.backends.backend import Backend
-from hpcsched.dispatching.cp.dispatcher import CpDispatcher, CpSettings
+from hpcsched.dispatching.cp.calls import Method
 from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
@@ -21,10 +20,9 @@ from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
-from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
-from hpcsched.dispatching.cp.improving import Improve, Improving, ImprovingSettings
+from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
+from hpcsched.dispatching.cp.improver import CpImprover
 from hpcsched.dispatching.cp.limits import Budget, Limits, Patience
-from hpcsched.dispatching.cp.modelling import Models
 from hpcsched.dispatching.cp.params import (
     BUDGET,
     BestOfParams,
@@ -38,136 +36,107 @@ from hpcsched.dispatching.cp.params import (
     VersionParams,
 )
 from hpcsched.dispatching.heuristic.orders import QueueOrder
-from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
+from hpcsched.dispatching.planned_cost import Plannable, PlannedCost
+from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.planning.factory import Context, random_state
+from hpcsched.dispatching.planning.node_choice import LITTLE
+from hpcsched.dispatching.planning.search_objective import (
+    ModelCost,
+    SearchObjective,
+    no_cost,
+    search_objective,
+)
+from hpcsched.dispatching.planning.selection import LARGEST, Wanted
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.search.level import Level
+from hpcsched.dispatching.search.improver import OrderSearch
 from hpcsched.dispatching.search.order_kernels import Effort
-from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 
 SEARCH_BIAS = 2.0
 """By how much more often a search moves jobs from the front of the order (see `Effort`)."""
 
-CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
 
-
-class Context(Protocol):
-    """What the factories here need of an assembly."""
-
-    @property
-    def objective(self) -> Objective:
-        """The scenario's objective."""
-
-    @property
-    def seed(self) -> int:
-        """A seed for this plugin."""
-
-    def make(self, kind: str, choice: Any) -> Any:
-        """Return what another plugin builds."""
-
-
-def make_hcp19(params: Hcp19Params, context: Context) -> CpDispatcher:
+def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
     formulation = Hcp19(params.queue_length if params.version == 0 else None)
     return _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
 
 
-def make_pcp19(params: VersionParams, context: Context) -> CpDispatcher:
+def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'19, or a version before it."""
-    decode: Literal["list", "prb"] = "list" if params.version >= 2 else "prb"
-    return _make_version(Pcp19(), params, context, decode, ExpectedWaits.pcp_cost)
+    method: Method = "list" if params.version >= 2 else "prb"
+    return _make_version(Pcp19(), params, context, method, ExpectedWaits.pcp_cost)
 
 
-def make_pcp4(params: CpParams, context: Context) -> CpDispatcher:
+def make_pcp4(params: CpParams, context: Context) -> PlanningDispatcher:
     """Return PCP₄."""
     return _make(Pcp4(), params, context)
 
 
-def make_pcp20(params: CpParams, context: Context) -> CpDispatcher:
+def make_pcp20(params: CpParams, context: Context) -> PlanningDispatcher:
     """Return PCP'20."""
     return _make(Pcp20(), params, context)
 
 
-def make_pcp21(params: Pcp21Params, context: Context) -> CpDispatcher:
+def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
     """Return PCP'21."""
     return _make(Pcp21(symmetric=params.symmetric), params, context)
 
 
-def make_node_time(params: PlanAllParams, context: Context) -> CpDispatcher:
+def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatcher:
     """Return `node-time`."""
     return _make(NodeTime(), params, context)
 
 
-def make_joint_now(params: JointNowParams, context: Context) -> CpDispatcher:
+def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatcher:
     """Return `joint-now`."""
     return _make(JointNow(classes=params.node_classes), params, context)
 
 
-def make_cp(params: CpPlanParams, context: Context) -> Improving:
+def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
     """Return `cp`; raises InputError for an objective that cannot be planned for."""
-    effort = Effort(params.search, SEARCH_BIAS) if params.search else None
-    return _make_improving("best", params, context, effort)
+    search = None
+    if params.search:
+        search = OrderSearch(Effort(params.search, SEARCH_BIAS), random_state(context.seed))
+    return _make_any_objective("best", params, context, search)
 
 
-def make_best_of(params: BestOfParams, context: Context) -> Improving:
+def make_best_of(params: BestOfParams, context: Context) -> PlanningDispatcher:
     """Return `best-of`; raises InputError for an objective that cannot be planned for."""
-    return _make_improving("each", params, context)
+    return _make_any_objective("each", params, context)
 
 
-def _make_improving(
-    improve: Improve, params: ImproveParams, context: Context, effort: Effort | None = None
-) -> Improving:
-    formulation = Hcp19()
-    models, asker = Models(formulation, params.largest_model), None
+def _make_any_objective(
+    method: Method, params: ImproveParams, context: Context, search: OrderSearch | None = None
+) -> PlanningDispatcher:
+    """Return a dispatcher of pooled resources for any objective that plans can be made for."""
+    objective = search_objective(context.objective, params.level)
+    improver = None
     if params.solver != NONE:
-        backend = _backend(params, context)
-        models = models._replace(
-            largest=backend.largest, largest_objective=backend.largest_objective
-        )
-        asker = Asker(formulation, backend, _solver(params.guard), params.guard)
-    settings = ImprovingSettings(
-        params.jobs,
-        params.queue_length,
-        params.spare_nodes,
-        tuple(context.make("queue_order", order) for order in params.orders),
-        weighted=improve == "best" and bool(params.orders),
-        improve=improve,
-        limits=_limits(params),
-        effort=effort,
-    )
-    return Improving(
-        _aim(context.objective, params.level),
-        models,
-        asker,
-        context.make("queue_order", params.priority),
-        context.make("allocator", params.allocator),
-        settings,
-        # The state of the search's random numbers, which is never 0.
-        np.array([context.seed % (1 << 62) + 1], dtype=np.int64),
-    )
-
-
-def _aim(objective: Objective, level: float | None) -> Aim:
-    """Return what plans are made for; raises InputError where plans for it have no cost."""
-    if isinstance(objective, Plannable):
-        return Total(objective)
-    if not isinstance(objective, PlannableRatio):
-        raise _no_cost(objective)
-    return OwnRatio(objective) if level is None else RatioSoFar(Level(objective, level))
-
-
-def _make(formulation: Formulation, params: CpParams, context: Context) -> CpDispatcher:
-    """Return a dispatcher that plans for the scenario's objective."""
+        improver = _improver(Hcp19(), params, context, method, search)
     priority = context.make("queue_order", params.priority)
-    orders = tuple(context.make("queue_order", order) for order in params.orders)
+    dispatcher = _assemble(objective, priority, improver, params, context)
+    wanted = dispatcher.wanted._replace(curves=False, few=LITTLE)
+    return replace(dispatcher, wanted=wanted, weighted=method == "best" and dispatcher.weighted)
+
+
+def _make(formulation: Formulation, params: CpParams, context: Context) -> PlanningDispatcher:
+    """Return a dispatcher that plans for the scenario's objective."""
+    return _make_once(formulation, params, context, "list")
+
+
+def _make_once(
+    formulation: Formulation, params: CpParams, context: Context, method: Method
+) -> PlanningDispatcher:
+    """Return a dispatcher that asks once; raises InputError where the objective has no cost."""
+    if not isinstance(context.objective, Plannable):
+        raise no_cost(context.objective)
     return _assemble(
-        formulation,
+        ModelCost(context.objective.planned_cost),
+        context.make("queue_order", params.priority),
+        _improver(formulation, params, context, method),
         params,
         context,
-        priority=priority,
-        cost_of=_cost_of(context.objective),
-        settings=_settings(params, orders),
     )
 
 
@@ -175,75 +144,58 @@ def _make_version(
     formulation: Formulation,
     params: VersionParams,
     context: Context,
-    decode: Literal["list", "prb"],
+    method: Method,
     cost_of: Callable[[ExpectedWaits, Sequence[WaitingJob], int], PlannedCost],
-) -> CpDispatcher:
+) -> PlanningDispatcher:
     """Return the version of a dispatcher (thesis, sections 2.3, 5.1 and 5.2)."""
     expected = params.expected_wait
-    orders = [context.make("queue_order", order) for order in params.orders]
-    priority: QueueOrder
     if expected is None:
-        priority = context.make("queue_order", params.priority)
-        cost = _cost_of(context.objective)
+        dispatcher = _make_once(formulation, params, context, method)
     else:
         waits = ExpectedWaits(expected.other, expected.by_queue)
-        priority = waits
-
-        def cost(jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-            return cost_of(waits, jobs, now)
-
-    settings = _settings(params, orders if params.version >= 2 else ())._replace(
-        decode=decode,
-        overdue=params.version >= 2,
-        worst_case_horizon=params.horizon == "worst_case",
-    )
+        improver = _improver(formulation, params, context, method)
+        objective = ModelCost(partial(cost_of, waits))
+        dispatcher = _assemble(objective, waits, improver, params, context)
+    wanted = dispatcher.wanted._replace(worst_case=params.horizon == "worst_case")
     if params.version == 0:
-        settings = settings._replace(jobs="all", length=1 << 30)
-    return _assemble(
-        formulation, params, context, priority=priority, cost_of=cost, settings=settings
-    )
+        wanted = wanted._replace(jobs="all", length=1 << 30)
+    if params.version >= 2:
+        return replace(dispatcher, wanted=wanted)
+    return replace(dispatcher, wanted=wanted._replace(overdue=False), orders=(), weighted=False)
 
 
 def _assemble(
+    objective: SearchObjective,
+    priority: QueueOrder,
+    improver: CpImprover | None,
+    params: CpParams,
+    context: Context,
+) -> PlanningDispatcher:
+    largest = LARGEST if improver is None else improver.asker.backend.largest_objective
+    return PlanningDispatcher(
+        objective,
+        priority,
+        improver,
+        context.make("allocator", params.allocator),
+        Wanted(params.jobs, params.queue_length, params.spare_nodes, largest=largest),
+        tuple(context.make("queue_order", order) for order in params.orders),
+        weighted=bool(params.orders),
+    )
+
+
+def _improver(
     formulation: Formulation,
     params: CpParams,
     context: Context,
-    *,
-    priority: QueueOrder,
-    cost_of: CostOf,
-    settings: CpSettings,
-) -> CpDispatcher:
-    return CpDispatcher(
-        formulation,
-        _backend(params, context),
-        _solver(settings.guard),
-        priority,
-        cost_of,
-        context.make("allocator", params.allocator),
-        settings,
-    )
-
-
-def _settings(params: CpParams, orders: Sequence[QueueOrder]) -> CpSettings:
-    return CpSettings(
-        jobs=params.jobs,
-        length=params.queue_length,
-        limits=_limits(params),
-        orders=tuple(orders),
-        spare_nodes=params.spare_nodes,
-        largest_model=params.largest_model,
-        guard=params.guard,
-    )
-
-
-def _backend(params: CpParams, context: Context) -> Backend:
+    method: Method,
+    search: OrderSearch | None = None,
+) -> CpImprover:
+    """Return the improver; raises PluginError where its solver is not installed."""
     backend: Backend = context.make("solver", params.solver)
     backend.check_installed()
-    return backend
-
-
-def _solver(guard: float | None) -> Solver:
-    return SolverProcess() if guard is not None else InProcess()
+    solver = SolverProcess() if params.guard is not None else InProcess()
+    asker = Asker(formulation, backend, solver, params.guard)
+    return CpImprover(asker, params.largest_model, _limits(params), method, search)
 
 
 def _limits(params: CpParams) -> Limits:
@@ -253,19 +205,7 @@ def _limits(params: CpParams) -> Limits:
     return Patience(limits.first, limits.most, limits.extensions)
 
 
-def _cost_of(objective: Objective) -> CostOf:
-    """Return what plans cost; raises InputError for an objective that cannot be planned for."""
-    if not isinstance(objective, Plannable):
-        raise _no_cost(objective)
-    return objective.planned_cost
-
-
-def _no_cost(objective: Objective) -> InputError:
-    message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
-    return InputError(Finding("no-planned-cost", message, key="objective"))
-
-
-MAKERS: Mapping[str, Callable[[Any, Context], CpDispatcher | Improving]] = {
+MAKERS: Mapping[str, Callable[[Any, Context], PlanningDispatcher]] = {
     "hcp19": make_hcp19,
     "pcp19": make_pcp19,
     "pcp4": make_pcp4,

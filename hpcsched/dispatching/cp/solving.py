@@ -43,10 +43,15 @@ class Answer(NamedTuple):
     why: str = ""
 
 
+def largest_number(formulation: Formulation, data: ModelData) -> int:
+    """Return the largest number in a model's constraints, those of pools included."""
+    return max(formulation.magnitude(data), data.pool_magnitude)
+
+
 def solve(task: Task) -> Answer:
     """Solve a task in this process; raises whatever the solver raises."""
     data = task.data
-    magnitude = max(task.formulation.magnitude(data), data.pool_magnitude)
+    magnitude = largest_number(task.formulation, data)
     if magnitude > task.backend.largest:
         return Answer("overflow", why=f"numbers up to {magnitude}")
     began = perf_counter()

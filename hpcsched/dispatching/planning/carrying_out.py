@@ -5,23 +5,30 @@ from collections.abc import Iterable
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.heuristic.workspace import open_workspace
-from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.planning.selection import Selection
+from hpcsched.dispatching.planning.explaining import CarriedOut
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 
 
 def starts_now(
-    problem: DispatchingProblem, selection: Selection, plan: Plan, allocator: Allocator
+    problem: DispatchingProblem,
+    carried_out: CarriedOut,
+    allocator: Allocator,
+    *,
+    anew: bool = False,
 ) -> tuple[Start, ...]:
     """Return the starts of a plan's jobs that start now, on the plan's nodes.
 
-    Where slots are alike and the plan knows no nodes, the allocator decides.
+    Where slots are alike and the plan knows no nodes, the allocator decides. With `anew` it does
+    in any case, in order of priority, and jobs for which there is no room wait.
     """
+    selection, plan = carried_out
     now = (plan.starts == 0).nonzero()[0].tolist()
-    if selection.nodes is None:
+    if anew or selection.nodes is None:
         workspace = open_workspace(problem, allocator)
         return tuple(
-            Start(job.job_id, workspace.place(job)) for job in (selection.jobs[i] for i in now)
+            Start(job.job_id, workspace.place(job))
+            for job in (selection.jobs[i] for i in now)
+            if not anew or workspace.fits(job)
         )
     return tuple(
         Start(selection.jobs[i].job_id, selection.allocation(i, plan.placed[i])) for i in now

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hpcsched.dispatching.heuristic.releases import Releases
+from hpcsched.dispatching.planning.outage_data import Closure, first_closed
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.system import IntArray
 
@@ -32,6 +34,44 @@ class Content(NamedTuple):
 def units_of(jobs: Sequence[WaitingJob]) -> IntArray:
     """Return how many units each job has, `[J]`."""
     return np.array([job.units for job in jobs], dtype=np.int64)
+
+
+def in_steps(seconds: IntArray, step: int) -> IntArray:
+    """Return durations in steps, rounded up."""
+    return -(-seconds.astype(np.int64) // step)
+
+
+def held_of(
+    nodes: IntArray,
+    used: IntArray,
+    releases: Releases,
+    now: int,
+    step: int,
+    *,
+    closures: Sequence[Closure],
+) -> Held:
+    """Return what is held of these nodes and resource types, equal ends on a node merged.
+
+    A job that is still running when its node is closed holds it up to then: it will be lost.
+    """
+    column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
+    column[nodes] = np.arange(len(nodes))
+    known = releases.nodes < len(column)
+    kept = known.nonzero()[0]
+    kept = kept[column[releases.nodes[kept]] >= 0]
+    on, until = column[releases.nodes[kept]], in_steps(releases.times[kept] - now, step)
+    amounts = releases.amounts[kept][:, used]
+    some = amounts.any(axis=1)
+    if closures:
+        until = np.minimum(until, first_closed(closures, len(nodes))[on])
+        some &= until > 0
+    on, until, amounts = on[some], until[some], amounts[some]
+    order = np.lexsort((on, until))
+    on, until, amounts = on[order], until[order], amounts[order]
+    if not len(on):
+        return until, on, amounts
+    first = np.concatenate(([True], (on[1:] != on[:-1]) | (until[1:] != until[:-1]))).nonzero()[0]
+    return until[first], on[first], np.add.reduceat(amounts, first, axis=0)
 
 
 def scaled(content: Content) -> Content:

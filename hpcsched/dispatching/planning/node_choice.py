@@ -17,11 +17,6 @@ LITTLE = 4096
 """Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
 
 
-def spare_where_much(spare: float | None, problem: DispatchingProblem) -> float | None:
-    """Return beyond what nodes are left out, which is nothing where there is little to plan."""
-    return spare if len(problem.queue) * problem.system.node_count > LITTLE else None
-
-
 class Rooms:
     """How many units of a job each node has room for, now and when idle; kept by shape.
 

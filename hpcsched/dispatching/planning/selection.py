@@ -13,11 +13,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.heuristic.pool_profile import PoolProfile
-from hpcsched.dispatching.heuristic.releases import Releases, releases_of
+from hpcsched.dispatching.heuristic.releases import releases_of
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning.content import (
     Content,
-    Held,
+    held_of,
+    in_steps,
     scaled,
     units_of,
     with_whole_nodes,
@@ -35,7 +36,6 @@ from hpcsched.dispatching.planning.node_choice import Rooms, chosen_nodes
 from hpcsched.dispatching.planning.outage_data import (
     Closure,
     closures_of,
-    first_closed,
     horizon_past,
     outage_data,
 )
@@ -46,6 +46,9 @@ from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.system import IntArray
 
 Jobs = Literal["fitting", "all"]
+
+LARGEST = 1 << 62
+"""What a model's objective may amount to where no solver has to count it."""
 
 LARGEST_PRODUCT = 1 << 56
 """What a curve's slope times a curve's cost may amount to.
@@ -135,12 +138,12 @@ class Wanted(NamedTuple):
 
     `jobs`: those that fit now, or all; `length`: at most so many, the first by priority;
     `spare_nodes`: nodes are left out beyond this multiple of what the jobs ask for (None: none
-    are); `step`: seconds per step; `largest`: what the objective may amount to; `overdue`: whether
-    a running job that has outlived its prediction still holds its room; `worst_case`: whether the
-    horizon is the sum of all run times, running jobs included, which is more than plans need;
-    `curves`: whether the model's objective has the part of the cost that is not linear; `counted`:
-    whether units that are all alike are counted also where the problem speaks of nodes, so that a
-    plan is the same in either form.
+    are), if queued jobs × nodes are over `few`; `step`: seconds per step; `largest`: what the
+    objective may amount to; `overdue`: whether a running job that has outlived its prediction still
+    holds its room; `worst_case`: whether the horizon is the sum of all run times, running jobs
+    included, which is more than plans need; `curves`: whether the model's objective has the part of
+    the cost that is not linear; `counted`: whether units that are all alike are counted also where
+    the problem speaks of nodes, so that a plan is the same in either form.
     """
 
     jobs: Jobs
@@ -152,6 +155,7 @@ class Wanted(NamedTuple):
     worst_case: bool = False
     curves: bool = True
     counted: bool = False
+    few: int = 0
 
 
 def select(
@@ -186,7 +190,7 @@ def _select_counted(
     total = counted.total
     ends = np.array([end for end, _ in counted.held], dtype=np.int64)
     amounts = np.array([[units] for _, units in counted.held], dtype=np.int64).reshape(-1, 1)
-    until, first = np.unique(_steps(ends, wanted.step), return_index=True)
+    until, first = np.unique(in_steps(ends, wanted.step), return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
     content = Content(
         jobs,
@@ -224,7 +228,9 @@ def _select_nodes(
     ]
     releases = releases_of(system, ends)
     alone = np.array([job.job.exclusive for job in jobs], dtype=np.bool_)
-    nodes = chosen_nodes(jobs, rooms, releases, now, None if alone.any() else wanted.spare_nodes)
+    few = len(problem.queue) * system.node_count <= wanted.few
+    spare = None if few or alone.any() else wanted.spare_nodes
+    nodes = chosen_nodes(jobs, rooms, releases, now, spare)
     closures = closures_of(problem, nodes, wanted.step)
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
@@ -235,7 +241,7 @@ def _select_nodes(
         asked[:, used],
         system.capacity[nodes][:, used],
         np.array([rooms.idle(job)[nodes] for job in jobs], dtype=np.int64),
-        _held(nodes, used, releases, now, wanted.step, closures=closures),
+        held_of(nodes, used, releases, now, wanted.step, closures=closures),
         sum(end - now for end, _, _ in ends),
         nodes,
         (0,) * len(jobs),
@@ -256,39 +262,6 @@ def _fitting_pools(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> l
     ]
 
 
-def _held(
-    nodes: IntArray,
-    used: IntArray,
-    releases: Releases,
-    now: int,
-    step: int,
-    *,
-    closures: Sequence[Closure],
-) -> Held:
-    """Return what is held of these nodes and resource types, equal ends on a node merged.
-
-    A job that is still running when its node is closed holds it up to then: it will be lost.
-    """
-    column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
-    column[nodes] = np.arange(len(nodes))
-    known = releases.nodes < len(column)
-    kept = known.nonzero()[0]
-    kept = kept[column[releases.nodes[kept]] >= 0]
-    on, until = column[releases.nodes[kept]], _steps(releases.times[kept] - now, step)
-    amounts = releases.amounts[kept][:, used]
-    some = amounts.any(axis=1)
-    if closures:
-        until = np.minimum(until, first_closed(closures, len(nodes))[on])
-        some &= until > 0
-    on, until, amounts = on[some], until[some], amounts[some]
-    order = np.lexsort((on, until))
-    on, until, amounts = on[order], until[order], amounts[order]
-    if not len(on):
-        return until, on, amounts
-    first = np.concatenate(([True], (on[1:] != on[:-1]) | (until[1:] != until[:-1]))).nonzero()[0]
-    return until[first], on[first], np.add.reduceat(amounts, first, axis=0)
-
-
 def _finish(
     content: Content,
     wanted: Wanted,
@@ -296,7 +269,7 @@ def _finish(
     problem: DispatchingProblem,
     closures: tuple[Closure, ...] = (),
 ) -> Selection:
-    durations = _steps(run_times(content.jobs), wanted.step)
+    durations = in_steps(run_times(content.jobs), wanted.step)
     last = -(-content.remaining // wanted.step)
     if not wanted.worst_case:
         last = int(content.held[0].max(initial=0))
@@ -345,7 +318,7 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
         waiting = 0 if data.pools is None else int(data.pools.allowance.sum())
         horizon = horizon_past(selection.closures, horizon, serial + waiting)
         shapes = specific.shapes(horizon - data.run_times)
-    free = _steps(cost.free, data.step)
+    free = in_steps(cost.free, data.step)
     # What a job costs is by the later of its start and `free`, which may lie beyond the horizon.
     farthest = max(horizon, int(free.max(initial=1)))
     scale = _scale(cost, shapes, farthest, selection.largest)
@@ -408,8 +381,3 @@ def _error_bound(
     steps = float((cost.weights * (data.free * data.step - cost.free)).sum())
     steps += cost.makespan * (data.step - 1)
     return weights + steps + sum(shape.lost(scale, data.step) for shape in shapes)
-
-
-def _steps(seconds: IntArray, step: int) -> IntArray:
-    """Return durations in steps, rounded up."""
-    return -(-seconds.astype(np.int64) // step)

@@ -3,60 +3,46 @@
 To be imported where one is built: compiled code takes time to import.
 """
 
-from typing import Any, Protocol
+from dataclasses import replace
 
-import numpy as np
-
-from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio
-from hpcsched.dispatching.search.dispatcher import OrderSearch, SearchSettings
-from hpcsched.dispatching.search.level import Level
+from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.planning.factory import Context, random_state
+from hpcsched.dispatching.planning.node_choice import LITTLE
+from hpcsched.dispatching.planning.search_objective import search_objective
+from hpcsched.dispatching.planning.selection import LARGEST, Wanted
+from hpcsched.dispatching.search.improver import OrderSearch
+from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.dispatching.search.params import OrderSearchParams, PursuitParams
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit, pursuit_of
-from hpcsched.errors import Finding, InputError
 
 
-class Context(Protocol):
-    """What the factory here needs of an assembly."""
-
-    @property
-    def objective(self) -> Objective:
-        """The scenario's objective."""
-
-    @property
-    def seed(self) -> int:
-        """A seed for this plugin."""
-
-    def make(self, kind: str, choice: Any) -> Any:
-        """Return what another plugin builds."""
-
-
-def make_order_search(params: OrderSearchParams, context: Context) -> OrderSearch:
+def make_order_search(params: OrderSearchParams, context: Context) -> PlanningDispatcher:
     """Return `order-search`; raises InputError for an objective that cannot be planned for."""
-    objective, level = context.objective, None
-    pursuit = pursuit_of(objective) if params.pursuit is None else _pursuit(params.pursuit)
-    if isinstance(objective, Plannable):
-        cost_of = objective.planned_cost
-    elif isinstance(objective, PlannableRatio):
-        level = Level(objective, pursuit.level)
-        cost_of = level.cost
-    else:
-        message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
-        raise InputError(Finding("no-planned-cost", message, key="objective"))
-    settings = SearchSettings(
-        params.queue_length,
-        params.spare_nodes,
-        tuple(context.make("queue_order", order) for order in params.orders),
-        params.budget,
-    )
-    # The state of the kernels' random numbers, which is never 0.
-    random = np.array([context.seed % (1 << 62) + 1], dtype=np.int64)
-    return OrderSearch(
-        None if params.priority is None else context.make("queue_order", params.priority),
-        Pursued(cost_of, level, pursuit),
+    pursuit = pursuit_of(context.objective) if params.pursuit is None else _pursuit(params.pursuit)
+    objective = search_objective(context.objective, pursuit.level)
+    pursued = Pursued(objective.cost_of, pursuit)
+    return PlanningDispatcher(
+        replace(objective, cost_of=pursued.cost),
+        pursued if params.priority is None else context.make("queue_order", params.priority),
+        OrderSearch(
+            Effort(params.budget, pursuit.bias),
+            random_state(context.seed),
+            pursuit.patience,
+            pursuit.carry,
+        ),
         context.make("allocator", params.allocator),
-        settings,
-        random,
+        # Compiled code has the cost itself, so the model's data need no curves.
+        Wanted(
+            "all",
+            params.queue_length,
+            params.spare_nodes,
+            largest=LARGEST,
+            curves=False,
+            counted=True,
+            few=LITTLE,
+        ),
+        tuple(context.make("queue_order", order) for order in params.orders),
+        weighted=True,
     )
 
 

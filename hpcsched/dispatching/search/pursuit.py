@@ -5,7 +5,7 @@ change every plan (Goponenko et al., DEBS 2024, sections 5.2 and 5.4). Here an o
 bent a little in view of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,11 +13,8 @@ import numpy as np
 
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Slowdown, WaitTime
-from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planned_cost import CostOf, PlannedCost
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.search.level import Level
-
-CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
 
 
 class Pursuit(NamedTuple):
@@ -58,10 +55,9 @@ def pursuit_of(objective: Objective) -> Pursuit:
 
 @dataclass(frozen=True)
 class Pursued:
-    """An objective as it is pursued; `level` is there for a ratio of sums alone."""
+    """A cost of planned starts as it is pursued, and the queue order that serves it."""
 
     cost_of: CostOf
-    level: Level | None
     pursuit: Pursuit
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
@@ -92,8 +88,3 @@ class Pursued:
         areas = np.array([float(job.area) for job in queue])
         ratio = areas / np.maximum(weights, np.finfo(float).tiny)
         return [queue[i] for i in np.argsort(ratio, kind="stable").tolist()]
-
-    def add(self, started: Sequence[WaitingJob], now: int) -> None:
-        """Take note of jobs that start now."""
-        if self.level is not None:
-            self.level.add(started, now)

@@ -1,9 +1,11 @@
 """CP dispatchers for tests, that solve in this process."""
 
+from dataclasses import replace
 from typing import Any
 
+from hpcsched.dispatching.cp.asking import Asker
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.dispatcher import CpDispatcher, CpSettings
+from hpcsched.dispatching.cp.calls import Method
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import JointNow
@@ -13,16 +15,29 @@ from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.cp.guard import InProcess
-from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.dispatching.cp.improver import CpImprover
+from hpcsched.dispatching.cp.limits import Budget, Limits
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.heuristic.orders import (
     ArrivalOrder,
     KeyOrder,
+    QueueOrder,
     SlowdownOrder,
     shortest_job,
 )
-from hpcsched.dispatching.objectives import BoundedSlowdown
-from tests.builders import ALLOCATORS
+from hpcsched.dispatching.objectives import AF, BoundedSlowdown
+from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.planning.factory import random_state
+from hpcsched.dispatching.planning.node_choice import LITTLE
+from hpcsched.dispatching.planning.search_objective import (
+    ModelCost,
+    SearchObjective,
+    search_objective,
+)
+from hpcsched.dispatching.planning.selection import Jobs, Wanted
+from hpcsched.dispatching.search.improver import OrderSearch
+from hpcsched.dispatching.search.order_kernels import Effort
+from tests.builders import ALLOCATORS, ORDERS
 
 FORMULATIONS: dict[str, Formulation] = {
     "hcp19": Hcp19(),
@@ -55,6 +70,10 @@ class Scripted:
         """Do nothing."""
 
 
+SOME = Budget(0.01)
+ARRIVAL_AND_SHORTEST: tuple[QueueOrder, ...] = (ArrivalOrder(), KeyOrder(shortest_job))
+
+
 def cp_dispatcher(
     formulation: Formulation | str = "node-time",
     *,
@@ -64,22 +83,90 @@ def cp_dispatcher(
     cost_of: Any = None,
     backend: Any = None,
     allocator: str = "best_fit",
-    **settings: Any,
-) -> CpDispatcher:
+    jobs: Jobs = "all",
+    length: int = 100,
+    orders: tuple[QueueOrder, ...] = ARRIVAL_AND_SHORTEST,
+    decode: Method = "list",
+    overdue: bool = True,
+    largest_model: int = 20_000,
+) -> PlanningDispatcher:
     """Return a dispatcher that plans all jobs with a small budget, if nothing else is said."""
-    given = {
-        "jobs": "all",
-        "length": 100,
-        "limits": Budget(0.002),
-        "orders": (ArrivalOrder(), KeyOrder(shortest_job)),
-        **settings,
-    }
-    return CpDispatcher(
+    return asking(
         FORMULATIONS[formulation] if isinstance(formulation, str) else formulation,
-        backend or OrTools(),
-        solver or InProcess(),
+        ModelCost(cost_of or (objective or BoundedSlowdown()).planned_cost),
+        decode,
         priority or SlowdownOrder(),
-        cost_of or (objective or BoundedSlowdown()).planned_cost,
-        ALLOCATORS[allocator],
-        CpSettings(**given),
+        wanted=Wanted(jobs, length, 1.5, overdue=overdue),
+        orders=orders,
+        solver=solver,
+        backend=backend,
+        allocator=allocator,
+        limits=Budget(0.002),
+        largest_model=largest_model,
+        weighted=bool(orders),
     )
+
+
+def improving(
+    method: Method = "best",
+    *,
+    objective: Any = None,
+    level: float | None = None,
+    orders: tuple[str, ...] = ("fcfs", "laf"),
+    weighted: bool = False,
+    limits: Limits = SOME,
+    asks: bool = True,
+    length: int = 100,
+    effort: Effort | None = None,
+    **more: Any,
+) -> PlanningDispatcher:
+    """Return a dispatcher that improves on list plans of the first jobs by arrival."""
+    dispatcher = asking(
+        Hcp19(),
+        search_objective(objective or AF(), level),
+        method,
+        ORDERS["fcfs"],
+        wanted=Wanted("all", length, 1.5, curves=False, few=LITTLE),
+        orders=tuple(ORDERS[order] for order in orders),
+        limits=limits,
+        weighted=weighted,
+        search=effort and OrderSearch(effort, random_state(0)),
+        **more,
+    )
+    return dispatcher if asks else replace(dispatcher, improver=None)
+
+
+def asking(
+    formulation: Formulation,
+    objective: SearchObjective,
+    method: Method,
+    priority: QueueOrder,
+    *,
+    wanted: Wanted,
+    orders: tuple[QueueOrder, ...],
+    limits: Limits,
+    weighted: bool,
+    solver: Any = None,
+    backend: Any = None,
+    allocator: str = "best_fit",
+    largest_model: int = 20_000,
+    search: OrderSearch | None = None,
+) -> PlanningDispatcher:
+    """Return a dispatcher that asks a solver, in this process if nothing else is said."""
+    backend = backend or OrTools()
+    asker = Asker(formulation, backend, solver or InProcess(), None)
+    return PlanningDispatcher(
+        objective,
+        priority,
+        CpImprover(asker, largest_model, limits, method, search),
+        ALLOCATORS[allocator],
+        wanted._replace(largest=backend.largest_objective),
+        orders,
+        weighted,
+    )
+
+
+def improver_of(dispatcher: PlanningDispatcher) -> CpImprover:
+    """Return what asks the solver."""
+    assert isinstance(dispatcher.improver, CpImprover)
+    return dispatcher.improver

@@ -13,7 +13,6 @@ from hpcsched.dispatching.cp.limits import Budget
 from hpcsched.dispatching.cp.solving import Task, solve
 from hpcsched.dispatching.objectives import PSF
 from hpcsched.dispatching.planning.curves import Curve
-from hpcsched.dispatching.planning.ratio import ratio_of
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.system.system import IntArray
 from hpcsched.testing import make_problem, make_system
@@ -136,7 +135,7 @@ def test_dinkelbachs_method_finds_the_least_ratio_of_all_plans(problem: Any, nar
     for _ in range(20):
         specific = selection.cost.specific
         assert specific is not None
-        level = ratio_of(specific, starts, selection.data.run_times)
+        level = specific.ratio(starts, selection.data.run_times)
         cost = PSF(2).planned_ratio(selection.jobs, problem.now, level)
         selection = selection.repriced(cost)
         near = selection.near(starts) if narrow else selection
@@ -144,7 +143,7 @@ def test_dinkelbachs_method_finds_the_least_ratio_of_all_plans(problem: Any, nar
         assert found.plan is not None
         assert found.status == "optimal"
         assert found.objective == near.data.cost(found.plan.starts)
-        ratio = ratio_of(specific, found.plan.starts, selection.data.run_times)
+        ratio = specific.ratio(found.plan.starts, selection.data.run_times)
         # A denominator is least where all jobs start at once.
         slack = near.error_bound / specific.sums(at_once, selection.data.run_times)[1]
         assert slack <= 1e-4 * level

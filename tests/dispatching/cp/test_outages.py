@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
-from hpcsched.dispatching.search.dispatcher import content_of
+from hpcsched.dispatching.search.improver import content_of
 from hpcsched.dispatching.search.segment_kernels import Segments
 from hpcsched.dispatching.search.segment_kernels import plan as plan_one
 from tests.dispatching.cp.test_exact_formulations import (

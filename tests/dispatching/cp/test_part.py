@@ -13,14 +13,15 @@ from hpcsched.dispatching.cp.part import Part
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planning.improver import Plans
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ORDERS, alike, lists, replay, traced
-from tests.dispatching.cp.making import Scripted, cp_dispatcher
-from tests.dispatching.cp.test_improving import improving
+from tests.dispatching.cp.making import Scripted, cp_dispatcher, improver_of, improving
 
 MAKE: dict[str, Callable[..., Any]] = {
     "joint-now": lambda **more: cp_dispatcher("joint-now", orders=(ORDERS["fcfs"],), **more),
@@ -131,18 +132,19 @@ def test_plans_go_from_the_part_to_the_whole(step: int, pooled: bool) -> None:
     model = select(problem, whole.jobs, Wanted("all", 2, None, step=step), cost_of)
     assert model is not None
     planner = ListPlanner(whole.data)
-    part = Part(whole, planner, model)
+    by_arrival = planner.plan(range(4))
+    objective = search_objective(AF(), None)
+    part = Part(Plans(objective, whole, planner, [by_arrival]), model)
     placed = np.array([[4], [1]]) if pooled else np.array([[1, 1, 1, 1], [0, 0, 0, 1]])
     plan = Plan(np.array([40 // step, 0]), placed)
     assert fault_of(plan, model.data) is None
-    by_arrival = planner.plan(range(4))
     for as_planned, starts in ((True, [40, 0, 7, 0]), (False, [20, 0, 120, 0])):
-        extended = part.extended(plan, by_arrival, as_planned=as_planned)
+        extended = part.extended(plan, as_planned=as_planned)
         assert extended.starts.tolist() == starts
         assert extended.placed[1].tolist() == placed[1].tolist()
         assert fault_of(extended, whole.data) is None
     # Back again: job 1 at 7, in steps rounded up, and job 2 after its 100 s.
-    assert part.restricted(by_arrival).starts.tolist() == [
+    assert part.plans.at_hand[0].starts.tolist() == [
         -(-7 // step),
         -(-7 // step) + 100 // step,
     ]
@@ -192,11 +194,8 @@ def test_a_model_of_few_variables_leaves_the_list_plan(name: str) -> None:
     """The solver is asked about as many jobs as it may be; the list plan is of all."""
     solver = Scripted(Answer("unknown"))
     dispatcher = MAKE[name](solver=solver)
-    if name == "joint-now":
-        dispatcher.priority = ORDERS["fcfs"]
-        dispatcher.settings = dispatcher.settings._replace(largest_model=1)
-    else:
-        dispatcher.models = dispatcher.models._replace(largest_model=1)
+    dispatcher.priority = ORDERS["fcfs"]
+    improver_of(dispatcher).largest_model = 1
     decision = dispatcher.dispatch(half_free(True))
     assert {task.data.job_count for task in solver.tasks} == {1}
     assert 4 in {start.job_id for start in decision.starts}

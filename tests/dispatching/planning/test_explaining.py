@@ -22,10 +22,9 @@ from hpcsched.simulation.records import RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.testing import make_problem, make_system, sample_workloads
 from tests.builders import Spy, Told, replay, traced
-from tests.dispatching.cp.making import FORMULATIONS, Scripted, cp_dispatcher
-from tests.dispatching.cp.test_improving import improving
+from tests.dispatching.cp.making import FORMULATIONS, Scripted, cp_dispatcher, improving
 from tests.dispatching.offline.off_line import planned
-from tests.dispatching.search.test_dispatcher import order_search
+from tests.dispatching.search.test_improver import order_search
 from tests.strategies import mixed_workloads, tries
 
 MAKERS: dict[str, Callable[[], Any]] = {

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.planned_cost import SpecificCost
-from hpcsched.dispatching.planning.ratio import ratio_of
 from tests.strategies import tries
 
 TIMES = st.integers(0, 10**7)
@@ -29,10 +28,10 @@ def test_the_ratio_of_a_plan_is_that_of_exact_arithmetic(
     exact = float(Fraction(alpha + 1, alpha + 2) * Fraction(upper, lower))
     amounts, waits, starts, run_times = (np.array(column) for column in zip(*jobs, strict=True))
     specific = SpecificCost(float(alpha), level, amounts.astype(float), waits.astype(float))
-    assert ratio_of(specific, starts, run_times) == pytest.approx(exact, rel=1e-12)
+    assert specific.ratio(starts, run_times) == pytest.approx(exact, rel=1e-12)
 
 
 def test_jobs_that_weigh_nothing() -> None:
     """Nothing over nothing is nothing."""
     specific = SpecificCost(2.0, 1.0, np.zeros(1), np.zeros(1))
-    assert ratio_of(specific, np.array([3]), np.array([4])) == 0
+    assert specific.ratio(np.array([3]), np.array([4])) == 0

@@ -13,7 +13,7 @@ from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, linear
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.search.curve_kernels import cost_of, least_cost
-from hpcsched.dispatching.search.dispatcher import content_of, curves_of
+from hpcsched.dispatching.search.improver import content_of, curves_of
 from hpcsched.dispatching.search.order_kernels import FEW, Effort, search
 from hpcsched.dispatching.search.segment_kernels import Segments
 from tests.dispatching.cp.tiny import Size, tiny_data

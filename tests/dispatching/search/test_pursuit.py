@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
+from hpcsched.dispatching.planning.search_objective import Level
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.search.level import Level
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit, pursuit_of
 from hpcsched.testing import make_problem, make_system
 
@@ -29,7 +29,7 @@ def problem() -> DispatchingProblem:
 
 def pursued(objective: Any, pursuit: Pursuit) -> Pursued:
     """Return an objective, as it is pursued."""
-    return Pursued(objective.planned_cost, None, pursuit)
+    return Pursued(objective.planned_cost, pursuit)
 
 
 @pytest.mark.parametrize("objective", [Slowdown(), BoundedSlowdown(), AF(), AWF(), Makespan()])
@@ -67,9 +67,8 @@ def test_a_long_queue_is_served_by_area_over_weight(problem: DispatchingProblem)
 
 def test_a_ratio_is_served_in_order_of_arrival(problem: DispatchingProblem) -> None:
     """A ratio of sums has no weights to go by."""
-    level = Level(PSF(), 0.8)
-    aim = Pursued(level.cost, level, pursuit_of(PSF()))
-    assert aim.sort(problem) == problem.queue
+    served = Pursued(Level(PSF(), 0.8).cost, pursuit_of(PSF()))
+    assert served.sort(problem) == problem.queue
 
 
 def test_what_suits_an_objective() -> None:

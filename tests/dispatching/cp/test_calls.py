@@ -7,22 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.cp.aims import Aim, OwnRatio, RatioSoFar, Total
-from hpcsched.dispatching.cp.asking import Asker, together
+from hpcsched.dispatching.cp.asking import together
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
+from hpcsched.dispatching.cp.calls import LEVELS, Method
 from hpcsched.dispatching.cp.guard import InProcess
-from hpcsched.dispatching.cp.improving import LEVELS, Improve, Improving, ImprovingSettings
-from hpcsched.dispatching.cp.limits import Budget, Limits, Patience, share
-from hpcsched.dispatching.cp.modelling import Models
+from hpcsched.dispatching.cp.limits import Budget, Patience, share
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
+from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.search.level import Level
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.testing import (
     audit_replay,
@@ -31,15 +28,12 @@ from hpcsched.testing import (
     make_system,
     sample_workloads,
 )
-from tests.builders import ALLOCATORS, ORDERS, Spy, replay
-from tests.dispatching.cp.making import Scripted
+from tests.builders import ORDERS, Spy, replay
+from tests.dispatching.cp.making import Scripted, improver_of, improving
 
-TOTALS: list[Aim] = [
-    Total(objective) for objective in (Slowdown(), BoundedSlowdown(), AF(), AWF(), Makespan())
-]
-AIMS: list[Aim] = [*TOTALS, OwnRatio(PSF(2))]
-IMPROVE: list[Improve] = ["best", "each"]
-SOME = Budget(0.01)
+SUMS: list[Any] = [Slowdown(), BoundedSlowdown(), AF(), AWF(), Makespan()]
+OBJECTIVES: list[Any] = [*SUMS, PSF(2)]
+METHODS: list[Method] = ["best", "each"]
 
 # Eight slots, of which three are taken for a while; no two of the large jobs fit beside each other.
 QUEUE = """
@@ -51,40 +45,6 @@ job_id  submit_time  units  requested_time  start_time
 4       30           6      20              -
 5       100          1      10              -
 """
-
-
-def improving(
-    improve: Improve = "best",
-    *,
-    aim: Aim | None = None,
-    solver: Any = None,
-    backend: Any = None,
-    orders: tuple[str, ...] = ("fcfs", "laf"),
-    weighted: bool = False,
-    limits: Limits = SOME,
-    asks: bool = True,
-    length: int = 100,
-    effort: Effort | None = None,
-) -> Improving:
-    """Return a dispatcher that solves in this process, on the first jobs by arrival."""
-    formulation, backend = Hcp19(), backend or OrTools()
-    return Improving(
-        aim or Total(AF()),
-        Models(formulation, 20_000, backend.largest, backend.largest_objective),
-        Asker(formulation, backend, solver or InProcess(), None) if asks else None,
-        ORDERS["fcfs"],
-        ALLOCATORS["best_fit"],
-        ImprovingSettings(
-            "all",
-            length,
-            1.5,
-            tuple(ORDERS[order] for order in orders),
-            weighted,
-            improve,
-            limits,
-            effort,
-        ),
-    )
 
 
 def queue(pooled: bool = True) -> DispatchingProblem:
@@ -126,57 +86,56 @@ def values_of_all_orders(problem: DispatchingProblem, objective: Any) -> Iterato
         yield 0.75 * upper / float(units @ (response.astype(float) ** 3 - wait.astype(float) ** 3))
 
 
-def planned(dispatcher: Improving, problem: DispatchingProblem) -> tuple[float, float]:
-    """Return what the best list plan is judged by, and what the plan that is carried out is."""
-    search = dispatcher._begin(problem, dispatcher.priority.sort(problem))
-    assert search is not None
-    values = []
+def planned(dispatcher: PlanningDispatcher, problem: DispatchingProblem) -> tuple[float, float]:
+    """Return the value of the best list plan, and of the plan that is carried out."""
+    begun = dispatcher._begin(problem, dispatcher.priority.sort(problem))
+    assert begun is not None
+    plans, values = begun.plans, []
     for _ in range(2):
-        best = search.best
-        assert best is not None
-        values.append(dispatcher.aim.value(search.selection, best.starts))
-        dispatcher._improve(problem, search)
+        assert plans.best is not None
+        values.append(plans.value(plans.best))
+        improver_of(dispatcher).improve(begun)
     return values[0], values[1]
 
 
-@pytest.mark.parametrize("improve", IMPROVE)
-@pytest.mark.parametrize("aim", TOTALS, ids=lambda aim: type(aim.objective).__name__)
-def test_with_enough_work_the_plan_is_the_best_there_is(aim: Total, improve: Improve) -> None:
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("objective", SUMS, ids=lambda o: type(o).__name__)
+def test_with_enough_work_the_plan_is_the_best_there_is(objective: Any, method: Method) -> None:
     """Where all units are alike, it costs as little as the best of all orders."""
     problem = queue()
-    least = min(values_of_all_orders(problem, aim.objective))
-    dispatcher = improving(improve, aim=aim, limits=Budget(2))
+    least = min(values_of_all_orders(problem, objective))
+    dispatcher = improving(method, objective=objective, limits=Budget(2))
     at_hand, found = planned(dispatcher, problem)
     assert found == pytest.approx(least)
-    assert at_hand > least * (1 + 1e-9) or isinstance(aim.objective, AWF | Makespan)
-    call = improving(improve, aim=aim, limits=Budget(2)).dispatch(problem).solver
+    assert at_hand > least * (1 + 1e-9) or isinstance(objective, AWF | Makespan)
+    call = improving(method, objective=objective, limits=Budget(2)).dispatch(problem).solver
     assert call is not None
     assert call.status == "optimal"
     assert call.objective == pytest.approx(least)
     assert call.bound == pytest.approx(least)
 
 
-@pytest.mark.parametrize("improve", IMPROVE)
-def test_a_ratio_is_never_worse_than_the_list_plans(improve: Improve) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_a_ratio_is_never_worse_than_the_list_plans(method: Method) -> None:
     """And never said to be better than it can be: the bound is below the best of all orders."""
     problem = queue()
     values = list(values_of_all_orders(problem, PSF(2)))
-    dispatcher = improving(improve, aim=OwnRatio(PSF(2)), limits=Budget(0.05))
+    dispatcher = improving(method, objective=PSF(2), limits=Budget(0.05))
     at_hand, found = planned(dispatcher, problem)
     assert min(values) * (1 - 1e-9) <= found <= at_hand <= max(values) * (1 + 1e-9)
-    call = improving(improve, aim=OwnRatio(PSF(2)), limits=Budget(0.05)).dispatch(problem).solver
+    call = improving(method, objective=PSF(2), limits=Budget(0.05)).dispatch(problem).solver
     assert call is not None
     assert call.bound is not None
     assert call.bound <= min(values)
 
 
-@pytest.mark.parametrize("improve", IMPROVE)
-@pytest.mark.parametrize("aim", AIMS, ids=lambda aim: type(aim.objective).__name__)
-def test_never_worse_than_the_best_list_plan(aim: Any, improve: Improve) -> None:
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: type(o).__name__)
+def test_never_worse_than_the_best_list_plan(objective: Any, method: Method) -> None:
     """Round by round, on slots and on nodes of several kinds."""
     compared = 0
     for sample in sample_workloads(seed=3, count=12)[:4]:
-        dispatcher = improving(improve, aim=aim, limits=Budget(0.0005))
+        dispatcher = improving(method, objective=objective, limits=Budget(0.0005))
         problems: list[DispatchingProblem] = []
         spy = Spy(dispatcher, lambda problem, _, to=problems: to.append(problem))
         replay(sample.system, spy, sample.jobs)
@@ -243,7 +202,7 @@ def test_a_ratio_is_followed_down() -> None:
 
     status: Any = "optimal"
     solver = Scripted(answer)
-    dispatcher = improving(aim=OwnRatio(PSF(2)), solver=solver, orders=("ljf",), limits=Budget(1))
+    dispatcher = improving(objective=PSF(2), solver=solver, orders=("ljf",), limits=Budget(1))
     dispatcher.dispatch(problem)
     # The third answer is no better than the second.
     assert _ratio_of(problem, orders[1]) < _ratio_of(problem, orders[0])
@@ -255,7 +214,7 @@ def test_a_ratio_is_followed_down() -> None:
     # A model that is not solved to its end is not followed by another one.
     status, answers = "feasible", iter(orders)
     solver = Scripted(answer)
-    dispatcher = improving(aim=OwnRatio(PSF(2)), solver=solver, orders=("ljf",), limits=Budget(1))
+    dispatcher = improving(objective=PSF(2), solver=solver, orders=("ljf",), limits=Budget(1))
     dispatcher.dispatch(problem)
     assert len(solver.tasks) == 1
 
@@ -265,16 +224,16 @@ def _ratio_of(problem: DispatchingProblem, order: list[int]) -> float:
     return next(values_of_all_orders(problem._replace(queue=queue), PSF(2)))
 
 
-@pytest.mark.parametrize("aim", AIMS, ids=lambda aim: type(aim.objective).__name__)
-def test_without_a_solver_the_best_list_plan_is_carried_out(aim: Any) -> None:
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: type(o).__name__)
+def test_without_a_solver_the_best_list_plan_is_carried_out(objective: Any) -> None:
     """It is that of an order: no other plan is made, and no solver is told of."""
     problem = queue()
     orders = ("fcfs", "sjf", "laf")
-    decision = improving("each", aim=aim, orders=orders, asks=False).dispatch(problem)
+    decision = improving("each", objective=objective, orders=orders, asks=False).dispatch(problem)
 
     def value(order: str) -> float:
         sorted_queue = tuple(ORDERS[order].sort(problem))
-        return next(values_of_all_orders(problem._replace(queue=sorted_queue), aim.objective))
+        return next(values_of_all_orders(problem._replace(queue=sorted_queue), objective))
 
     best = min(orders, key=value)
     starts = starts_of(problem, ORDERS[best].sort(problem))
@@ -285,11 +244,11 @@ def test_without_a_solver_the_best_list_plan_is_carried_out(aim: Any) -> None:
     assert not decision.fallback
 
 
-@pytest.mark.parametrize("improve", IMPROVE)
-def test_a_solver_without_answers_costs_no_job(improve: Improve) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_a_solver_without_answers_costs_no_job(method: Method) -> None:
     """The best list plan is carried out, fewer jobs are asked about, and `why` tells."""
     solver = Scripted(Answer("unknown", why="no time"))
-    dispatcher = improving(improve, solver=solver)
+    dispatcher = improving(method, solver=solver)
     decision = dispatcher.dispatch(queue())
     assert decision.fallback
     assert decision.solver is not None
@@ -304,11 +263,11 @@ def test_a_solver_without_answers_costs_no_job(improve: Improve) -> None:
 def test_from_nothing() -> None:
     """Without list plans, the first model is at the ratio that no plan gets below."""
     problem = queue()
-    for aim in (Total(AF()), OwnRatio(PSF(2)), RatioSoFar(Level(PSF(2), 0.8))):
+    for objective, level in ((AF(), None), (PSF(2), None), (PSF(2), 0.8)):
         solver = Scripted(lambda task: InProcess().solve(task, None))
-        decision = improving(aim=aim, solver=solver, orders=(), limits=Budget(0.1)).dispatch(
-            problem
-        )
+        decision = improving(
+            objective=objective, level=level, solver=solver, orders=(), limits=Budget(0.1)
+        ).dispatch(problem)
         assert solver.tasks[0].hint is None
         assert decision.starts
         assert not decision.fallback
@@ -325,11 +284,10 @@ def test_a_wrong_answer_is_not_carried_out() -> None:
 
 def test_small_numbers_are_counted_in_longer_steps() -> None:
     """Also those of a ratio, whose model is known only once there are plans."""
-    aims: list[Aim] = [Total(AF()), OwnRatio(PSF(2))]
-    for aim in aims:
+    for objective in (AF(), PSF(2)):
         solver = Scripted(Answer("unknown"))
         backend = OrTools(largest=4000, largest_objective=1 << 30)
-        improving(aim=aim, backend=backend, solver=solver).dispatch(queue())
+        improving(objective=objective, backend=backend, solver=solver).dispatch(queue())
         assert solver.tasks
         for task in solver.tasks:
             assert task.data.step > 1
@@ -368,33 +326,33 @@ def backwards(task: Task) -> Answer:
     return Answer("feasible", plan, task.data.cost(plan.starts), None)
 
 
-MAKE_AIM: dict[str, Any] = {
-    "sum": lambda: Total(BoundedSlowdown()),
-    "own ratio": lambda: OwnRatio(PSF(2)),
-    "ratio so far": lambda: RatioSoFar(Level(PSF(2), 0.8)),
+SEARCH_OBJECTIVES: dict[str, dict[str, Any]] = {
+    "sum": {"objective": BoundedSlowdown()},
+    "own ratio": {"objective": PSF(2)},
+    "ratio so far": {"objective": PSF(2), "level": 0.8},
 }
 
 
-@pytest.mark.parametrize("improve", IMPROVE)
-@pytest.mark.parametrize("make_aim", MAKE_AIM.values(), ids=MAKE_AIM)
-def test_every_decision_can_be_carried_out(make_aim: Any, improve: Improve) -> None:
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("judged", SEARCH_OBJECTIVES.values(), ids=SEARCH_OBJECTIVES)
+def test_every_decision_can_be_carried_out(judged: dict[str, Any], method: Method) -> None:
     """Jobs in bursts, on slots and on nodes: all complete, and the audit finds nothing."""
     for sample in sample_workloads(seed=4, count=10):
         for pooled in {False, sample.uniform}:
             request = sample.jobs[0].job.unit_request if pooled else None
-            dispatcher = improving(improve, aim=make_aim(), solver=Scripted(backwards), length=8)
+            dispatcher = improving(method, **judged, solver=Scripted(backwards), length=8)
             recorder = replay(sample.system, dispatcher, sample.jobs, uniform_request=request)
             audit_replay(list(recorder.jobs.values()), list(sample.jobs), sample.system)
             assert len(recorder.jobs) == len(sample.jobs)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("improve", IMPROVE)
-@pytest.mark.parametrize("make_aim", MAKE_AIM.values(), ids=MAKE_AIM)
-def test_the_protocol(make_aim: Any, improve: Improve) -> None:
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("judged", SEARCH_OBJECTIVES.values(), ids=SEARCH_OBJECTIVES)
+def test_the_protocol(judged: dict[str, Any], method: Method) -> None:
     """Sample workloads are replayed with a real solver, and decided alike when asked again."""
     check_dispatcher(
-        lambda: improving(improve, aim=make_aim(), limits=Budget(0.0005), length=8), seeds=[1]
+        lambda: improving(method, **judged, limits=Budget(0.0005), length=8), seeds=[1]
     )
 
 

@@ -1,41 +1,57 @@
 """The dispatcher that searches orders: what it decides, on slots and on nodes."""
 
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
-from hpcsched.dispatching.search.dispatcher import OrderSearch, SearchSettings
-from hpcsched.dispatching.search.level import Level
+from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.planning.factory import random_state
+from hpcsched.dispatching.planning.node_choice import LITTLE
+from hpcsched.dispatching.planning.search_objective import Level, search_objective
+from hpcsched.dispatching.planning.selection import LARGEST, Wanted
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.search.improver import OrderSearch
+from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit
 from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.system import System
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
-from tests.builders import ALLOCATORS, Told, replay
+from tests.builders import ALLOCATORS, Spy, Told, alike, replay, traced
 from tests.strategies import mixed_workloads, tries, uniform_workloads
 
 OBJECTIVES = [Slowdown(), BoundedSlowdown(), AF(), AWF(), PSF(), Makespan()]
 
 
-def order_search(objective: Any = None, *, carry: bool = True, **more: Any) -> OrderSearch:
+def order_search(objective: Any = None, *, carry: bool = True, **more: Any) -> PlanningDispatcher:
     """Return the dispatcher with a small budget."""
-    objective = objective or AF()
     pursuit = more.get("pursuit", Pursuit(carry=carry, bias=2.0))
-    level = Level(objective, pursuit.level) if isinstance(objective, PSF) else None
-    cost_of = level.cost if level else objective.planned_cost
-    return OrderSearch(
+    plain = search_objective(objective or AF(), pursuit.level)
+    return PlanningDispatcher(
+        replace(plain, cost_of=Pursued(plain.cost_of, pursuit).cost),
         ArrivalOrder(),
-        Pursued(cost_of, level, pursuit),
+        OrderSearch(
+            Effort(more.get("budget", 2000), pursuit.bias),
+            random_state(0),
+            pursuit.patience,
+            pursuit.carry,
+        ),
         ALLOCATORS["best_fit"],
-        SearchSettings(
+        Wanted(
+            "all",
             more.get("length", 50),
             1.5,
-            (ArrivalOrder(), KeyOrder(shortest_job)),
-            more.get("budget", 2000),
+            largest=LARGEST,
+            curves=False,
+            counted=True,
+            few=LITTLE,
         ),
-        np.array([1], dtype=np.int64),
+        (ArrivalOrder(), KeyOrder(shortest_job)),
+        weighted=True,
     )
 
 
@@ -105,6 +121,29 @@ def test_a_ratio_is_pursued_around_what_it_has_come_to() -> None:
     q, f = 100.0, 200.0
     ratio = 0.75 * (f**4 - q**4) / (f**3 - q**3)
     assert level.cost([job], 100).specific.level == pytest.approx(0.5 * ratio)
+
+
+def test_a_job_that_starts_against_the_plan_counts_in_the_ratio() -> None:
+    """Job 1 alone is planned, from 50 on, when there are licences for it; nothing runs.
+
+    So job 2 starts. It runs for 10 s at once, and the ratio is 0.75 · 10⁴ / 10³ = 7.5.
+    """
+    licences = Pool("licence", 1, Draw(traced=True), (Change(50, 5),), None)
+    system = System(alike(2, core=1).groups, {}, (licences,))
+    jobs = [
+        job._replace(job=job.job._replace(pool_requests=(("licence", amount),)))
+        for job, amount in ((traced(1, 0, 1, 20), 2), (traced(2, 0, 1, 10), 1))
+    ]
+    problems: list[DispatchingProblem] = []
+    spy = Spy(order_search(PSF(2), length=1), lambda problem, _: problems.append(problem))
+    replay(system, spy, jobs)
+    dispatcher = order_search(PSF(2), length=1)
+    decision = dispatcher.dispatch(problems[0])
+    assert [start.job_id for start in decision.starts] == [2]
+    assert decision.fallback
+    specific = dispatcher.objective.cost_of(problems[0].queue, 0).specific
+    assert specific is not None
+    assert specific.level == pytest.approx(7.5)
 
 
 LATE = Outages((Outage(10**6, 10**6 + 1, (0,), "maintenance"),))

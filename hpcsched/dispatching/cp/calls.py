@@ -1,0 +1,164 @@
+"""The solver calls of a round: from which plans they start, and what becomes of the answers."""
+
+from typing import Literal, NamedTuple
+
+from hpcsched.dispatching.cp.asking import Asked, Asker, in_planned_order, not_asked
+from hpcsched.dispatching.cp.limits import Limits, share
+from hpcsched.dispatching.cp.part import Part
+from hpcsched.dispatching.decision import SolverCall
+from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.selection import Selection
+
+LEVELS = (0.7, 0.2, 0.1)
+"""The parts of a round's limits for one model after another, where a better plan makes another.
+
+Most comes of the first: each takes its time to build, and few find still better plans.
+"""
+
+Method = Literal["list", "prb", "best", "each"]
+
+
+class Calls:
+    """The calls about one part of a round.
+
+    - `list`: the solver is asked once, starting from the best plan. Its plan is carried out by list
+      scheduling in the order of planned starts, what has nodes first; a plan that binds all nodes
+      also as it stands. Of equal plans the solver's is the best.
+    - `prb`: the same, but the plan is done as the solver has it (HCP'19; Galleguillos, thesis 2020,
+      section 2.3).
+    - `best`, `each`: the solver improves on the best plan, or on each of them and then plans from
+      nothing, and all is carried out by list scheduling. On pooled resources no job starts later by
+      it, and elsewhere this finds the nodes (Goponenko et al., DEBS 2024, sections 2.3, 4, 5.2 and
+      5.4).
+
+    `made` tells how each call fared; `solved`: whether some call brought a plan.
+    """
+
+    def __init__(self, part: Part, asker: Asker, *, worst_case: bool) -> None:
+        self.part = part
+        self.plans = part.plans
+        self.made: list[SolverCall] = []
+        self.solved = False
+        self._asker = asker
+        # Where a model has fewer plans than the problem, none may be as good as a known one.
+        self._near = asker.formulation.fit != "restriction" and not worst_case
+        self._model: tuple[Plan | None, Selection] | None = None
+
+    def can_be_counted(self) -> bool:
+        """Say whether the model in which to improve on the best plan is within a solver's range."""
+        try:
+            return self._asker.can_count(self._priced().data)
+        except OverflowError:
+            return False
+
+    def make(self, method: Method, limits: Limits) -> Plan | None:
+        """Make the calls within limits, which they share, and add what they bring to all plans.
+
+        Return the plan of the part to carry out in their stead; None but for `prb`.
+        """
+        if method in ("list", "prb"):
+            plan = self._once(limits)
+            if method == "prb" or plan is None:
+                return plan
+            self._add_decoded(plan)
+            return None
+        if method == "best":
+            self._improve_best(limits)
+        else:
+            self._improve_each(limits)
+        if self.solved and not self.part.is_whole and self.plans.best is not None:
+            self.part.whole.add(self.part.extended(self.plans.best))
+        return None
+
+    def _once(self, limits: Limits) -> Plan | None:
+        """Ask for a plan, starting from the best; return it as the solver has it."""
+        _, (answer, call) = self._ask(self.plans.best, limits)
+        self.made.append(call)
+        self.solved = answer.plan is not None
+        return answer.plan
+
+    def _add_decoded(self, plan: Plan) -> None:
+        """Add a plan as list scheduling carries it out and, if it binds all nodes, as it stands."""
+        decoded = [self.part.extended(plan)]
+        if self._asker.formulation.binds == "plan":
+            begun = _begun_at_once(plan, self.part.model)
+            decoded.append(self.part.extended(begun, as_planned=True))
+        for found in decoded:
+            self.part.whole.add(found, even=True)
+
+    def _improve_best(self, limits: Limits) -> None:
+        """Improve on the best plan, and again on what came of it if that is another model.
+
+        A model that was too much for the solver is not followed by another one like it.
+        """
+        for part in LEVELS if self.plans.objective.moves else (1.0,):
+            found = self._improve(self.plans.best, share(limits, part))
+            if found.proved or not (found.better and found.least):
+                return
+
+    def _improve_each(self, limits: Limits) -> None:
+        """Improve on each of the list plans, and plan from nothing, unless the best is proved."""
+        equal = share(limits, 1 / (len(self.plans.at_hand) + 1))
+        for hint in (*self.plans.at_hand, None):
+            if self._improve(hint, equal).proved:
+                return
+
+    def _improve(self, hint: Plan | None, limits: Limits) -> "_Found":
+        """Ask for a better plan, starting from one, and add it by list scheduling."""
+        plans, objective = self.plans, self.plans.objective
+        asked, (answer, call) = self._ask(hint, limits)
+        if answer.plan is None:
+            self.made.append(call)
+            return _Found()
+        self.solved = True
+        better = plans.add(plans.planner.plan(in_planned_order(answer.plan), answer.plan))
+        assert plans.best is not None and answer.objective is not None
+        least = answer.status == "optimal"
+        ends = least and not (objective.moves and better)
+        proved = ends and asked.data.cost(plans.best.starts) <= answer.objective
+        if objective.moves and least and not proved:
+            call = call._replace(status="feasible")  # the least at a level, not the least level
+        value, bound = objective.reported(asked, answer.plan.starts, answer.objective, answer.bound)
+        self.made.append(call._replace(objective=value, bound=bound))
+        return _Found(better, least, proved)
+
+    def _ask(self, hint: Plan | None, limits: Limits) -> tuple[Selection, Asked]:
+        """Ask about the model in which to improve on the best plan; return it and the answer."""
+        try:
+            model = self._priced()
+        except OverflowError as error:
+            return self.part.model, not_asked(self.part.model, error)
+        if hint is not None and self._near:
+            model = model.near(hint.starts)
+        return model, self._asker.ask(model, limits, hint)
+
+    def _priced(self) -> Selection:
+        """Return the part at its target; raises OverflowError where it cannot be."""
+        target = self.plans.target()
+        if target.specific is None:
+            return self.part.model
+        if self._model is None or self._model[0] is not self.plans.best:
+            self._model = self.plans.best, self.part.model.repriced(target)
+        return self._model[1]
+
+
+class _Found(NamedTuple):
+    """What a call has found.
+
+    `better`: a better plan; `least`: the least of its model; `proved`: that no plan is better than
+    the best.
+    """
+
+    better: bool = False
+    least: bool = False
+    proved: bool = False
+
+
+def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
+    """Return the plan moved to begin now where nothing runs, so that it cannot put all off."""
+    data = selection.data
+    changes = data.pools is not None and len(data.pools.since) > 1
+    changes = changes or data.outages is not None
+    if len(data.held_until) or changes or not len(plan.starts):
+        return plan
+    return plan._replace(starts=plan.starts - plan.starts.min())

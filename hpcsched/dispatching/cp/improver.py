@@ -1,0 +1,90 @@
+"""The improver that asks a solver."""
+
+from dataclasses import dataclass, field
+
+from hpcsched.dispatching.cp.asking import Asker, not_asked, together
+from hpcsched.dispatching.cp.calls import Calls, Method
+from hpcsched.dispatching.cp.limits import Limits
+from hpcsched.dispatching.cp.models import models
+from hpcsched.dispatching.cp.part import Part
+from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.selection import Selection
+from hpcsched.dispatching.search.improver import OrderSearch
+
+
+@dataclass
+class CpImprover:
+    """Has a solver look for plans that are better than those at hand.
+
+    No solver is asked where the best plan at hand starts everything now, or nothing can. After a
+    round in which no call brought a plan it is asked about half as many jobs, the first by
+    priority, until one does. A plan of some jobs is followed by the others in the order of the best
+    plan at hand.
+
+    Attributes
+    ----------
+    asker
+        The solver, and the formulation of its models.
+    largest_model
+        At most so many decision variables; the solver is asked about fewer jobs beyond.
+    limits
+        Of all calls of a round together.
+    method
+        How the solver is asked, and what becomes of its plans (see `Calls`).
+    search
+        Finds one more plan to start from; None: nothing does.
+    """
+
+    asker: Asker
+    largest_model: int
+    limits: Limits
+    method: Method
+    search: OrderSearch | None = None
+    _length: int | None = field(default=None, init=False)
+
+    def improve(self, given: PlanningRound) -> Improved:
+        """Add what the solver finds to the plans of a round."""
+        if self.search is not None and given.plans.has_to_wait:
+            given.plans.add(self.search.plan(given))
+        try:
+            calls = self._calls(given)
+        except OverflowError as error:
+            self._halve(given, given.selection)
+            return Improved(fallback=True, solver=not_asked(given.selection, error).call)
+        if calls is None:
+            self._length = None
+            return Improved()
+        plan = calls.make(self.method, self.limits)
+        if calls.solved:
+            self._length = None
+        else:
+            self._halve(given, calls.part.model)
+        return Improved(
+            None if plan is None else CarriedOut(calls.part.model, plan),
+            anew=plan is not None,
+            fallback=not calls.solved,
+            solver=together(calls.made),
+        )
+
+    def _halve(self, given: PlanningRound, asked: Selection) -> None:
+        """Have the solver be asked about half as many jobs in the next round."""
+        self._length = max(min(self._most(given), len(asked.jobs)) // 2, 1)
+
+    def _most(self, given: PlanningRound) -> int:
+        """Return how many jobs the solver is asked about at most."""
+        return self._length or given.wanted.length
+
+    def _calls(self, given: PlanningRound) -> Calls | None:
+        """Return the calls to make, about models in the shortest steps that can be counted.
+
+        None where no plan can be better. Raises OverflowError where no steps are long enough.
+        """
+        calls = None
+        if given.plans.has_to_wait:
+            for model in models(given, self.asker, self._most(given), self.largest_model):
+                part = Part(given.plans, model)
+                calls = Calls(part, self.asker, worst_case=given.wanted.worst_case)
+                if calls.can_be_counted():
+                    break
+        return calls if calls is not None and calls.plans.has_to_wait else None

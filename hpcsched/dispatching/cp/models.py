@@ -1,0 +1,65 @@
+"""The models that a solver may be asked about: as many jobs as it may, in steps it can count."""
+
+from collections.abc import Iterator
+
+from hpcsched.dispatching.cp.asking import Asker
+from hpcsched.dispatching.planning.improver import PlanningRound
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+
+STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
+"""How many seconds a step may be; the least with which a solver's range of numbers suffices."""
+
+
+def models(
+    given: PlanningRound, asker: Asker, length: int, largest_model: int
+) -> Iterator[Selection]:
+    """Yield what to model, in the shortest steps that the solver can count, then in longer.
+
+    The first is the whole of what is planned where that is within all limits. The last is yielded
+    whether the solver can count it or not. There are none where none of the jobs can start now.
+
+    Parameters
+    ----------
+    given
+        The round, whose first jobs are modelled.
+    asker
+        The solver, and the formulation of its models.
+    length
+        At most so many jobs are modelled.
+    largest_model
+        At most so many decision variables; fewer jobs are modelled beyond.
+
+    Raises
+    ------
+    OverflowError
+        No steps are long enough for the objective.
+    """
+    some = False
+    for step in STEPS:
+        while True:
+            wanted = given.wanted._replace(length=length, step=step)
+            try:
+                model = _part(given, wanted)
+            except OverflowError:
+                break
+            if model is None:
+                return
+            if length > 1 and asker.formulation.variables(model.data) > largest_model:
+                length = min(length, len(model.jobs)) // 2
+                continue
+            if asker.can_count(model.data) or step == STEPS[-1]:
+                some = True
+                yield model
+            break
+    if not some:
+        raise OverflowError(f"steps of {STEPS[-1]} s are too short for the objective")
+
+
+def _part(given: PlanningRound, wanted: Wanted) -> Selection | None:
+    """Return the first jobs of the whole as wanted, which may be the whole as it is."""
+    whole, now = given.selection, given.problem.now
+    if wanted.length >= len(whole.jobs) and (wanted.step, wanted.largest) == (1, whole.largest):
+        return whole
+    return select(
+        given.problem, whole.jobs, wanted, lambda jobs: given.objective.cost_of(jobs, now)
+    )

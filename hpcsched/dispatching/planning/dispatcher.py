@@ -1,0 +1,112 @@
+"""The dispatcher that plans: list plans, which an improver makes better."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.decision import NOTHING, Decision
+from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
+from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
+from hpcsched.dispatching.planning.improver import Improved, Improver, PlanningRound
+from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
+from hpcsched.dispatching.planning.search_objective import SearchObjective
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+
+
+@dataclass
+class PlanningDispatcher:
+    """Plans the first jobs by priority, and starts those that the best plan starts now.
+
+    List plans are made in several orders. An improver looks for a plan that is better by the
+    search objective; where it has none, the best list plan is carried out. Where nothing runs and
+    the plan starts nothing, the first job by priority for which there is room is started, so that
+    none waits for ever.
+
+    Attributes
+    ----------
+    objective
+        What plans are judged by.
+    priority
+        Which jobs come first.
+    improver
+        Looks for better plans; None: the best list plan is carried out.
+    allocator
+        Places jobs where the plan does not say.
+    wanted
+        Which jobs and nodes are planned. `largest` may be exceeded where no plan can do with it.
+    orders
+        The orders of the list plans.
+    weighted
+        Whether there is a list plan by area over weight beside them.
+    """
+
+    objective: SearchObjective
+    priority: QueueOrder
+    improver: Improver | None
+    allocator: Allocator
+    wanted: Wanted
+    orders: tuple[QueueOrder, ...]
+    weighted: bool
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Return the jobs to start now."""
+        by_priority = self.priority.sort(problem)
+        decision, carried_out = self._plan(problem, by_priority)
+        if not decision.starts and not problem.running:
+            starts = start_first(problem, by_priority, self.allocator)
+            decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
+        self.objective.add(problem, decision.starts)
+        return with_reasons(problem, decision, carried_out, self.allocator)
+
+    def _begin(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> PlanningRound | None:
+        """Return the selection to plan with its list plans; None where no job can start now."""
+        selection = self._select(problem, by_priority)
+        if selection is None:
+            return None
+        orders = self._orders(problem, selection)
+        return PlanningRound(problem, self.wanted, self.objective, selection, orders)
+
+    def _plan(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> tuple[Decision, CarriedOut | None]:
+        """Return what a plan starts now, and the plan, if there was anything to plan."""
+        begun = self._begin(problem, by_priority)
+        if begun is None:
+            return NOTHING, None
+        improved = Improved() if self.improver is None else self.improver.improve(begun)
+        carried_out = improved.carried_out or begun.best()
+        # A plan that leaves out running jobs that are overdue may have jobs on their nodes.
+        anew = improved.anew or not self.wanted.overdue
+        starts = starts_now(problem, carried_out, self.allocator, anew=anew)
+        return Decision(starts, fallback=improved.fallback, solver=improved.solver), carried_out
+
+    def _select(
+        self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
+    ) -> Selection | None:
+        """Return all that is wanted; None where no job can start now.
+
+        No limit of a solver makes it smaller: where a solver cannot count its objective, it is
+        still good for list plans.
+        """
+        for largest in (self.wanted.largest, LARGEST):
+            wanted = self.wanted._replace(largest=largest)
+            try:
+                return select(
+                    problem,
+                    by_priority,
+                    wanted,
+                    lambda jobs: self.objective.cost_of(jobs, problem.now),
+                )
+            except OverflowError:
+                continue
+        return None
+
+    def _orders(self, problem: DispatchingProblem, selection: Selection) -> Iterator[Sequence[int]]:
+        """Yield the orders of the list plans, as numbers of the selected jobs."""
+        yield from orders_of(problem, selection, self.orders)
+        if self.weighted:
+            yield weighted_order(selection.data).tolist()

@@ -1,0 +1,193 @@
+"""Search objectives: how plans are judged, and the cost by which a better one is looked for.
+
+A sum over jobs is its own cost. A ratio of sums is made linear at a level (see `SpecificCost`):
+either its value for the best plan at hand, which is followed down as plans get better (Dinkelbach,
+1967), or a share of what it has come to over the run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.decision import Start
+from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.planned_cost import (
+    CostOf,
+    Plannable,
+    PlannableRatio,
+    PlannedCost,
+    SpecificCost,
+    run_times,
+)
+from hpcsched.dispatching.planning.selection import Selection
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.errors import Finding, InputError
+from hpcsched.system.system import IntArray
+
+
+class Level:
+    """A ratio of sums over the jobs that were started, with their predicted run times.
+
+    Plans are judged around `share` times the ratio so far (see `SpecificCost`).
+    """
+
+    def __init__(self, objective: PlannableRatio, share: float) -> None:
+        self._objective = objective
+        self._share = share
+        self._upper = self._lower = 0.0
+
+    def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
+        """Return the cost of planned starts around the present level."""
+        ratio = self._upper / self._lower if self._lower else 0.0
+        return self._objective.planned_ratio(jobs, now, self._share * ratio)
+
+    def add(self, started: Sequence[WaitingJob], now: int) -> None:
+        """Add jobs that start now."""
+        specific = _specific(self._objective.planned_ratio(started, now, 0.0))
+        starts = np.zeros(len(started), dtype=np.int64)
+        upper, lower = specific.sums(starts, run_times(started))
+        self._upper += upper
+        self._lower += lower
+
+
+class Reported(NamedTuple):
+    """A solver's objective and bound in the objective's own unit; None where there is none."""
+
+    objective: float | None
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class SearchObjective:
+    """The cost of planned starts, which plans are judged by.
+
+    Attributes
+    ----------
+    cost_of
+        Returns the cost of planned starts of some jobs from a time on.
+    level
+        The ratio over the run so far, where the cost is that of a ratio of sums around it.
+    moves
+        Whether a better plan makes another model, in which a still better one may be found.
+    """
+
+    cost_of: CostOf
+    level: Level | None = None
+    moves: ClassVar[bool] = False
+
+    def value(self, selection: Selection, starts: IntArray) -> float:
+        """Return the value of starts in steps, `[J]`: the lower, the better."""
+        return selection.value(starts)
+
+    def toward(self, selection: Selection, best: IntArray | None) -> PlannedCost:
+        """Return a cost by which starts that are better than the best so far cost less.
+
+        `best` is in steps, `[J]`; None: there are none yet.
+        """
+        del best
+        return selection.cost
+
+    def reported(
+        self, priced: Selection, starts: IntArray, objective: float | None, bound: float | None
+    ) -> Reported:
+        """Return what an answer in the terms of the model of such a cost says of the objective."""
+        del starts
+        return Reported(
+            None if objective is None else priced.bound(objective),
+            None if bound is None else priced.bound(bound),
+        )
+
+    def add(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
+        """Add the jobs that start now to the ratio so far, if there is one."""
+        if self.level is not None:
+            started = {start.job_id for start in starts}
+            jobs = [job for job in problem.queue if job.job_id in started]
+            self.level.add(jobs, problem.now)
+
+
+class ModelCost(SearchObjective):
+    """A cost by which plans are judged in the model's whole numbers."""
+
+    def value(self, selection: Selection, starts: IntArray) -> float:
+        """Return the model's objective."""
+        return selection.data.cost(starts)
+
+
+class OwnRatio(SearchObjective):
+    """A ratio of sums over the planned jobs alone (Goponenko et al., DEBS 2024, section 2.3).
+
+    The cost is that at level 0.
+    """
+
+    moves: ClassVar[bool] = True
+
+    def value(self, selection: Selection, starts: IntArray) -> float:
+        """Return the ratio."""
+        seconds = selection.starts_in_seconds(starts)
+        return _specific(selection.cost).ratio(seconds, run_times(selection.jobs))
+
+    def toward(self, selection: Selection, best: IntArray | None) -> PlannedCost:
+        """Return the cost at the level of the best starts.
+
+        Without any it is the ratio if all jobs could start now, below which no plan can get.
+        """
+        starts = np.zeros(selection.data.job_count, dtype=np.int64) if best is None else best
+        specific = _specific(selection.cost)._replace(level=self.value(selection, starts))
+        return selection.cost._replace(specific=specific)
+
+    def reported(
+        self, priced: Selection, starts: IntArray, objective: float | None, bound: float | None
+    ) -> Reported:
+        """Return the ratio of the starts, and one that no plan can get below.
+
+        Where no plan costs less than `bound` at a level λ, numerator ≥ λ · denominator + bound, and
+        the denominator is least if all jobs start now.
+        """
+        specific = _specific(priced.cost)
+        ratio = None if objective is None else self.value(priced, starts)
+        if bound is None:
+            return Reported(ratio, None)
+        below = min(priced.bound(bound) - priced.error_bound, 0.0)
+        now = np.zeros(priced.data.job_count, dtype=np.int64)
+        _, least = specific.sums(now, run_times(priced.jobs))
+        return Reported(ratio, specific.level + below / least if least else None)
+
+
+def search_objective(objective: Objective, level: float | None) -> SearchObjective:
+    """Return the search objective of a scenario's objective.
+
+    Parameters
+    ----------
+    objective
+        The scenario's objective.
+    level
+        The share of the ratio so far around which a ratio of sums is judged; None: it is judged by
+        the planned jobs alone. Without effect for other objectives.
+
+    Raises
+    ------
+    InputError
+        Plans have no cost in this objective.
+    """
+    if isinstance(objective, Plannable):
+        return SearchObjective(objective.planned_cost)
+    if not isinstance(objective, PlannableRatio):
+        raise no_cost(objective)
+    if level is None:
+        return OwnRatio(partial(objective.planned_ratio, level=0.0))
+    so_far = Level(objective, level)
+    return SearchObjective(so_far.cost, so_far)
+
+
+def no_cost(objective: Objective) -> InputError:
+    """Return the error about an objective that no plan has a cost in."""
+    message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
+    return InputError(Finding("no-planned-cost", message, key="objective"))
+
+
+def _specific(cost: PlannedCost) -> SpecificCost:
+    assert cost.specific is not None
+    return cost.specific

@@ -1,0 +1,95 @@
+"""The improver that searches orders."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
+from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.search.curve_kernels import Curves
+from hpcsched.dispatching.search.order_kernels import Effort, search
+from hpcsched.dispatching.search.segment_kernels import Content, Segments
+from hpcsched.system.system import IntArray
+
+
+@dataclass
+class OrderSearch:
+    """Searches for the order of the selected jobs whose list plan costs least.
+
+    Attributes
+    ----------
+    effort
+        How long to search, and where.
+    random
+        The state of the search's random numbers, `[1]`.
+    patience
+        The time constant, in seconds, by which planned waits far ahead count for less; 0: they
+        count in full.
+    carry
+        Whether the search also begins with the best order of the round before.
+    """
+
+    effort: Effort
+    random: IntArray
+    patience: float = 0.0
+    carry: bool = False
+    _last: dict[int, int] = field(default_factory=dict)
+
+    def improve(self, given: PlanningRound) -> Improved:
+        """Return the plan of the best order found."""
+        return Improved(CarriedOut(given.selection, self.plan(given)))
+
+    def plan(self, given: PlanningRound) -> Plan:
+        """Return the plan of the best order found."""
+        selection, data = given.selection, given.selection.data
+        # Most costs are known without list plans, which the search makes for itself.
+        cost = given.plans.target() if given.objective.moves else selection.cost
+        best = np.empty(data.job_count, dtype=np.int64)
+        search(
+            np.array(self._orders(given), dtype=np.int64),
+            content_of(data),
+            Segments(*given.planner.segments()),
+            curves_of(cost, selection.starts_in_seconds(data.run_times), self.patience),
+            self.effort,
+            self.random,
+            best,
+        )
+        self._last = {selection.jobs[i].job_id: place for place, i in enumerate(best.tolist())}
+        return given.planner.plan(best)
+
+    def _orders(self, given: PlanningRound) -> list[Sequence[int]]:
+        """Return the orders to begin with, as numbers of the selected jobs."""
+        if not self.carry:
+            return given.orders
+        unknown = len(self._last)
+        places = [self._last.get(job.job_id, unknown) for job in given.selection.jobs]
+        return [*given.orders, sorted(range(len(places)), key=places.__getitem__)]
+
+
+def content_of(data: ModelData) -> Content:
+    """Return what compiled code wants to know of jobs and nodes."""
+    alone = data.pools is None and data.outages is None
+    pooled = alone and data.node_count == data.type_count == 1
+    jobs = data.units, data.requests, data.run_times, data.room
+    return Content(pooled, *jobs, data.capacity, data.totals, data.pool_draws)
+
+
+def curves_of(cost: PlannedCost, run_times: IntArray, patience: float) -> Curves:
+    """Return what compiled code wants to know of a cost; run times in seconds, `[J]`."""
+    none = np.zeros(len(run_times))
+    specific = cost.specific or SpecificCost(0.0, 0.0, none, none)
+    return Curves(
+        np.ascontiguousarray(cost.weights, dtype=np.float64),
+        np.ascontiguousarray(cost.free, dtype=np.float64),
+        float(cost.makespan),
+        float(patience),
+        float(specific.alpha),
+        float(specific.level),
+        specific.amounts,
+        specific.waits,
+        run_times.astype(np.float64),
+    )
