@@ -273,10 +273,10 @@ def learn(session: pytest.Session, files: list[str], root: Path, told: Path) -> 
     items: list[pytest.Item | None] = [*session.items]
     for item, following in zip(session.items, [*items[1:], None], strict=True):
         shared.begin(item.nodeid)
-        began = time.process_time()
+        began = time.process_time() + used_by_children()
         before = session.testsfailed
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        known.seconds[item.nodeid] = time.process_time() - began
+        known.seconds[item.nodeid] = time.process_time() + used_by_children() - began
         if session.testsfailed > before:
             failed.append(item.nodeid)
             del known.seconds[item.nodeid]
@@ -291,6 +291,12 @@ def learn(session: pytest.Session, files: list[str], root: Path, told: Path) -> 
     known.compiled = compiled_functions()
     told.write_bytes(pickle.dumps((known, failed)))
     return SURVIVED_CODE
+
+
+def used_by_children() -> float:
+    """Return the processor time of the processes that this one has started and seen end."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def compiled_functions() -> list[tuple[str, str, object]]:

@@ -51,11 +51,13 @@ RELATED = {
     "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),
 }
 
-# Long searches for what is seldom, and whole runs of which nothing is changed; most mutants are
-# killed without them.
+# Long searches for what is seldom, whole runs of which nothing is changed, and what starts solvers;
+# most mutants are killed without them.
 DEAR = (
     "tests/properties",
     "tests/dispatching/heuristic/test_promises.py",
+    "tests/golden/test_planned_orders.py",
+    "tests/simulation/test_outages_of_all.py",
     "tests/results/test_interrupted_run.py",
     "tests/results/test_maintenance_and_power.py",
     "tests/results/test_replay.py",
