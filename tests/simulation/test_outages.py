@@ -213,6 +213,24 @@ def test_what_dispatchers_are_shown():
     assert recorder.start_times == {1: 0, 2: 6, 3: 9}
 
 
+def test_a_job_bound_to_nodes_is_shown_on_those_of_them_that_are_open():
+    """Node 0 is out of service until 5. Job 1 may use nodes 0 and 1, and job 2 node 0 alone."""
+    shown = []
+
+    def look(problem, _):
+        shown.extend((problem.now, job.job_id, job.job.allowed_nodes) for job in problem.queue)
+
+    jobs = [
+        traced(1, 0, 1, 9, allowed_nodes=frozenset({0, 1})),
+        traced(2, 0, 1, 9, allowed_nodes=frozenset({0})),
+    ]
+    outages = out(Outage(0, 5, (0,), "failure"))
+    recorder = replay(alike(3, core=1), Spy(easy(), look), jobs, outages=outages)
+    assert shown == [(0, 1, {1}), (5, 2, {0})]
+    assert recorder.start_times == {1: 0, 2: 5}
+    assert recorder.jobs[1].allocation.nodes == (1,)
+
+
 class Stubborn:
     """Starts jobs where it was told, on one node each."""
 
