@@ -1,5 +1,6 @@
 """A reason that cannot be true ends the run, with an error that says whose fault it is."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import RoundRecord
 from tests.builders import alike, easy, replay, traced
 
 JOBS = (traced(1, 0, 1, 5), traced(2, 3, 1, 5))
@@ -42,6 +45,24 @@ def test_bad_reasons(reasons: Any, message: str) -> None:
     """Dispatcher, round and job are named."""
     with pytest.raises(DecisionError, match=f"^dispatcher tested, round 1: {message}"):
         replay(alike(1, core=1), Explains(reasons), JOBS)
+
+
+class Hears(Observer):
+    """Keeps the reasons of each round."""
+
+    def __init__(self) -> None:
+        self.given: list[Sequence[Reason]] = []
+
+    def reasons_given(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:
+        """Keep them."""
+        self.given.append(reasons)
+
+
+def test_reasons_are_passed_on() -> None:
+    """An observer hears what the dispatcher said, where nothing else holds jobs back."""
+    one, hears = (Reason(1, "in_order"),), Hears()
+    replay(alike(1, core=1), Explains(one), JOBS[:1], [hears])
+    assert hears.given == [one]
 
 
 def test_jobs_may_be_left_out() -> None:

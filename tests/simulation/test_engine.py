@@ -272,6 +272,14 @@ def test_predictor_that_fails(method):
     """The error names the predictor, the job and what it raised."""
     with pytest.raises(PluginError, match=r"predictor Failing, job 7: raised KeyError: 'lost'"):
         replay(SYSTEM, easy(), (traced(7, 0, 1, 3),), predictor=Failing(method))
+    with pytest.raises(PluginError, match=r"predictor lucky, job 7: raised KeyError: 'lost'"):
+        replay(
+            SYSTEM,
+            easy(),
+            (traced(7, 0, 1, 3),),
+            predictor=Failing(method),
+            predictor_name="lucky",
+        )
 
 
 BROKEN_TRACES = {
