@@ -2,13 +2,14 @@
 
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from statistics import mean
 
 import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.simulation.failure_log import read_failures
-from hpcsched.simulation.failure_model import FailureModel, draw_failures
+from hpcsched.simulation.failure_model import FailureModel, _exponential, draw_failures
 from hpcsched.system.outages import Outage, down_time
 from hpcsched.system.system import NodeGroup, System
 
@@ -97,6 +98,24 @@ def test_the_numbers_of_a_seed() -> None:
     found = [(outage.start, outage.end) for outage in drawn]
     assert found == [(117, 119), (133, 158), (215, 225), (226, 234), (323, 326), (337, 348)]
     assert {outage.label for outage in drawn} == {"failure old"}
+
+
+class Draws(Random):
+    """Draws one number again and again."""
+
+    def __init__(self, number: float) -> None:
+        super().__init__()
+        self._number = number
+
+    def random(self) -> float:
+        """Return it."""
+        return self._number
+
+
+def test_numbers_that_are_drawn() -> None:
+    """The median is log 2; for 0 stands the least that any other number gives, that of 2^-53."""
+    assert _exponential(Draws(0.5)) == pytest.approx(0.693147)
+    assert _exponential(Draws(0.0)) == _exponential(Draws(2.0**-53)) == 2.0**-53
 
 
 def test_a_failure_at_the_end_is_none() -> None:

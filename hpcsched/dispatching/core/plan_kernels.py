@@ -155,7 +155,7 @@ def take_on(
     while after[s] != -1 and start[after[s]] <= begin:
         s = after[s]
     s = _split(s, begin, start, after, free, state)
-    while s != -1 and start[s] < end:
+    while start[s] < end:
         if after[s] == -1 or start[after[s]] > end:
             _split(s, end, start, after, free, state)
         for r in range(len(amounts)):
@@ -179,7 +179,7 @@ def close(
         while after[s] != -1 and start[after[s]] <= begin:
             s = after[s]
         s = _split(s, begin, start, after, free, state)
-        while s != -1 and start[s] < end:
+        while start[s] < end:
             if after[s] == -1 or start[after[s]] > end:
                 _split(s, end, start, after, free, state)
             for r in range(free.shape[1]):
