@@ -68,6 +68,9 @@ DECLARED = Declared(
     percentiles=(50, 90, 99),
     class_bounds=(3600, 18000),
     distributions=frozenset({"hpcsched"}),
+    charge=None,
+    not_reproducible=(),
+    offline=False,
 )
 
 

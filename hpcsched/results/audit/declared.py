@@ -42,6 +42,6 @@ class Declared(NamedTuple):
     percentiles: Sequence[int]
     class_bounds: Sequence[int]
     distributions: frozenset[str]
-    charge: Charge | None = None
-    not_reproducible: Sequence[str] = ()
-    offline: bool = False
+    charge: Charge | None
+    not_reproducible: Sequence[str]
+    offline: bool
