@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pyarrow as pa
 
 from hpcsched.assembly import Assembly, assemble
@@ -12,7 +11,6 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import RunTables
 from hpcsched.results.column_tables import (
     job_table,
-    joined_columns,
     joined_left,
     joined_rounds,
     round_table,
@@ -24,13 +22,20 @@ from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runner import parts_of
 from hpcsched.scenario import Scenario
-from hpcsched.simulation.array_replay import ArrayReplay, obstacles
+from hpcsched.simulation.array_replay import ArrayReplay, obstacles, predicted_run_times
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.workload.account import TraceAccount
-from hpcsched.workload.columns import NO_JOBS, JobColumns, RequestNumbers, columns_of
+from hpcsched.workload.columns import (
+    NO_JOBS,
+    JobColumns,
+    NeedsPythonError,
+    RequestNumbers,
+    columns_of,
+    joined_columns,
+)
 from hpcsched.workload.job import TracedJob
 
 _BOUND_TO = ("system", "trace", "seed", "partitions")
@@ -52,18 +57,6 @@ class Workload:
     def columns(self) -> tuple[JobColumns, ...]:
         """The jobs as columns, in batches."""
         return tuple(columns_of(self.jobs, RequestNumbers()))
-
-    @cached_property
-    def obstacles(self) -> tuple[str, ...]:
-        """What about the jobs keeps them from being replayed in compiled code, in words."""
-        found = []
-        numbers = [batch.job_id for batch in self.columns]
-        if numbers and len(np.unique(np.concatenate(numbers))) < len(self.jobs):
-            found.append("job numbers that come twice")
-        asked = sum(job.units * max(job.unit_request, default=0) for job, _ in self.jobs)
-        if asked >= 1 << 62:
-            found.append("amounts that need more than 62 bits in all")
-        return tuple(found)
 
     def suits(self, scenario: Scenario) -> bool:
         """Say whether a scenario would read these very jobs."""
@@ -185,9 +178,13 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
         raise InputError(Finding("other-workload", message, key="trace"))
     assembly = assemble(scenario.model_copy(update={"observers": ()}))
     parts = parts_of(assembly, ())
-    in_python = (*obstacles(parts), *workload.obstacles)
-    jobs, rounds = (_in_python if in_python else _compiled)(parts, workload, places=places)
-    return _result(assembly, jobs, rounds, in_python)
+    in_python = tuple(obstacles(parts))
+    if not in_python:
+        try:
+            return _result(assembly, *_compiled(parts, workload, places=places), in_python)
+        except NeedsPythonError as why:
+            in_python = (str(why),)
+    return _result(assembly, *_in_python(parts, workload, places=places), in_python)
 
 
 def _bound_to(scenario: Scenario) -> dict[str, object]:
@@ -241,11 +238,12 @@ def _in_python(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Ta
 
 def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay in compiled code; return the tables of jobs and rounds."""
-    replaying = ArrayReplay(parts, places=places)
-    left, held = zip(*replaying.run(workload.columns), strict=True)
-    predicted = np.concatenate(replaying.predicted)
-    columns = joined_columns(workload.columns or (NO_JOBS,))
+    parts_of_it = ArrayReplay(parts, places=places).run(workload.columns)
+    left, held = zip(*parts_of_it, strict=True)
+    gone = joined_left(left)
+    columns = joined_columns(workload.columns or (NO_JOBS,)).take(gone.sequence)
+    predicted = predicted_run_times(parts, columns)
     return (
-        job_table(parts.system, columns, predicted, joined_left(left)),
+        job_table(parts.system, columns, predicted, gone),
         round_table(parts.system, joined_rounds(held)),
     )

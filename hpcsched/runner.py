@@ -1,7 +1,6 @@
 """Runs a scenario: assembles it, replays its trace, and writes the run directory."""
 
 import signal
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,35 +12,26 @@ from typing import Any
 import pyarrow as pa
 
 from hpcsched.assembly import Assembly, assemble
-from hpcsched.dispatching.offline.following import FollowsPlan
-from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
-from hpcsched.dispatching.problem import RunningJob
-from hpcsched.report.monitor import Monitor, View
-from hpcsched.report.state_file import StateFile
-from hpcsched.report.state_lines import StateLines
+from hpcsched.column_run import ColumnRun
+from hpcsched.dispatching.offline.problem import OfflinePlan
+from hpcsched.event_run import EventRun
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
 from hpcsched.results.offline import offline_figures
-from hpcsched.results.outages import (
-    InterruptionRecorder,
-    down_amounts,
-    outage_figures,
-    write_outages,
-)
-from hpcsched.results.pools import PoolRecorder, pool_summary
-from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.outages import down_amounts, outage_figures, write_outages
+from hpcsched.results.pools import pool_summary
 from hpcsched.results.run_state import remove_state
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
-from hpcsched.scenario.choices import Transformed
 from hpcsched.scenario.review import not_reproducible
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.array_replay import obstacles
 from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.telling import givers_among
+from hpcsched.watching import Watching
+from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.source import has_dependencies
 
 
@@ -85,26 +75,28 @@ def run(
     force: bool = False,
     progress: bool = False,
     watch: bool = False,
+    verbose: bool = False,
 ) -> RunResult:
     """Replay a scenario, given as such or as a file, and write its run directory.
 
     `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
     `progress` shows a bar on standard error if that is a terminal. `watch` shows the queue, the
-    system and the decisions there instead, or writes a line now and then if it is no terminal. An
-    interrupted or failed run leaves a valid directory that says so, and what interrupted it is
-    raised.
+    system and the decisions there instead, or writes a line now and then if it is no terminal.
+    `verbose` says there what is replayed in compiled code, and what needs Python. An interrupted or
+    failed run leaves a valid directory that says so, and what interrupted it is raised.
     """
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder)
     metrics = assembly.metrics()
+    watching = Watching(assembly, progress=progress, watch=watch, verbose=verbose)
     with create(folder, force=force):
-        return _write(assembly, metrics, progress=progress, watch=watch)
+        return _write(assembly, metrics, watching)
 
 
 def _write(
-    assembly: Assembly, metrics: Mapping[str, ChosenMetric], *, progress: bool, watch: bool
+    assembly: Assembly, metrics: Mapping[str, ChosenMetric], watching: Watching
 ) -> RunResult:
     """Replay an assembled scenario into its folder, which is empty and held; see `run`."""
     scenario, folder = assembly.scenario, assembly.folder
@@ -119,70 +111,52 @@ def _write(
         not_reproducible_because=[why for _, why in not_reproducible(scenario)],
     )
     (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
-    followers = [RunRecorder(folder, assembly.system), *observers, _monitor(assembly, watch=watch)]
     if scenario.outages is not None:
         write_outages(folder, assembly.outages)
-        followers.append(InterruptionRecorder(folder))
-    if assembly.system.pools:
-        followers.append(PoolRecorder(folder, assembly.system))
-    if progress and not watch and sys.stderr.isatty():
-        from hpcsched.report.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
-
-        followers.append(ProgressBar(scenario.name, assembly.source))
     names = [choice.plugin_name for choice in scenario.observers]
-    parts = parts_of(assembly, followers)._replace(givers=givers_among(names, observers))
-    simulation = Simulation(parts)
-    plan: OfflinePlan | None = None
+    parts = parts_of(assembly, observers)._replace(givers=givers_among(names, observers))
+    in_python = _in_python(assembly, parts)
+    loop: ColumnRun | EventRun
+    if in_python:
+        loop = EventRun(assembly, parts, watching)
+    else:
+        loop = ColumnRun(assembly, parts, watching)
     status: Status = "failed"
     try:
-        if scenario.simulation.mode == "offline":
-            plan, parts = planned_offline(assembly, parts)
-            simulation = Simulation(parts)
-        with _stopped_by_interrupt(simulation):
-            simulation.run(assembly.source.jobs())
-        status = "interrupted" if simulation.stopped else "complete"
+        try:
+            watching.tell_loop(in_python)
+            with _stopped_by_interrupt(loop):
+                loop.run()
+        except NeedsPythonError as why:
+            loop.close()
+            in_python = [str(why)]
+            watching.tell_loop(in_python)
+            loop = EventRun(assembly, parts, watching)
+            with _stopped_by_interrupt(loop):
+                loop.run()
+        status = "interrupted" if loop.stopped else "complete"
     except KeyboardInterrupt:
         status = "interrupted"
         raise
     finally:
-        for follower in followers:
-            follower.close()
-        left = None if status == "complete" else Left(simulation.waiting, simulation.running)
-        write_summary(folder, _summary(assembly, metrics, left, plan))
+        loop.close()
+        left = None if status == "complete" else Left(loop.waiting, loop.running)
+        write_summary(folder, _summary(assembly, metrics, left, loop.plan))
         write_timing(folder)
-        finish_manifest(folder, manifest, status, assembly.source.comments)
+        finish_manifest(folder, manifest, status, assembly.source.comments, in_python)
         remove_state(folder)
-    if simulation.stopped:
+    if loop.stopped:
         raise KeyboardInterrupt
     return RunResult(RunDirectory.open(folder))
 
 
-def _monitor(assembly: Assembly, *, watch: bool) -> Monitor:
-    """Return what writes the state file of a run, and shows the state to who watches it."""
-    views: list[View] = [StateFile(assembly.folder)]
-    if watch and sys.stderr.isatty():
-        from rich.console import Console  # noqa: PLC0415 (it takes its time)
-
-        from hpcsched.report.live_screen import LiveScreen  # noqa: PLC0415
-
-        views.append(LiveScreen(Console(stderr=True)))
-    elif watch:
-        views.append(StateLines(sys.stderr))
+def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
+    """Return what of a run needs Python at each event, in words; empty if nothing."""
     scenario = assembly.scenario
-    # All of the project's own trace sources have this key; a plugin's need not. Behind transforms
-    # it is not known how many jobs there are.
-    trace = scenario.trace
-    transformed = isinstance(trace, Transformed) and bool(trace.transforms)
-    jobs = None if transformed else getattr(trace, "jobs", None)
-    most_jobs = jobs if isinstance(jobs, int) else None
-    return Monitor(
-        scenario.name,
-        assembly.system,
-        assembly.source,
-        views,
-        most_jobs,
-        outages=assembly.outages,
-    )
+    found = [f"the observer {choice.plugin_name}" for choice in scenario.observers]
+    if scenario.simulation.mode == "offline":
+        found.append("planning off-line")
+    return [*obstacles(parts), *found]
 
 
 def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
@@ -239,44 +213,12 @@ def _summary(
     return summary
 
 
-class _Starts(Observer):
-    """When each job started, by job number, in seconds."""
-
-    def __init__(self) -> None:
-        self.of: dict[int, int] = {}
-
-    def job_started(self, job: RunningJob) -> None:
-        """Take note of it."""
-        self.of[job.job_id] = job.start_time
-
-
-def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Parts]:
-    """Return a plan of an assembly's whole trace, and the parts with a dispatcher that follows it.
-
-    Planning begins with what the dispatcher comes to on-line, among other plans. Raises InputError
-    where the jobs or the objective cannot be planned for.
-    """
-    dispatcher = assembly.dispatcher
-    assert isinstance(dispatcher, PlansOffline)
-    problem = problem_of(
-        assembly.source.jobs(),
-        assembly.system,
-        assembly.objective,
-        idle_system(assembly.system, parts.uniform_request).snapshot(),
-        kill_at_requested_time=parts.kill_at_requested_time,
-    )
-    starts = _Starts()
-    Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
-    plan = dispatcher.plan_offline(problem._replace(online=starts.of))
-    return plan, parts._replace(dispatcher=FollowsPlan(plan, dispatcher.allocator))
-
-
 @contextmanager
-def _stopped_by_interrupt(simulation: Simulation) -> Iterator[None]:
-    """Let Ctrl-C stop a simulation at the end of an instant; a second one interrupts as usual."""
+def _stopped_by_interrupt(loop: ColumnRun | EventRun) -> Iterator[None]:
+    """Let Ctrl-C stop a replay at the end of an instant; a second one interrupts as usual."""
 
     def stop(_signal: int, _frame: object) -> None:
-        simulation.stop()
+        loop.stop()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     if threading.current_thread() is not threading.main_thread():

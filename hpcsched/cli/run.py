@@ -48,6 +48,12 @@ def run(
             " 10 seconds where there is no terminal.",
         ),
     ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Say whether it runs in compiled code, and what needs Python."
+        ),
+    ] = False,
 ) -> None:
     """Replay a scenario's trace under its dispatcher; write and show how well it went."""
     from hpcsched.errors import InputError
@@ -65,7 +71,9 @@ def run(
         raise InputError(missing)
     folder = out or Path("runs") / loaded.scenario.name
     try:
-        result = run_scenario(loaded.scenario, folder, force=force, progress=True, watch=watch)
+        result = run_scenario(
+            loaded.scenario, folder, force=force, progress=True, watch=watch, verbose=verbose
+        )
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None

@@ -57,7 +57,7 @@ class RunFolder:
             observer.close()
         write_summary(folder, self._summary(account, left))
         write_timing(folder)
-        finish_manifest(folder, self._manifest, status, [])
+        finish_manifest(folder, self._manifest, status, [], [ON_A_CLUSTER])
         self._lock.release()
         return RunDirectory.open(folder)
 

@@ -5,9 +5,9 @@ from time import monotonic
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from hpcsched.report.state_board import Trace
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
-from hpcsched.workload.source import TraceSource
 
 INTERVAL = 0.2
 """Real seconds between two updates."""
@@ -19,7 +19,7 @@ class ProgressBar(Observer):
     Nothing is shown unless standard error is a terminal.
     """
 
-    def __init__(self, title: str, source: TraceSource) -> None:
+    def __init__(self, title: str, trace: Trace) -> None:
         console = Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -32,7 +32,7 @@ class ProgressBar(Observer):
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task(title, total=None, jobs=0, rate=0)
-        self._source = source
+        self._trace = trace
         self._jobs = 0
         self._began = self._due = monotonic()
         self._progress.start()
@@ -43,6 +43,12 @@ class ProgressBar(Observer):
         if self._jobs % 64 == 0 and monotonic() >= self._due:
             self._show()
 
+    def replayed(self, jobs: int) -> None:
+        """Count jobs that have left, and show the count now and then."""
+        self._jobs += jobs
+        if monotonic() >= self._due:
+            self._show()
+
     def close(self) -> None:
         """Remove the bar."""
         self._progress.stop()
@@ -50,7 +56,7 @@ class ProgressBar(Observer):
     def _show(self) -> None:
         now = monotonic()
         self._due = now + INTERVAL
-        fraction = self._source.fraction_read
+        fraction = self._trace.fraction_read
         self._progress.update(
             self._task,
             total=None if fraction is None else 1,

@@ -15,30 +15,29 @@ from hpcsched.workload.columns import DETAILS, JobColumns
 def job_table(system: System, columns: JobColumns, predicted: IntArray, left: LeftJobs) -> pa.Table:
     """Return the jobs that have left, with the columns of `jobs.parquet`.
 
-    `columns` has all jobs in order of submission, and `predicted` what was predicted of each; the
-    sequence numbers of `left` count from its first. Nodes are missing where none were written.
+    `columns` has these jobs, in this order, and `predicted` what was predicted of each. Nodes are
+    missing where none were written.
     """
-    rows = left.sequence
+    count = len(left.sequence)
     run_time = left.end_time - left.start_time
-    killed = (run_time < columns.run_time[rows]).astype(np.int8)
-    units, request = columns.units[rows], columns.request[rows]
+    killed = (run_time < columns.run_time).astype(np.int8)
+    units, request = columns.units, columns.request
     schema = jobs_schema(system)
-    details = columns.details.take(pa.array(rows))
-    zeros = np.zeros(len(rows), dtype=np.int64)
+    zeros = np.zeros(count, dtype=np.int64)
     arrays = {
-        "job_id": columns.job_id[rows],
-        "submit_time": columns.submit_time[rows],
+        "job_id": columns.job_id,
+        "submit_time": columns.submit_time,
         "start_time": left.start_time,
         "end_time": left.end_time,
         "run_time": run_time,
-        "requested_time": columns.requested_time[rows],
-        "predicted_run_time": predicted[rows],
+        "requested_time": columns.requested_time,
+        "predicted_run_time": predicted,
         "units": units,
         "unit_request": _requested_amounts(system, columns, request),
         "demand": _demand(system, columns, units, request, schema.field("demand").type),
         "state": pa.DictionaryArray.from_arrays(pa.array(killed), list(STATES)),
-        "rejected_by": pa.nulls(len(rows), pa.string()),
-        **{name: details.column(name) for name in DETAILS.names},
+        "rejected_by": pa.nulls(count, pa.string()),
+        **{name: columns.details.column(name) for name in DETAILS.names},
         **_constraints(columns, request, schema),
         **_places(left),
         "requeues": zeros,
@@ -64,24 +63,10 @@ def round_table(system: System, held: HeldRounds) -> pa.Table:
         "latency": zeros,
         "lost_amounts": _amounts(system, nothing, pa.float64()),
         "fallback": pa.array(np.zeros(count, dtype=np.bool_)),
-        "solver": pa.nulls(count, schema.field("solver").type),
+        # Not by `pa.nulls`, which has nulls within them, too, where the schema allows none.
+        "solver": pa.array([None] * count, schema.field("solver").type),
     }
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
-
-
-def joined_columns(batches: Sequence[JobColumns]) -> JobColumns:
-    """Return all batches of a trace as one; there is at least one."""
-    details = pa.Table.from_batches([batch.details for batch in batches]).combine_chunks()
-    return JobColumns._make(
-        [
-            *(
-                np.concatenate(parts)
-                for parts in zip(*(batch[:6] for batch in batches), strict=True)
-            ),
-            batches[-1].requests,
-            details.to_batches()[0] if details.num_rows else batches[-1].details,
-        ]
-    )
 
 
 def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:

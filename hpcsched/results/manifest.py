@@ -45,7 +45,9 @@ class Manifest(BaseModel):
     UTC); `plugins` maps the distributions whose plugins the scenario uses to their versions;
     `trace_comments` is the trace's own header, with what it wants acknowledged. Where
     `reproducible` is false, `not_reproducible_because` says why. `files` maps the other files of
-    the directory to their SHA-256; it is empty while the run goes on.
+    the directory to their SHA-256; it is empty while the run goes on. `in_python` says what kept
+    jobs from being replayed in compiled code; it is empty if nothing did, and None if that is not
+    known yet or was not told.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -65,6 +67,7 @@ class Manifest(BaseModel):
     reproducible: bool
     not_reproducible_because: list[str]
     files: dict[str, str]
+    in_python: list[str] | None = None
 
 
 def package_versions() -> dict[str, str]:
@@ -112,7 +115,11 @@ def start_manifest(
 
 
 def finish_manifest(
-    folder: Path, manifest: Manifest, status: Status, trace_comments: Sequence[str]
+    folder: Path,
+    manifest: Manifest,
+    status: Status,
+    trace_comments: Sequence[str],
+    in_python: Sequence[str] | None = None,
 ) -> Manifest:
     """Write and return the manifest of a run that has come to an end.
 
@@ -132,6 +139,7 @@ def finish_manifest(
             "finished": _now(),
             "trace_comments": list(trace_comments),
             "files": file_hashes(folder),
+            "in_python": None if in_python is None else list(in_python),
         }
     )
     write_json(folder / MANIFEST, finished.model_dump())

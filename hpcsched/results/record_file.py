@@ -1,4 +1,4 @@
-"""A Parquet file that grows with a run: records are kept until there are enough for a row group."""
+"""A Parquet file that grows with a run: rows are kept until there are enough for a row group."""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
@@ -20,10 +20,11 @@ Convert = Callable[[Sequence[Record], pa.Schema], list[pa.Array]]
 
 
 class RecordFile(Generic[Record]):
-    """A Parquet file that records are appended to, a row group at a time.
+    """A Parquet file that records or tables are appended to, a row group at a time.
 
     `convert` turns records into the columns of `schema`; those named in `repetitive` are written by
-    their few different values. Raises InputError where the file cannot be written.
+    their few different values. Equal rows give equal bytes, however they are appended. Raises
+    InputError where the file cannot be written.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class RecordFile(Generic[Record]):
         self._path, self._schema, self._convert = path, schema, convert
         self._records: list[Record] = []
         self._batches: list[pa.Table] = []
+        self._rows = 0
         try:
             # Whole numbers as differences: half the size, and twice as fast to read back.
             self._writer = pq.ParquetWriter(
@@ -53,16 +55,21 @@ class RecordFile(Generic[Record]):
         self._records.append(record)
         if len(self._records) >= BATCH:
             self._convert_records()
-            if len(self._batches) * BATCH >= ROW_GROUP:
-                self._write_batches()
+            self._write_groups()
+
+    def add_table(self, table: pa.Table) -> None:
+        """Write rows, sooner or later."""
+        if table.num_rows:
+            self._batches.append(table)
+            self._rows += table.num_rows
+            self._write_groups()
 
     def close(self) -> None:
         """Write what is left and finish the file."""
         try:
             if self._records:
                 self._convert_records()
-            if self._batches:
-                self._write_batches()
+            self._write_groups(least=1)
         finally:
             self._writer.close()
 
@@ -72,15 +79,33 @@ class RecordFile(Generic[Record]):
         # In this order an interruption cannot leave records in both places.
         self._records = []
         self._batches.append(batch)
+        self._rows += batch.num_rows
 
-    def _write_batches(self) -> None:
-        try:
-            self._writer.write_table(pa.concat_tables(self._batches))
-        except OSError as error:
-            raise problem("cannot-write", self._path, f"it cannot be written: {error}") from error
-        finally:
-            # Also when an interruption arrives while writing: a row must not be written twice.
-            self._batches = []
+    def _write_groups(self, least: int = ROW_GROUP) -> None:
+        """Write the rows that are kept, as long as there are at least so many."""
+        while self._rows >= least:
+            rows = pa.concat_tables(self._batches)
+            group, rest = rows.slice(0, ROW_GROUP), rows.slice(ROW_GROUP)
+            # Before they are written: an interruption must not have a row be written twice.
+            self._batches = [rest] if rest.num_rows else []
+            self._rows = rest.num_rows
+            try:
+                self._writer.write_table(_in_chunks(group))
+            except OSError as error:
+                raise problem(
+                    "cannot-write", self._path, f"it cannot be written: {error}"
+                ) from error
+
+
+def _in_chunks(table: pa.Table) -> pa.Table:
+    """Return a table in chunks of `BATCH` rows: where chunks begin shows in the bytes of a file."""
+    *full, last = (len(chunk) for chunk in table.column(0).chunks)
+    if last <= BATCH and all(rows == BATCH for rows in full):
+        return table
+    whole_table = table.combine_chunks()
+    return pa.concat_tables(
+        [whole_table.slice(first, BATCH) for first in range(0, table.num_rows, BATCH)]
+    )
 
 
 def _whole_columns(schema: pa.Schema) -> Iterator[str]:

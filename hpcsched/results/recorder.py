@@ -40,6 +40,11 @@ class RunRecorder(Observer):
         """Write a dispatching round."""
         self._rounds.add(record)
 
+    def replayed(self, jobs: pa.Table, rounds: pa.Table) -> None:
+        """Write jobs that have left the system and rounds, with the columns of the files."""
+        self._jobs.add_table(jobs)
+        self._rounds.add_table(rounds)
+
     def close(self) -> None:
         """Write what is left and finish the files."""
         try:

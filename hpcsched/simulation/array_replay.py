@@ -26,15 +26,15 @@ from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.heuristic.shapes import shape_of
-from hpcsched.errors import PluginError
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.allocation import SlotMap
 from hpcsched.system.space import slots_per_node
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.columns import NO_JOBS, JobColumns
+from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError
 from hpcsched.workload.job import Job
 
 _ALLOCATORS = {
@@ -111,8 +111,17 @@ def _choices(parts: Parts, *, places: bool) -> Choices:
     )
 
 
-def _predicted(parts: Parts, columns: JobColumns, run_time: IntArray) -> IntArray:
-    return run_time if isinstance(parts.predictor, Actual) else columns.requested_time
+def predicted_run_times(parts: Parts, columns: JobColumns) -> IntArray:
+    """Return what is predicted of jobs, `[B]`, at least 1 s."""
+    actual = isinstance(parts.predictor, Actual)
+    return np.maximum(_run_times(parts, columns) if actual else columns.requested_time, 1)
+
+
+def _run_times(parts: Parts, columns: JobColumns) -> IntArray:
+    """Return how long jobs will run here, `[B]`."""
+    if parts.kill_at_requested_time:
+        return np.minimum(columns.run_time, columns.requested_time)
+    return columns.run_time
 
 
 class _Considered(NamedTuple):
@@ -175,13 +184,20 @@ class HeldRounds(NamedTuple):
     decision_time: FloatArray
 
 
+class RunningJobs(NamedTuple):
+    """The jobs that run, `[J]`; `request` is the number of what their units ask for."""
+
+    start_time: IntArray
+    units: IntArray
+    request: IntArray
+
+
 class ArrayReplay:
     """One replay, in which nothing needs Python between events; `run` can be called once.
 
-    `predicted` has the predicted run times of each batch that was taken so far.
-
     A part of a replay lasts at most about `seconds` of real time, so that it can be watched and
-    stopped in between. Without `places` nobody is told which nodes jobs ran on.
+    stopped in between: `stopped` says that it was. Without `places` nobody is told which nodes jobs
+    ran on.
     """
 
     def __init__(self, parts: Parts, seconds: float = 0.2, *, places: bool = True) -> None:
@@ -203,8 +219,8 @@ class ArrayReplay:
         )
         self._tables.counters[codes.MOST_CELLS] = len(self._tables.cells)
         self._output = new_output(len(system.resource_types), 4096, 1 << 16, 4096)
-        self._last_submit = 0
-        self.predicted: list[IntArray] = []
+        self._checks = ColumnChecks()
+        self.stopped = False
 
     @property
     def waiting(self) -> int:
@@ -216,25 +232,50 @@ class ArrayReplay:
         """The number of running jobs."""
         return int(self._tables.counters[codes.RUNNING])
 
+    @property
+    def submitted(self) -> int:
+        """The number of jobs that have been submitted."""
+        return int(self._tables.counters[codes.SUBMITTED])
+
+    @property
+    def now(self) -> int:
+        """The present instant; 0 before the first."""
+        return int(self._tables.counters[codes.NOW])
+
+    @property
+    def held(self) -> IntArray:
+        """The amount of each resource type that running jobs hold, `[R]`."""
+        return self._tables.running_amounts
+
+    @property
+    def running_jobs(self) -> RunningJobs:
+        """The jobs that run."""
+        rows = self._tables.jobs[self._tables.running[: self.running]]
+        return RunningJobs(*(rows[:, k] for k in (codes.START, codes.UNITS, codes.SHAPE)))
+
+    def stop(self) -> None:
+        """End the replay when the present instant is over, with jobs left in the system."""
+        self.stopped = True
+
     def run(self, batches: Iterable[JobColumns]) -> Iterator[tuple[LeftJobs, HeldRounds]]:
         """Replay jobs; yield those that have left and the rounds that were held, part by part.
 
-        Raises PluginError where jobs are out of order.
+        A batch is asked for when all jobs before it have been submitted. Raises NeedsPythonError
+        where the jobs are not as they must be.
         """
         # What is compiled is imported only where something is replayed.
         from hpcsched.dispatching.core.compiled_state import state_of  # noqa: PLC0415
         from hpcsched.dispatching.core.event_kernels import advance  # noqa: PLC0415
 
         batches = iter(batches)
-        upcoming = next(batches, None)
-        batch = self._batch(None, last=upcoming is None)
-        while True:
+        batch = self._next_batch(batches)
+        while not (self.stopped and self._between_instants):
             fields = (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
-            because = advance(state_of(fields), self._seconds)
+            because = advance(state_of(fields), 0.0 if self.stopped else self._seconds)
             if because == codes.NEEDS_JOBS:
-                assert upcoming is not None
-                columns, upcoming = upcoming, next(batches, None)
-                batch = self._batch(columns, last=upcoming is None)
+                # What was written is told before the jobs, since these may turn out to be unusable.
+                yield self._written()
+                batch = self._next_batch(batches)
             elif because == codes.NEEDS_ROWS:
                 self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
             elif because == codes.NEEDS_CELLS:
@@ -243,10 +284,16 @@ class ArrayReplay:
                 yield self._written()
                 self._make_places()
             elif because == codes.DONE:
-                yield self._written()
-                return
+                if self.waiting:
+                    raise NeedsPythonError("jobs that wait for ever")
+                break
             else:
                 yield self._written()
+        yield self._written()
+
+    @property
+    def _between_instants(self) -> bool:
+        return bool(self._tables.counters[codes.PHASE] == codes.NEXT_INSTANT)
 
     def _make_cells(self) -> None:
         counters = self._tables.counters
@@ -270,25 +317,25 @@ class ArrayReplay:
                 len(self._output.rounds),
             )
 
-    def _batch(self, columns: JobColumns | None, *, last: bool) -> Batch:
-        """Return a batch of jobs as the core wants it, and have it begin there."""
-        self._tables.counters[codes.NEXT] = 0
+    def _next_batch(self, batches: Iterator[JobColumns]) -> Batch:
+        """Return the next batch of jobs as the core wants it, and have it begin there."""
+        columns = next(batches, None)
+        last = columns is None
         if columns is None:
             columns = NO_JOBS
-        self._check_order(columns)
         self._add_shapes(columns.requests)
-        run_time = columns.run_time
-        if self._parts.kill_at_requested_time:
-            run_time = np.minimum(run_time, columns.requested_time)
-        predicted = np.maximum(_predicted(self._parts, columns, run_time), 1)
-        self.predicted.append(predicted)
+        tables, shapes = self._tables, self._shapes
+        present = tables.waiting_amounts + tables.running_amounts
+        self._checks.check(columns, shapes.on_idle.sum(axis=1), shapes.asked, present)
+        predicted = predicted_run_times(self._parts, columns)
         keys, behind_keys = (
             _keys(order, columns, predicted, self._system) for order in self._orders
         )
+        tables.counters[codes.NEXT] = 0
         return Batch(
             columns.job_id,
             columns.submit_time,
-            run_time,
+            _run_times(self._parts, columns),
             predicted,
             columns.requested_time,
             columns.units,
@@ -297,19 +344,6 @@ class ArrayReplay:
             behind_keys,
             last=last,
         )
-
-    def _check_order(self, columns: JobColumns) -> None:
-        times = columns.submit_time
-        before = np.concatenate(([self._last_submit], times[:-1]))
-        wrong = np.flatnonzero(times < before)
-        if len(wrong):
-            k = int(wrong[0])
-            raise PluginError(
-                f"trace source: job {columns.job_id[k]} is submitted at {times[k]},"
-                f" before a job that was submitted at {before[k]}"
-            )
-        if len(times):
-            self._last_submit = int(times[-1])
 
     def _add_shapes(self, requests: Sequence[Job]) -> None:
         known = len(self._shapes.asked)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow as pa
 from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.source import TraceSource
 
 BATCH = 8192
 """How many jobs come in one batch, at most."""
@@ -22,6 +23,10 @@ DETAILS = pa.schema(
     ]
 )
 """What a trace tells of a job beside what it asks for."""
+
+
+class NeedsPythonError(Exception):
+    """Jobs that are not replayed in compiled code; the message says what about them, in words."""
 
 
 class JobColumns(NamedTuple):
@@ -39,6 +44,16 @@ class JobColumns(NamedTuple):
     request: IntArray
     requests: Sequence[Job]
     details: pa.RecordBatch
+
+    def take(self, rows: IntArray) -> "JobColumns":
+        """Return some of the jobs, in any order."""
+        return JobColumns._make(
+            [
+                *(column[rows] for column in self[:6]),
+                self.requests,
+                self.details.take(pa.array(rows)),
+            ]
+        )
 
 
 class RequestNumbers:
@@ -58,14 +73,57 @@ class RequestNumbers:
         return number
 
 
+@runtime_checkable
+class GivesColumns(Protocol):
+    """A trace source that yields columns too, which saves making a record of each job."""
+
+    def job_columns(self, numbers: RequestNumbers) -> Iterator[JobColumns]:
+        """Yield the jobs of `jobs`, with the same account, in batches.
+
+        Where the trace cannot be read any further, the jobs before come first.
+        """
+
+
+def batches_of(source: TraceSource) -> Iterator[JobColumns]:
+    """Yield the jobs of a trace source as columns, in batches.
+
+    Raises what the source does, after the jobs before, and NeedsPythonError where columns cannot
+    say all of a job.
+    """
+    numbers = RequestNumbers()
+    if isinstance(source, GivesColumns):
+        return source.job_columns(numbers)
+    return columns_of(source.jobs(), numbers)
+
+
 def columns_of(
     jobs: Iterable[TracedJob], numbers: RequestNumbers, batch: int = BATCH
 ) -> Iterator[JobColumns]:
-    """Yield jobs as columns, in batches."""
-    jobs = iter(jobs)
-    while traced := list(islice(jobs, batch)):
-        asked = [job for job, _ in traced]
-        yield JobColumns(
+    """Yield jobs as columns, in batches.
+
+    Where the jobs cannot be read any further, those before come in a last batch, and then what is
+    wrong is raised. Raises NeedsPythonError where columns cannot say all of a job.
+    """
+    jobs, fault = iter(jobs), None
+    while fault is None:
+        traced: list[TracedJob] = []
+        try:
+            traced.extend(islice(jobs, batch))
+        except Exception as error:
+            fault = error
+        if traced:
+            yield _columns(traced, numbers)
+        elif fault is None:
+            return
+    raise fault
+
+
+def _columns(traced: Sequence[TracedJob], numbers: RequestNumbers) -> JobColumns:
+    asked = [job for job, _ in traced]
+    if any(job.after for job in asked):
+        raise NeedsPythonError("dependencies between jobs")
+    try:
+        return JobColumns(
             _column(job.job_id for job in asked),
             _column(job.submit_time for job in asked),
             _column(run_time for _, run_time in traced),
@@ -78,13 +136,65 @@ def columns_of(
                 schema=DETAILS,
             ),
         )
+    except OverflowError:
+        raise NeedsPythonError("numbers of more than 64 bits") from None
 
 
 def _column(values: Iterable[int]) -> IntArray:
     return np.fromiter(values, dtype=np.int64)
 
 
+def joined_columns(batches: Sequence[JobColumns]) -> JobColumns:
+    """Return all batches of a trace as one; there is at least one."""
+    if len(batches) == 1:
+        return batches[0]
+    details = pa.Table.from_batches([batch.details for batch in batches]).combine_chunks()
+    return JobColumns._make(
+        [
+            *(
+                np.concatenate(parts)
+                for parts in zip(*(batch[:6] for batch in batches), strict=True)
+            ),
+            batches[-1].requests,
+            details.to_batches()[0] if details.num_rows else batches[-1].details,
+        ]
+    )
+
+
+class OpenJobs:
+    """The columns of jobs that have been read and have not left the system yet."""
+
+    def __init__(self) -> None:
+        self._batches: list[JobColumns] = [NO_JOBS]
+        self._sequence = NO_JOBS.job_id
+        self._gone = np.empty(0, dtype=np.bool_)
+        self._read = 0
+
+    def add(self, columns: JobColumns) -> None:
+        """Keep the next batch."""
+        self._batches.append(columns)
+        count = len(columns.job_id)
+        more = np.arange(self._read, self._read + count)
+        self._sequence = np.concatenate([self._sequence, more])
+        self._gone = np.concatenate([self._gone, np.zeros(count, dtype=np.bool_)])
+        self._read += count
+
+    def take(self, sequence: IntArray) -> JobColumns:
+        """Return jobs by their places in the trace, and forget them."""
+        columns = joined_columns(self._batches)
+        rows = np.searchsorted(self._sequence, sequence)
+        taken = columns.take(rows)
+        self._gone[rows] = True
+        if 2 * np.count_nonzero(self._gone) > len(self._gone):
+            kept = np.flatnonzero(~self._gone)
+            columns, self._sequence = columns.take(kept), self._sequence[kept]
+            self._gone = self._gone[kept]
+        self._batches = [columns]
+        return taken
+
+
 _NONE = np.empty(0, dtype=np.int64)
+
 NO_JOBS = JobColumns(
     _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, (), pa.RecordBatch.from_pylist([], schema=DETAILS)
 )

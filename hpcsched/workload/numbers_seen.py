@@ -37,3 +37,18 @@ class NumbersSeen:
             firsts.insert(k, number)
             lasts.insert(k, number)
         return True
+
+    def add_run(self, first: int, last: int) -> bool:
+        """Add the numbers from a first to a last one; return False if one was there already."""
+        firsts, lasts = self._firsts, self._lasts
+        if not lasts or first > lasts[-1] + 1:  # the common cases
+            firsts.append(first)
+            lasts.append(last)
+            return True
+        if first == lasts[-1] + 1:
+            lasts[-1] = last
+            return True
+        new = True
+        for number in range(first, last + 1):
+            new &= self.add(number)
+        return new

@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.report.monitor import DAY, Monitor
+from hpcsched.report.monitor import Monitor
+from hpcsched.report.state_board import DAY, StateBoard
 from hpcsched.results.run_state import RunState
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.pools import Change, Draw, Pool
@@ -44,7 +45,7 @@ def follow(
 ) -> list[RunState]:
     """Return the states that were shown of a replay of jobs, first come first served."""
     view = Shown(interval)
-    monitor = Monitor("followed", system, Trace(0.5), [view], most_jobs)
+    monitor = Monitor(StateBoard("followed", system, Trace(0.5), [view], most_jobs))
     replay(system, lists(), jobs, [monitor])
     monitor.close()
     assert view.closed
@@ -89,7 +90,7 @@ def test_pools_and_outages() -> None:
     system = System((NodeGroup("node", 2, {"core": 2}),), {}, (power,))
     service = Outages((Outage(10, 30, (0,), "maintenance", "service"),))
     view = Shown()
-    monitor = Monitor("followed", system, Trace(), [view], outages=service)
+    monitor = Monitor(StateBoard("followed", system, Trace(), [view], outages=service))
     jobs = [traced(1, 0, 4, 10), traced(2, 1, 1, 30), traced(3, 20, 2, 5)]
     replay(system, lists(), jobs, [monitor], outages=service)
     monitor.close()
@@ -162,7 +163,7 @@ def test_rejected_jobs_have_ended() -> None:
             return Decision((), tuple(job.job_id for job in problem.queue))
 
     view = Shown()
-    monitor = Monitor("rejected", alike(1, core=1), Trace(), [view])
+    monitor = Monitor(StateBoard("rejected", alike(1, core=1), Trace(), [view]))
     replay(alike(1, core=1), RejectAll(), [traced(1, 0, 1, 5)], [monitor])
     monitor.close()
     last = view.states[-1]
@@ -176,6 +177,6 @@ def test_nothing_of_the_replay_changes(interval: float) -> None:
     """Jobs end as they do without a monitor."""
     jobs = [traced(n, 7 * n, 1 + n % 3, 11 + n * 5 % 17) for n in range(1, 60)]
     view = Shown(interval)
-    monitor = Monitor("same", alike(2, core=2), Trace(), [view])
+    monitor = Monitor(StateBoard("same", alike(2, core=2), Trace(), [view]))
     watched = replay(alike(2, core=2), lists(), jobs, [monitor])
     assert watched.jobs == replay(alike(2, core=2), lists(), jobs).jobs

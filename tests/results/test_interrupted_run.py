@@ -13,6 +13,7 @@ SCENARIO = """\
 name: interrupted
 system: {groups: [{name: node, count: 10, resources: {core: 4}}]}
 trace: {source: swf, path: long.swf}
+predictor: last-two
 dispatcher: {name: list, option: backfill}
 """
 JOBS = 100_000

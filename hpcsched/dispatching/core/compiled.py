@@ -4,7 +4,7 @@ Import modules that hold such functions only where they are called: numba takes 
 """
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
@@ -26,3 +26,15 @@ def compiled(signature: str | None = None) -> Callable[[_Function], _Function]:
             return cast(_Function, njit(signature, nogil=True)(function))
 
     return compile_function
+
+
+def is_compiled(function: Any) -> bool:
+    """Say whether a function has been compiled, here or by a process before.
+
+    Such a one has left it in the cache, unless the function has changed since.
+    """
+    if function.signatures:
+        return True
+    # Numba tells of what it finds there only once a function is called.
+    file = getattr(function._cache, "_cache_file", None)
+    return file is not None and bool(file._load_index())

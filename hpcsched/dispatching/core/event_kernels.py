@@ -125,14 +125,17 @@ def _write_round(began: float, over: float, queued: int, running: int, state: St
 def advance(state: State, seconds: float) -> int:
     """Replay until something is needed, all is over, or about so many seconds have passed.
 
-    Return which of these it is (see `codes`). What is written begins where the counters say; the
-    loop goes on where it was left.
+    Return which of these it is (see `codes`); time runs out between two instants only. What is
+    written begins where the counters say; the loop goes on where it was left.
     """
     counters, jobs = state.counters, state.jobs
     until = _seconds(state.clock) + seconds
+    over = until
     submitted = len(state.batch_number)
     while True:
         if counters[PHASE] == NEXT_INSTANT:
+            if over > until:
+                return PAUSED
             if counters[NEXT] == submitted:
                 if not state.batch_last:
                     return NEEDS_JOBS
@@ -177,8 +180,6 @@ def advance(state: State, seconds: float) -> int:
                 _write_round(began, over, queued, running, state)
                 counters[ENDED_ANY] = 0
                 counters[PHASE] = ZERO_ENDS
-                if over > until:
-                    return PAUSED
             else:
                 counters[PHASE] = NEXT_INSTANT
         if counters[PHASE] == ZERO_ENDS:

@@ -1,0 +1,135 @@
+"""Replays a run in compiled code: batches of jobs in, rows of its tables out, part by part."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from hpcsched.assembly import Assembly
+from hpcsched.report.column_monitor import ColumnMonitor
+from hpcsched.results.column_tables import job_table, round_table
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.simulation.array_replay import ArrayReplay, predicted_run_times
+from hpcsched.simulation.parts import Parts
+from hpcsched.watching import Watching
+from hpcsched.workload.columns import JobColumns, NeedsPythonError, OpenJobs, batches_of
+from hpcsched.workload.source import TraceSource
+
+FEW_JOBS = 1000
+"""A trace of at most so many jobs is replayed in Python sooner than the code is compiled."""
+
+COMPILING = "compiling the code that replays jobs, once on this machine; it takes half a minute"
+
+TOO_FEW = f"at most {FEW_JOBS} jobs, while the code is not compiled on this machine"
+"""What keeps a short trace from being replayed in compiled code, in words."""
+
+
+class Reading:
+    """A trace that is read in batches, and how much of it was replayed."""
+
+    def __init__(self, source: TraceSource, replay: ArrayReplay) -> None:
+        self._source, self._replay = source, replay
+        self._before: float | None = 0.0
+        self._read = self._latest = 0
+
+    def batches(self) -> Iterator[JobColumns]:
+        """Yield the jobs."""
+        for columns in batches_of(self._source):
+            self._latest = len(columns.job_id)
+            self._read += self._latest
+            yield columns
+            self._before = self._source.fraction_read
+
+    @property
+    def fraction_read(self) -> float | None:
+        """How much of the trace has been replayed, from 0 to 1; None where that is unknown."""
+        fraction, before = self._source.fraction_read, self._before
+        if fraction is None or before is None or not self._latest:
+            return fraction
+        ahead = (self._read - self._replay.submitted) / self._latest
+        return fraction - ahead * (fraction - before)
+
+
+class ColumnRun:
+    """One run in compiled code; `run` can be called once."""
+
+    plan = None
+    """Nothing is planned off-line here."""
+
+    def __init__(self, assembly: Assembly, parts: Parts, watching: Watching) -> None:
+        self._parts, self._watching = parts, watching
+        self._replay = ArrayReplay(parts)
+        self._reading = Reading(assembly.source, self._replay)
+        self._opened = OpenJobs()
+        self._recorder = RunRecorder(assembly.folder, assembly.system)
+        self._monitor = ColumnMonitor(watching.board(self._reading), self._replay)
+        self._bar = watching.bar(self._reading) if watching.with_bar else None
+        self._compiling = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped."""
+        return self._replay.stopped
+
+    @property
+    def waiting(self) -> int:
+        """The number of jobs in the queue."""
+        return self._replay.waiting
+
+    @property
+    def running(self) -> int:
+        """The number of running jobs."""
+        return self._replay.running
+
+    def stop(self) -> None:
+        """End the run when the present instant is over, with jobs left in the system.
+
+        While code is compiled, that is interrupted.
+        """
+        if self._compiling:
+            raise KeyboardInterrupt
+        self._replay.stop()
+
+    def run(self) -> None:
+        """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
+        system = self._parts.system
+        batches = self._read(self._once_compiled(self._reading.batches()))
+        for left, held in self._replay.run(batches):
+            self._compiling = False
+            columns = self._opened.take(left.sequence)
+            predicted = predicted_run_times(self._parts, columns)
+            jobs = job_table(system, columns, predicted, left)
+            self._recorder.replayed(jobs, round_table(system, held))
+            if self._bar is not None:
+                self._bar.replayed(len(left.sequence))
+            self._monitor.replayed(columns, left, held)
+
+    def close(self) -> None:
+        """Finish what was recorded and shown."""
+        self._recorder.close()
+        self._monitor.close()
+        if self._bar is not None:
+            self._bar.close()
+
+    def _read(self, batches: Iterable[JobColumns]) -> Iterator[JobColumns]:
+        """Yield batches, taking note of them."""
+        for columns in batches:
+            self._opened.add(columns)
+            self._monitor.read(columns)
+            yield columns
+
+    def _once_compiled(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
+        """Return the batches, once it is clear that compiling the code pays for so many jobs."""
+        # What is compiled is imported only where something is replayed.
+        from hpcsched.dispatching.core.compiled import is_compiled  # noqa: PLC0415
+        from hpcsched.dispatching.core.event_kernels import advance  # noqa: PLC0415
+
+        if is_compiled(advance):
+            return batches
+        first: list[JobColumns] = []
+        while sum(len(columns.job_id) for columns in first) <= FEW_JOBS:
+            try:
+                first.append(next(batches))
+            except Exception as end:  # what is wrong, if anything, is met again in Python
+                raise NeedsPythonError(TOO_FEW) from end
+        self._watching.say(COMPILING)
+        self._compiling = True
+        return chain(first, batches)

@@ -1,0 +1,65 @@
+"""Checks of jobs before they are replayed in compiled code, which takes them to be as they must."""
+
+import numpy as np
+
+from hpcsched.system.system import IntArray
+from hpcsched.workload.columns import JobColumns, NeedsPythonError
+from hpcsched.workload.numbers_seen import NumbersSeen
+from hpcsched.workload.time_bounds import LARGEST_SUM, LONGEST
+
+LARGEST_AMOUNT = 1 << 61
+"""What all jobs in the system may ask for in all, of any resource type."""
+
+
+class ColumnChecks:
+    """Checks of one batch of jobs after the other.
+
+    Whatever is found is left to the loop of events in Python, which says what is wrong where
+    something is, and has numbers of any size.
+    """
+
+    def __init__(self) -> None:
+        self._seen = NumbersSeen()
+        self._lasting = 0
+        self._last_submit = 0
+
+    def check(
+        self, columns: JobColumns, room: IntArray, asked: IntArray, present: IntArray
+    ) -> None:
+        """Take note of a batch; raises NeedsPythonError for jobs that are not as they must be.
+
+        `room`, `[S]`, is how many units of each request fit on the idle system, `asked`, `[S, R]`,
+        what a unit asks for, and `present`, `[R]`, what the jobs in the system ask for in all.
+        """
+        if not len(columns.job_id):
+            return
+        units, request = columns.units, columns.request
+        times = columns.submit_time, columns.run_time, columns.requested_time
+        if (
+            min(int(column.min()) for column in times) < 0
+            or max(int(column.max()) for column in times) > LONGEST
+            or int(columns.submit_time[0]) < self._last_submit
+            or (np.diff(columns.submit_time) < 0).any()
+        ):
+            raise NeedsPythonError("times that are out of order, or too large")
+        self._last_submit = int(columns.submit_time[-1])
+        self._lasting += int(np.maximum(columns.run_time, columns.requested_time).sum())
+        if self._last_submit + self._lasting > LARGEST_SUM:
+            raise NeedsPythonError("times that are too large in all")
+        if (units < 1).any() or (units > room[request]).any():
+            raise NeedsPythonError("jobs that do not fit on the system")
+        amounts = (asked[request] * units.astype(np.float64)[:, None]).sum(axis=0)
+        if (amounts + present > LARGEST_AMOUNT).any():
+            raise NeedsPythonError("amounts that need more than 61 bits in all")
+        if not self._add_numbers(columns.job_id):
+            raise NeedsPythonError("job numbers that come twice")
+
+    def _add_numbers(self, numbers: IntArray) -> bool:
+        """Take note of job numbers; return whether all are new."""
+        ends = np.flatnonzero(np.diff(numbers) != 1)
+        firsts = numbers[np.concatenate(([0], ends + 1))]
+        lasts = numbers[np.concatenate((ends, [len(numbers) - 1]))]
+        return all(
+            self._seen.add_run(first, last)
+            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
+        )

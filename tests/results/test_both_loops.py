@@ -1,0 +1,326 @@
+"""A run in compiled code writes the directory that a run event by event writes."""
+
+import json
+import signal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hpcsched
+import hpcsched.runner
+from hpcsched import column_run
+from hpcsched.assembly import assemble
+from hpcsched.cli import main
+from hpcsched.errors import HpcschedError
+from hpcsched.report.column_monitor import ColumnMonitor
+from hpcsched.report.monitor import Monitor
+from hpcsched.results import record_file
+from hpcsched.simulation import array_replay, engine
+from hpcsched.simulation.array_replay import ArrayReplay, HeldRounds
+from hpcsched.simulation.records import RoundRecord
+from hpcsched.watching import Watching
+from hpcsched.workload.job import TracedJob
+from tests.builders import alike, traced
+from tests.dispatching.core.test_against_events import dispatchers, requesting
+from tests.results.both_loops import FORCED, ListedJobs, check_equal, in_both_loops, manifest
+from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+SMALL = SCENARIOS / "small-easy.yaml"
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides"),
+    [
+        ("small-easy", ["trace.jobs=400"]),
+        ("small-fcfs", ["simulation.kill_at_requested_time=true"]),
+        ("small-sjf", ["simulation.pooling=false", "dispatcher.allocator=best_fit"]),
+        ("eurora-day-easy", ["trace.jobs=400"]),
+        ("kit-week-easy", ["trace.jobs=150"]),
+        ("lublin99-easy", ["trace.jobs=300"]),
+    ],
+)
+def test_scenarios(name: str, overrides: list[str], tmp_path: Path) -> None:
+    """Jobs, rounds, summary and scenario are the same; the directory passes the audit."""
+    scenario = hpcsched.load_scenario(SCENARIOS / f"{name}.yaml", overrides)
+    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    check_equal(compiled, python)
+    assert main(["verify", str(compiled)]) == 0
+
+
+def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a clock that stands still, the files are equal byte for byte.
+
+    Row groups are small here, and parts of a replay end wherever they like.
+    """
+    monkeypatch.setattr(record_file, "BATCH", 8)
+    monkeypatch.setattr(record_file, "ROW_GROUP", 24)
+    monkeypatch.setattr(engine, "perf_counter", lambda: 0.0)
+    monkeypatch.setattr(array_replay, "HeldRounds", _TimelessRounds)
+    monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
+    scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
+    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    check_equal(compiled, python)
+    for name in ("rounds.parquet", "timing.json"):
+        assert (compiled / name).read_bytes() == (python / name).read_bytes()
+
+
+class _TimelessRounds(HeldRounds):
+    """Rounds that took no time."""
+
+    @classmethod
+    def _make(cls, fields: Any) -> HeldRounds:
+        *columns, times = fields
+        return HeldRounds(*columns, 0 * times)
+
+
+def assembled(
+    workload: Uniform | Workload,
+    dispatcher: Any,
+    jobs: list[TracedJob],
+    folder: Path,
+    *,
+    pool: bool,
+) -> None:
+    """Run jobs that were drawn, on the system that was drawn."""
+    scenario = hpcsched.load_scenario(SMALL)
+    if not pool:
+        scenario = hpcsched.load_scenario(SMALL, ["simulation.pooling=false"])
+    assembly = assemble(scenario, folder=folder)
+    assembly.system, assembly.dispatcher = workload.system, dispatcher
+    request = workload.request if isinstance(workload, Uniform) else None
+    assembly.source = ListedJobs(jobs, request)
+    with hpcsched.runner.create(folder, force=False):
+        hpcsched.runner._write(assembly, assembly.metrics(), Watching(assembly))
+
+
+@tries(60)
+@given(
+    workload=uniform_workloads(max_jobs=20) | mixed_workloads(max_jobs=12),
+    dispatcher=dispatchers(),
+    pool=st.booleans(),
+)
+def test_drawn_workloads(
+    workload: Uniform | Workload,
+    dispatcher: Any,
+    pool: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Jobs of all kinds under all rules and orders: the same directories."""
+    jobs = requesting(workload)
+
+    def run(folder: Path) -> None:
+        assembled(workload, dispatcher, jobs, folder, pool=pool)
+
+    check_equal(*in_both_loops(run, tmp_path_factory.mktemp("runs")))
+
+
+@pytest.mark.parametrize("line", [1, 40, 99])
+def test_a_trace_that_cannot_be_read_on(line: int, tmp_path: Path) -> None:
+    """What was replayed before the line at fault is written, and the message is the same."""
+    lines = [f"{n} {n * 10} 0 {30 + n} 2 -1 -1 2 90" + " -1" * 9 for n in range(1, 100)]
+    lines[line - 1] = "no numbers"
+    (tmp_path / "log.swf").write_text("\n".join(lines) + "\n")
+    (tmp_path / "scenario.yaml").write_text(
+        "name: damaged\nsystem: {groups: [{name: node, count: 2, resources: {core: 2}}]}\n"
+        "trace: {source: swf, path: log.swf}\ndispatcher: easy\n"
+    )
+    scenario = hpcsched.load_scenario(tmp_path / "scenario.yaml")
+    said = []
+
+    def run(folder: Path) -> None:
+        with pytest.raises(HpcschedError) as caught:
+            hpcsched.run(scenario, folder)
+        said.append(str(caught.value))
+
+    check_equal(*in_both_loops(run, tmp_path))
+    assert said[0] == said[1]
+    assert f"log.swf:{line}" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "why", "message"),
+    [
+        (
+            [traced(1, 0, 1, 50), traced(1, 9, 1, 50)],
+            "job numbers that come twice",
+            "job 1 is in the system already",
+        ),
+        ([traced(1, 0, 1, 5), traced(1, 9, 1, 5)], "job numbers that come twice", None),
+        (
+            [traced(1, 9, 1, 5), traced(2, 0, 1, 5)],
+            "times that are out of order, or too large",
+            "job 2 is submitted at 0, before a job that was submitted at 9",
+        ),
+        (
+            [traced(1, 0, 1, 1 << 40)],
+            "times that are out of order, or too large",
+            "expected a run time of at most",
+        ),
+        (
+            [traced(1, 0, 5, 5)],
+            "jobs that do not fit on the system",
+            "1 jobs are left waiting",
+        ),
+        (
+            [traced(1, 0, 1, 5), traced(2, 0, 1, 5, after=(1,))],
+            "dependencies between jobs",
+            "job 2 waits for others to end",
+        ),
+    ],
+)
+def test_jobs_that_are_not_as_they_must_be(
+    jobs: list[TracedJob], why: str, message: str | None, tmp_path: Path
+) -> None:
+    """The run begins anew in Python, which says what is wrong, if anything is."""
+    workload = Workload(alike(2, core=2), tuple(jobs), {})
+    dispatcher = assemble(hpcsched.load_scenario(SMALL)).dispatcher
+    if message is None:
+        assembled(workload, dispatcher, jobs, tmp_path / "run", pool=False)
+    else:
+        with pytest.raises(HpcschedError, match=message):
+            assembled(workload, dispatcher, jobs, tmp_path / "run", pool=False)
+    told = manifest(tmp_path / "run")
+    assert told["in_python"] == [why]
+    assert told["status"] == ("complete" if message is None else "failed")
+
+
+def test_interrupted_between_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends both loops after the same instant: the same jobs have left, and are left."""
+    monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
+    at: list[int] = []
+    replayed, round_ended = ColumnMonitor.replayed, Monitor.round_ended
+
+    def interrupt(monitor: ColumnMonitor, *part: Any) -> None:
+        replayed(monitor, *part)
+        if monitor.rounds >= 150 and not at:
+            at.append(monitor.now or 0)
+            signal.raise_signal(signal.SIGINT)
+
+    def interrupt_then(monitor: Monitor, record: RoundRecord) -> None:
+        round_ended(monitor, record)
+        if [record.now] == at:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ColumnMonitor, "replayed", interrupt)
+    monkeypatch.setattr(Monitor, "round_ended", interrupt_then)
+    scenario = hpcsched.load_scenario(SMALL)
+
+    def run(folder: Path) -> None:
+        with pytest.raises(KeyboardInterrupt):
+            hpcsched.run(scenario, folder)
+
+    folders = in_both_loops(run, tmp_path)
+    accounts = []
+    for folder in folders:
+        summary = json.loads((folder / "summary.json").read_text())
+        # How far the trace was read ahead is another matter.
+        for key in ("read", "skipped", "clipped", "not_yet_submitted"):
+            del summary["jobs"][key]
+        accounts.append(summary)
+        (folder / "summary.json").unlink()
+        assert manifest(folder)["status"] == "interrupted"
+        assert not (folder / "state.json").exists()
+    assert accounts[0] == accounts[1]
+    assert accounts[0]["jobs"]["running"] > 0
+    check_equal(*folders)
+
+
+def test_an_interrupted_run_passes_the_audit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command says so, and what it leaves can be verified, and replayed as far as it came."""
+    monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
+    replayed = ColumnMonitor.replayed
+
+    def interrupt(monitor: ColumnMonitor, *part: Any) -> None:
+        replayed(monitor, *part)
+        if monitor.rounds == 100:
+            signal.raise_signal(signal.SIGINT)
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(ColumnMonitor, "replayed", interrupt)
+        assert main(["run", str(SMALL), "--out", str(out), "-v"]) == 130
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "jobs are replayed in compiled code",
+        f"interrupted; what was done until then is in {out}",
+    ]
+    assert main(["verify", str(out), "--replay"]) == 0
+
+
+def test_what_needs_python_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By `run -v` and in the manifest."""
+    changed = ["--set", "trace.jobs=50", "--set", "predictor=last-two"]
+    command = ["run", str(SMALL), "--explain", "--out", str(tmp_path / "run"), *changed]
+    assert main([*command, "-v"]) == 0
+    line = (
+        "jobs are replayed event by event in Python: the predictor last-two, the observer reasons"
+    )
+    assert capsys.readouterr().err.splitlines()[0] == line
+    assert manifest(tmp_path / "run")["in_python"] == [
+        "the predictor last-two",
+        "the observer reasons",
+    ]
+    assert main([*command, "--force"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("few", "compiled"), [(1000, False), (49, True)])
+def test_code_that_is_not_compiled_yet(
+    few: int,
+    compiled: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """For few jobs it is left alone; for more it is said before it is compiled."""
+    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
+    monkeypatch.setattr(column_run, "FEW_JOBS", few)
+    command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
+    assert main(command) == 0
+    said = capsys.readouterr().err
+    told = manifest(tmp_path / "run")["in_python"]
+    if compiled:
+        assert told == []
+        assert said == f"{column_run.COMPILING}\n"
+    else:
+        assert told == [column_run.TOO_FEW]
+        assert said == ""
+
+
+def test_an_interrupt_while_code_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not wait for the compiler: nothing was replayed, and the run says so."""
+    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
+    monkeypatch.setattr(column_run, "FEW_JOBS", 10)
+    monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(ArrayReplay, "run", lambda _replay, batches: _compile(batches))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            hpcsched.run(hpcsched.load_scenario(SMALL, ["trace.jobs=50"]), tmp_path / "run")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert manifest(tmp_path / "run")["status"] == "interrupted"
+
+
+def _compile(batches: Any) -> Any:
+    """Read the first jobs and take long, as a compiler does."""
+    next(batches)
+    while True:
+        signal.pause()
+    yield
+
+
+def test_forced(tmp_path: Path) -> None:
+    """What forces Python in these tests does: otherwise they would compare a loop with itself."""
+    scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=20"])
+    _, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    assert manifest(python)["in_python"] == [FORCED]

@@ -1,0 +1,73 @@
+"""Jobs are looked at before they are replayed in compiled code, a batch at a time."""
+
+import numpy as np
+import pytest
+
+from hpcsched.simulation.column_checks import ColumnChecks
+from hpcsched.system.system import IntArray
+from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError
+from tests.builders import traced
+
+ROOM = np.array([8])
+"""Units that fit, of the one request there is."""
+
+ASKED = np.array([[1 << 40]])
+"""What a unit asks for."""
+
+NOTHING = np.array([0])
+
+
+def batch(numbers: IntArray | list[int], submit_time: int = 0, run_time: int = 1) -> JobColumns:
+    """Return jobs of one unit."""
+    numbers = np.array(numbers)
+    ones = np.ones(len(numbers), dtype=np.int64)
+    times = ones * submit_time, ones * run_time, ones * run_time
+    return JobColumns(numbers, *times, ones, 0 * ones, [traced(1, 0, 1, 1).job], NO_JOBS.details)
+
+
+def check(*batches: JobColumns, present: IntArray = NOTHING) -> None:
+    """Check batches one after the other."""
+    checks = ColumnChecks()
+    for columns in batches:
+        checks.check(columns, ROOM, ASKED, present)
+
+
+def test_nothing_is_found() -> None:
+    """Numbers in any order, times that ascend from batch to batch, and no jobs at all."""
+    check(batch([5, 6, 9]), batch([7, 8, 1], 3), NO_JOBS, batch([10, 2], 3))
+
+
+@pytest.mark.parametrize(
+    ("batches", "what"),
+    [
+        ([batch([1, 2]), batch([3, 2])], "come twice"),
+        ([batch([1, 5, 9]), batch([3, 4, 5])], "come twice"),
+        ([batch([7, 7])], "come twice"),
+        ([batch([1], 5), batch([2], 4)], "out of order"),
+        ([batch([1])._replace(submit_time=np.array([-1]))], "out of order"),
+        ([batch([1], run_time=(1 << 32) + 1)], "too large"),
+        ([batch([1])._replace(units=np.array([9]))], "do not fit"),
+        ([batch([1])._replace(units=np.array([0]))], "do not fit"),
+    ],
+)
+def test_what_is_found(batches: list[JobColumns], what: str) -> None:
+    """Within a batch, and from one to another."""
+    with pytest.raises(NeedsPythonError, match=what):
+        check(*batches)
+
+
+def test_times_in_all() -> None:
+    """2²¹ jobs of 2³² s each are the limit, 2⁵³ s in all."""
+    half = 1 << 20
+    first, second = (batch(np.arange(half) + k * half, run_time=1 << 32) for k in range(2))
+    check(first, second)
+    with pytest.raises(NeedsPythonError, match="too large in all"):
+        check(first, second, batch([-5]))
+
+
+def test_amounts_in_all() -> None:
+    """2²¹ units of 2⁴⁰ each are the limit, 2⁶¹ in all, with what is in the system already."""
+    jobs = batch(np.arange((1 << 21) - 1))
+    check(jobs, present=ASKED[0])
+    with pytest.raises(NeedsPythonError, match="61 bits"):
+        check(jobs, present=2 * ASKED[0])
