@@ -12,9 +12,9 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
     """Check that each job that ran has all its units on nodes that exist, may be used and do."""
     check = Check("each job's units are all placed, on nodes that it may use and fits on")
     rows, of = match
-    trace_of = np.full(len(run.job_id), -1)
+    trace_of = np.zeros_like(run.job_id)
     trace_of[rows] = of
-    ran = (trace_of >= 0) & run.ran
+    ran = np.isin(np.arange(len(run.job_id)), rows) & run.ran
     check.looked_at = int(run.places[ran].sum())
 
     for row in np.flatnonzero(ran & run.unpaired).tolist():
@@ -22,10 +22,11 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
     place_row = run.place_row
     placed = np.zeros(len(run.job_id), dtype=np.int64)
     np.add.at(placed, place_row, run.node_units)
-    wrong = ran & ~run.unpaired & (placed != trace.units[trace_of])
-    for row in np.flatnonzero(wrong).tolist():
-        expected, found = trace.units[trace_of[row]], placed[row]
-        check.found(f"job {run.job_id[row]}: units placed: expected {expected}, found {found}")
+    paired = np.flatnonzero(ran & ~run.unpaired)
+    wanted = trace.units[trace_of[paired]]
+    for p in np.flatnonzero(placed[paired] != wanted).tolist():
+        job_id, found = run.job_id[paired[p]], placed[paired[p]]
+        check.found(f"job {job_id}: units placed: expected {wanted[p]}, found {found}")
 
     counted = ran[place_row]
     place_row, node, units = place_row[counted], run.node[counted], run.node_units[counted]
@@ -46,7 +47,7 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
         where = system.node_name(int(node[p]))
         job_id = run.job_id[place_row[p]]
         check.found(f"job {job_id}: node: expected one of {names or 'no group'}, found {where}")
-    named = np.array([nodes is not None for nodes in trace.allowed_nodes], dtype=np.bool_)
+    named = np.array([nodes is not None for nodes in trace.allowed_nodes])
     for p in np.flatnonzero(named[traced]).tolist():
         if int(node[p]) not in (trace.allowed_nodes[traced[p]] or ()):
             where = system.node_name(int(node[p]))
@@ -78,14 +79,11 @@ def _in_group(trace: TraceColumns, traced: IntArray, node: IntArray, system: Sys
     """Return which places are on a node of a group that the job may use, `[P]`."""
     fine = np.ones(len(node), dtype=np.bool_)
     names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
-    wanted = [trace.node_groups[k] for k in range(len(trace.job_id))]
-    choices = {groups for groups in wanted if groups is not None}
-    if not choices:
-        return fine
     # Few different wishes, many jobs: compare by number.
-    number = {groups: k for k, groups in enumerate(choices)}
-    wish = np.array([-1 if groups is None else number[groups] for groups in wanted])[traced]
+    number = {groups: k for k, groups in enumerate(dict.fromkeys(trace.node_groups))}
+    wish = np.array([number[groups] for groups in trace.node_groups])[traced]
     for groups, k in number.items():
-        mine = wish == k
-        fine[mine] = np.isin(names[node[mine]], list(groups))
+        if groups is not None:
+            mine = wish == k
+            fine[mine] = np.isin(names[node[mine]], list(groups))
     return fine

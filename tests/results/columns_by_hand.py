@@ -1,0 +1,114 @@
+"""Columns of a few jobs and rounds made by hand, to try single checks of the audit on."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hpcsched.results.audit.columns import RunColumns, TraceColumns, read_trace
+from hpcsched.results.audit.rounds import RoundColumns
+from hpcsched.results.directory import RunDirectory
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+
+
+class Row(NamedTuple):
+    """A row of `jobs.parquet`, or of an attempt that was lost: a job of `units` times `request`.
+
+    It ran from `start` to `end`, with so many units on which nodes; or it did not, without a start.
+    """
+
+    job_id: int
+    start: int | None = None
+    end: int | None = None
+    places: Mapping[int, int] = {}
+    submit: int = 0
+    units: int = 1
+    request: tuple[int, ...] = (1,)
+    state: str = "completed"
+    rejected_by: str = ""
+    exclusive: bool = False
+
+    def traced(self, **more: Any) -> TracedJob:
+        """Return the job as the trace has it."""
+        run_time = 0 if self.start is None or self.end is None else self.end - self.start
+        exclusive = {"exclusive": self.exclusive}
+        wanted = (self.job_id, self.submit, self.units, self.request, 1000)
+        return TracedJob(Job(*wanted, **exclusive, **more), run_time)
+
+
+def trace_columns(system: System, jobs: Sequence[Row | TracedJob]) -> TraceColumns:
+    """Return the columns of a trace of these jobs."""
+    return read_trace([one.traced() if isinstance(one, Row) else one for one in jobs], system)
+
+
+def run_columns(rows: Sequence[Row], types: int = 1) -> RunColumns:
+    """Return the columns of these rows, on a system with so many resource types."""
+    whole = {
+        name: np.array(values, dtype=np.int64)
+        for name, values in {
+            "job_id": [row.job_id for row in rows],
+            "submit_time": [row.submit for row in rows],
+            "units": [row.units for row in rows],
+            "start_time": [row.start or 0 for row in rows],
+            "end_time": [row.end or 0 for row in rows],
+            "run_time": [(row.end or 0) - (row.start or 0) for row in rows],
+            "places": [len(row.places) for row in rows],
+            "node": [node for row in rows for node in row.places],
+            "node_units": [units for row in rows for units in row.places.values()],
+            "requested_time": [1000 for _ in rows],
+            "predicted_run_time": [1000 for _ in rows],
+            "requeues": [0 for _ in rows],
+            "lost_time": [0 for _ in rows],
+        }.items()
+    }
+    requests = [row.request for row in rows]
+    return RunColumns(
+        **whole,
+        unit_request=np.array(requests, dtype=np.int64).reshape(len(rows), types),
+        demand=[row.units * max(row.request) for row in rows],
+        exclusive=np.array([row.exclusive for row in rows], dtype=np.bool_),
+        scatter=np.zeros(len(rows), dtype=np.bool_),
+        state=np.array([row.state for row in rows], dtype=np.str_),
+        rejected_by=np.array([row.rejected_by for row in rows], dtype=np.str_),
+        has_start=np.array([row.start is not None for row in rows], dtype=np.bool_),
+        has_end=np.array([row.end is not None for row in rows], dtype=np.bool_),
+        unpaired=np.zeros(len(rows), dtype=np.bool_),
+    )
+
+
+class Held(NamedTuple):
+    """A round: when it was asked for and carried out, and the numbers of jobs that it met."""
+
+    now: int
+    done: int
+    queued: int = 0
+    running: int = 0
+    started: int = 0
+    rejected: int = 0
+    waiting: int = 0
+    decision_time: float = 0.0
+    variables: int = 0
+
+
+def round_columns(rounds: Sequence[Held]) -> RoundColumns:
+    """Return the columns of these rounds, which are numbered from 1."""
+    counts = zip(*(one[:7] for one in rounds), strict=True) if rounds else [()] * 7
+    return RoundColumns(
+        np.arange(len(rounds)) + 1,
+        *(np.array(column, dtype=np.int64) for column in counts),
+        decision_time=[one.decision_time for one in rounds],
+        variables=[one.variables for one in rounds],
+    )
+
+
+def directory(folder: Path, *, partial: bool = False, **tables: pa.Table) -> RunDirectory:
+    """Return a run directory that holds these tables, by their names, and nothing else."""
+    for name, table in tables.items():
+        pq.write_table(table, folder / f"{name}.parquet")
+    manifest: Any = SimpleNamespace(status="interrupted" if partial else "complete")
+    return RunDirectory(folder, manifest)
