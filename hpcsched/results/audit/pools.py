@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.results.audit.columns import BoolArray, RunColumns, TraceColumns
 from hpcsched.results.audit.jobs import Match
 from hpcsched.results.audit.violations import Check, compare
-from hpcsched.system.pools import Pool, settled_from, steps_from
+from hpcsched.system.pools import Pool
 from hpcsched.system.system import IntArray, System
 
 
@@ -86,6 +86,12 @@ def course_of(
     return Course(instants, np.cumsum(more - less), more)
 
 
+def drawn_at(course: Course, time: int) -> int:
+    """Return what is drawn from a second on."""
+    upto = int(np.searchsorted(course.instants, time, side="right"))
+    return int(course.level[upto - 1]) if upto else 0
+
+
 def _check_starts(pool: Pool, course: Course) -> Check:
     check = Check(f"no start draws more from the pool {pool.name} than is free")
     check.looked_at = len(course.instants)
@@ -104,8 +110,7 @@ def _figures(pool: Pool, course: Course, begin: int, end: int) -> dict[str, floa
     changes = changes_between(pool, begin, end)
     energy = peak = over_time = over_energy = over_peak = 0
     for since, until in pairwise(sorted({begin, end, *changes, *course.instants.tolist()})):
-        upto = int(np.searchsorted(course.instants, since, side="right"))
-        drawn = int(course.level[upto - 1]) if upto else 0
+        drawn = drawn_at(course, since)
         over = max(drawn - offered_at(pool, since), 0)
         energy += drawn * (until - since)
         over_time += until - since if over else 0
@@ -123,12 +128,11 @@ def _figures(pool: Pool, course: Course, begin: int, end: int) -> dict[str, floa
 
 def changes_between(pool: Pool, begin: int, end: int) -> Iterator[int]:
     """Yield the seconds between two at which a pool changes."""
-    periods = 1 if pool.every is None else max(end, 0) // pool.every + 1
-    for period in range(periods):
+    periods = [0] if pool.every is None else range(0, end, pool.every)
+    for since in periods:
         for change in pool.changes:
-            time = change.at + period * (pool.every or 0)
-            if begin < time < end:
-                yield time
+            if begin < since + change.at < end:
+                yield since + change.at
 
 
 def _check_largest(
@@ -137,12 +141,8 @@ def _check_largest(
     """Check that no job ran which could never draw so much, whatever else ran."""
     check = Check(f"no job ran that draws more than the pool {pool.name} ever offers")
     begin = min(run.submit_time.tolist(), default=0)
-    settled = settled_from([pool])
-    most = 0
-    for time, (offered,) in steps_from([pool], begin):
-        most = max(most, offered)
-        if time > settled + (pool.every or 0):
-            break
+    later = [c.capacity for c in pool.changes if pool.every is not None or c.at > begin]
+    most = max([offered_at(pool, begin), *later])
     own = _own(pool, trace, run, match, system)
     check.looked_at = int(run.ran.sum())
     over = np.flatnonzero(run.ran & (own > most))
@@ -180,7 +180,7 @@ def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArra
     order = np.lexsort((begin, node))
     on: list[int] = []
     off: list[int] = []
-    last = -1
+    last = None
     for n, since, until in zip(
         node[order].tolist(), begin[order].tolist(), end[order].tolist(), strict=True
     ):
@@ -196,9 +196,8 @@ def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArra
 def offered_at(pool: Pool, time: int) -> int:
     """Return what a pool offers at a second, looked up change by change."""
     offered, since = pool.capacity, time
-    if pool.every is not None and time >= 0:
-        if time >= pool.every and pool.changes:
-            offered = pool.changes[-1].capacity
+    if pool.every is not None and time >= pool.every:
+        offered = [pool.capacity, *(change.capacity for change in pool.changes)][-1]
         since = time % pool.every
     for at, capacity in pool.changes:
         if at <= since:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpcsched.results.audit.columns import RunColumns, TraceColumns
 from hpcsched.results.audit.jobs import Match
-from hpcsched.results.audit.pools import changes_between, course_of, offered_at
+from hpcsched.results.audit.pools import changes_between, course_of, drawn_at, offered_at
 from hpcsched.results.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import POOLS
@@ -61,11 +61,8 @@ def _levels(trace: TraceColumns, run: RunColumns, match: Match, system: System) 
         instants.update(changes_between(pool, begin, end))
     last = None
     for time in sorted(instants):
-        drawn = []
-        for course in courses:
-            upto = int(np.searchsorted(course.instants, time, side="right"))
-            drawn.append(int(course.level[upto - 1]) if upto else 0)
-        level = tuple(drawn), tuple(offered_at(pool, time) for pool in system.pools)
+        drawn = tuple(drawn_at(course, time) for course in courses)
+        level = drawn, tuple(offered_at(pool, time) for pool in system.pools)
         if level != last or time == end:
             yield time, *level
         last = level
