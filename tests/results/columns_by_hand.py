@@ -12,7 +12,10 @@ import pyarrow.parquet as pq
 from hpcsched.results.audit.columns import RunColumns, TraceColumns, read_trace
 from hpcsched.results.audit.rounds import RoundColumns
 from hpcsched.results.directory import RunDirectory
+from hpcsched.simulation.records import JobRecord
+from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import System
+from hpcsched.testing.audit import run_columns as columns_of
 from hpcsched.workload.job import Job, TracedJob
 
 
@@ -29,16 +32,21 @@ class Row(NamedTuple):
     submit: int = 0
     units: int = 1
     request: tuple[int, ...] = (1,)
-    state: str = "completed"
-    rejected_by: str = ""
+    state: Any = "completed"
+    rejected_by: Any = None
     exclusive: bool = False
 
     def traced(self, **more: Any) -> TracedJob:
         """Return the job as the trace has it."""
         run_time = 0 if self.start is None or self.end is None else self.end - self.start
-        exclusive = {"exclusive": self.exclusive}
         wanted = (self.job_id, self.submit, self.units, self.request, 1000)
-        return TracedJob(Job(*wanted, **exclusive, **more), run_time)
+        return TracedJob(Job(*wanted, exclusive=self.exclusive, **more), run_time)
+
+    def record(self) -> JobRecord:
+        """Return the job as it left the system."""
+        allocation = NodeAllocation(tuple(self.places), tuple(self.places.values()))
+        ran = (self.start, self.end, allocation, self.rejected_by)
+        return JobRecord(self.traced().job, self.units, 1000, self.state, *ran)
 
 
 def trace_columns(system: System, jobs: Sequence[Row | TracedJob]) -> TraceColumns:
@@ -46,39 +54,9 @@ def trace_columns(system: System, jobs: Sequence[Row | TracedJob]) -> TraceColum
     return read_trace([one.traced() if isinstance(one, Row) else one for one in jobs], system)
 
 
-def run_columns(rows: Sequence[Row], types: int = 1) -> RunColumns:
-    """Return the columns of these rows, on a system with so many resource types."""
-    whole = {
-        name: np.array(values, dtype=np.int64)
-        for name, values in {
-            "job_id": [row.job_id for row in rows],
-            "submit_time": [row.submit for row in rows],
-            "units": [row.units for row in rows],
-            "start_time": [row.start or 0 for row in rows],
-            "end_time": [row.end or 0 for row in rows],
-            "run_time": [(row.end or 0) - (row.start or 0) for row in rows],
-            "places": [len(row.places) for row in rows],
-            "node": [node for row in rows for node in row.places],
-            "node_units": [units for row in rows for units in row.places.values()],
-            "requested_time": [1000 for _ in rows],
-            "predicted_run_time": [1000 for _ in rows],
-            "requeues": [0 for _ in rows],
-            "lost_time": [0 for _ in rows],
-        }.items()
-    }
-    requests = [row.request for row in rows]
-    return RunColumns(
-        **whole,
-        unit_request=np.array(requests, dtype=np.int64).reshape(len(rows), types),
-        demand=[row.units * max(row.request) for row in rows],
-        exclusive=np.array([row.exclusive for row in rows], dtype=np.bool_),
-        scatter=np.zeros(len(rows), dtype=np.bool_),
-        state=np.array([row.state for row in rows], dtype=np.str_),
-        rejected_by=np.array([row.rejected_by for row in rows], dtype=np.str_),
-        has_start=np.array([row.start is not None for row in rows], dtype=np.bool_),
-        has_end=np.array([row.end is not None for row in rows], dtype=np.bool_),
-        unpaired=np.zeros(len(rows), dtype=np.bool_),
-    )
+def run_columns(system: System, rows: Sequence[Row]) -> RunColumns:
+    """Return the columns of these rows."""
+    return columns_of([row.record() for row in rows], system)
 
 
 class Held(NamedTuple):

@@ -19,7 +19,7 @@ def checked(rows: list[Row], **more: Any) -> Check:
     """Check rows against a trace that has the same jobs, of which the first says more."""
     first, *rest = rows
     trace = trace_columns(SYSTEM, [first.traced(**more), *rest])
-    run = run_columns(rows, types=2)
+    run = run_columns(SYSTEM, rows)
     return check_places(trace, run, match(trace, run), SYSTEM)
 
 
@@ -81,7 +81,7 @@ def test_wrong_places(rows: list[Row], more: dict[str, Any], found: list[str]) -
 def test_a_node_that_is_named_twice() -> None:
     """Job 1 has node 1 twice, not in a row; that job 2 has the same nodes is no fault."""
     rows = [job(1, {0: 1, 1: 1, 2: 1}), job(2, {0: 1, 1: 1})]
-    trace, run = trace_columns(SYSTEM, rows), run_columns(rows, types=2)
+    trace, run = trace_columns(SYSTEM, rows), run_columns(SYSTEM, rows)
     run.node[:3] = [1, 0, 1]
     check = check_places(trace, run, match(trace, run), SYSTEM)
     assert check.violations == ["job 1: node 1: expected once, found again"]
@@ -90,7 +90,7 @@ def test_a_node_that_is_named_twice() -> None:
 def test_other_numbers_of_units_than_of_nodes() -> None:
     """Such a job's places are left out, so that nothing else is said of it."""
     rows = [Row(1, 0, 10, units=2, request=(1, 0)), job(2, {0: 1})]
-    trace, run = trace_columns(SYSTEM, rows), run_columns(rows, types=2)
+    trace, run = trace_columns(SYSTEM, rows), run_columns(SYSTEM, rows)
     run = replace(run, unpaired=run.job_id == 1)
     check = check_places(trace, run, match(trace, run), SYSTEM)
     assert check.violations == ["job 1: expected units for each node, found other numbers"]
@@ -101,6 +101,6 @@ def test_jobs_that_the_trace_does_not_have() -> None:
     unknown = [job(7, {9: 1}), job(8, {0: 1, 1: 1}, units=5)]
     for known in ([], [job(1, {0: 1})]):
         rows = [*unknown, *known]
-        trace, run = trace_columns(SYSTEM, known), run_columns(rows, types=2)
+        trace, run = trace_columns(SYSTEM, known), run_columns(SYSTEM, rows)
         check = check_places(trace, run, match(trace, run), SYSTEM)
         assert (check.violations, check.looked_at) == ([], len(known))

@@ -34,7 +34,7 @@ def job(job_id: int, start: int, end: int, cores: int, submit: int = 0, **more: 
 def arguments(rows: Sequence[Row], pool: Pool, jobs: Sequence[TracedJob] = ()) -> tuple[Any, ...]:
     """Return trace, run, rows that match and system."""
     system = System(GROUPS, pools=(pool,))
-    trace, run = trace_columns(system, jobs or rows), run_columns(rows, types=2)
+    trace, run = trace_columns(system, jobs or rows), run_columns(system, rows)
     return trace, run, match(trace, run), system
 
 

@@ -56,7 +56,6 @@ def audit(
     attempts = with_lost(columns, lost)
     rows, all_rows = match(trace, columns), match(trace, attempts)
     partial = run.partial
-    down = down_time(outages.all)
     rounds, happened = read_rounds(run), happenings(trace, columns, lost)
     conditions = conditions_of(
         trace, columns, rounds, system, partitions=partitions, outages=outages
@@ -91,7 +90,7 @@ def audit(
             check_round_rows(
                 columns, rounds, happened, conditions, declared.charge, partial=partial
             ),
-            check_room(run, rounds, attempts, system, down, partial=partial),
+            check_room(run, rounds, attempts, system, down_time(outages.all), partial=partial),
             *check_reasons(run, trace, attempts, rounds),
             check_figures(
                 run.summary,

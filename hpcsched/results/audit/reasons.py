@@ -41,19 +41,19 @@ def check_reasons(
     starts: dict[int, set[int]] = {}
     for row in np.flatnonzero(attempts.ran).tolist():
         starts.setdefault(int(attempts.job_id[row]), set()).add(int(attempts.start_time[row]))
-    last = 0
+    last = 1
     for number, now, job_id, kind, other, time in zip(
         *(table[name].to_pylist() for name in names), strict=True
     ):
         where = f"round {number}, job {job_id}"
-        if not 1 <= number <= len(rounds.now) or number < last:
+        if not last <= number <= len(rounds.now):
             check.found(f"{where}: expected a round that was held, in order of rounds")
             continue
         last = number
         asked, done = int(rounds.now[number - 1]), int(rounds.done[number - 1])
         if now != asked:
             check.found(f"{where}: now: expected {asked}, found {now}")
-        if submitted.get(job_id, done + 1) > asked:
+        if job_id not in submitted or submitted[job_id] > asked:
             check.found(f"{where}: expected a job that was submitted by {asked}")
         if other is not None and other not in submitted:
             check.found(f"{where}: job: expected one of the trace, found {other}")

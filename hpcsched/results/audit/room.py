@@ -88,7 +88,6 @@ class _Timeline(NamedTuple):
 
 
 def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownTime) -> _Timeline:
-    again = run.state == "requeued"
     since = run.submit_time.copy()
     # The k-th attempt of a job waits from when the one before was lost.
     order = np.lexsort((np.where(run.ran, run.start_time, LARGEST), run.job_id))
@@ -101,9 +100,7 @@ def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownT
     if np.sum(asked, dtype=np.float64) > LARGEST / 2:
         asked = asked.astype(object)
     gone = np.zeros((len(rounds.now), len(system.resource_types)), dtype=np.int64)
-    for node, start, end in zip(
-        down.node.tolist(), down.start.tolist(), down.end.tolist(), strict=True
-    ):
+    for node, start, end in zip(*(column.tolist() for column in down), strict=True):
         gone[(rounds.done >= start) & (rounds.done < end)] += system.capacity[node]
     same_before = np.concatenate(([False], rounds.done[1:] == rounds.done[:-1]))
     same_after = np.concatenate((same_before[1:], [False]))
@@ -112,7 +109,7 @@ def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownT
         run.start_time,
         run.end_time,
         run.ran,
-        run.ran | again | by_dispatcher,
+        run.ran | by_dispatcher,
         rejected,
         asked,
         held_amounts(run, system),
@@ -124,7 +121,7 @@ def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownT
 
 def _upto(times: IntArray, amounts: Amounts, at: IntArray, side: Any = "right") -> Amounts:
     """Return the sum of the amounts of all times up to each instant, or before with `left`."""
-    order = np.argsort(times, kind="stable")
+    order = np.argsort(times)
     sums = np.concatenate((np.zeros(1, dtype=amounts.dtype), np.cumsum(amounts[order])))
     found: Amounts = sums[np.searchsorted(times[order], at, side=side)]
     return found
@@ -134,8 +131,7 @@ def _waiting(line: _Timeline, rounds: RoundColumns, asked: Amounts) -> tuple[Amo
     """Return the least and the most that may wait after each round."""
     queued, ran = line.queued, line.ran
     came = _upto(line.since[queued], asked[queued], rounds.done)
-    rejected = line.rejected < len(rounds.now)
-    refused = _upto(line.rejected[rejected], asked[rejected], np.arange(len(rounds.now)))
+    refused = _upto(line.rejected, asked, np.arange(len(rounds.now)))
     least = came - refused - _upto(line.start[ran], asked[ran], rounds.done)
     before = came - refused - _upto(line.start[ran], asked[ran], rounds.done, "left")
     most = np.where(line.last, least, before)

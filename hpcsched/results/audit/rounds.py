@@ -114,7 +114,7 @@ def check_round_rows(
     count = len(rounds.now)
     check.looked_at = count
     left = np.cumsum(rounds.started + rounds.rejected)
-    before = np.concatenate(([0], left[:-1])) if count else left
+    before = np.concatenate(([0], left))[:-1]
     arrived = np.searchsorted(happened.arrivals, rounds.now, side="right")
     met = np.searchsorted(happened.arrivals, rounds.done, side="right")
     _expect(check, "round", rounds, np.arange(1, count + 1), rounds.number)
@@ -145,14 +145,12 @@ def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> 
     Which of several rounds of an instant started a job without length is not recorded: then there
     are two bounds.
     """
-    if not len(rounds.now):
-        return
-    before = np.concatenate(([0], np.cumsum(rounds.started)[:-1]))
+    before = np.concatenate(([0], np.cumsum(rounds.started)))[:-1]
     ended = np.searchsorted(happened.ends, rounds.now, side="right")
-    earlier = np.searchsorted(happened.instant, rounds.now, side="left")
+    earlier = np.searchsorted(happened.instant, rounds.now)
     upto = np.searchsorted(happened.instant, rounds.now, side="right")
     # Those that rounds of the same instant had started before.
-    first = np.searchsorted(rounds.done, rounds.now, side="left")
+    first = np.searchsorted(rounds.done, rounds.now)
     at_once = before - before[np.minimum(first, np.arange(len(before)))]
     most = before - ended - earlier
     least = most - np.minimum(upto - earlier, at_once)
@@ -232,20 +230,18 @@ def _check_instants(
         among = events if left else arrivals
         later = bisect_right(among, since)
         due = among[later] if later < len(among) else None
-        may, must = {due}, False
+        may, sooner = {due}, False
         if left:
             flown = bisect_right(events, since) > bisect_right(events, asked[k - 1])
             # A job without length ends at once, in the last of several rounds of an instant maybe.
             many = k > 1 and done[k - 2] == since
-            must = flown or (since in without_length and not many)
-            if must:
+            if flown or (since in without_length and not many):
                 may = {since}
-            elif conditions.any or since in without_length:
-                may.add(since)
-        if now in may or (now is None and partial):
-            continue
-        sooner = now is not None and (due is None or now <= due) and now >= since
-        if sooner and not must and left and conditions.any and conditions.may_be_at(now):
+            else:
+                sooner = now is not None and since < now and (due is None or now < due)
+                if conditions.any or since in without_length:
+                    may.add(since)
+        if now in may or (now is None and partial) or (sooner and conditions.may_be_at(now)):
             continue
         check.found(
             f"round {k + 1}: expected at {_seconds(may)}, found"
@@ -282,7 +278,7 @@ def _check_latency(
         whole = int(carried)
         expected.append(whole)
         carried -= whole
-    _expect(check, "latency", rounds, np.array(expected, dtype=np.int64), latency)
+    _expect(check, "latency", rounds, np.array(expected), latency)
 
 
 def _leaving(run: RunColumns, rounds: RoundColumns) -> Iterator[tuple[int, int]]:
@@ -290,7 +286,7 @@ def _leaving(run: RunColumns, rounds: RoundColumns) -> Iterator[tuple[int, int]]
     by_dispatcher = run.rejected_by == "dispatcher"
     at = rounds.rejected_at(int(by_dispatcher.sum())).tolist()
     rejecting = iter(at)
-    for row in np.flatnonzero(run.state != "requeued").tolist():
+    for row in range(len(run.job_id)):
         if by_dispatcher[row]:
             k = next(rejecting)
             if k == len(rounds.done):

@@ -41,7 +41,7 @@ def check_figures(
             check.notes.append(f"metrics.{name} is a plugin's and was not worked out again")
     check.expect("metrics", sorted(declared.definitions), sorted(stated))
     for name, definition in declared.definitions.items():
-        whole = {**definition._asdict(), "parameters": dict(parameters.get(name, {}))}
+        whole = {**definition._asdict(), "parameters": dict(parameters[name])}
         check.expect(f"definitions.{name}", whole, summary.get("definitions", {}).get(name))
 
     _check_objective(check, summary.get("objective", {}), figures, declared)
@@ -56,7 +56,7 @@ def check_figures(
     else:
         _check_loss(check, summary, run, figures)
 
-    tau = parameters.get("mean_bounded_slowdown", {}).get("tau", 10)
+    tau = parameters["mean_bounded_slowdown"]["tau"]
     _check_percentiles(check, summary.get("percentiles", {}), figures, declared.percentiles, tau)
     _check_classes(check, summary.get("classes", []), figures, declared.class_bounds, tau)
     return check
@@ -84,22 +84,22 @@ def _check_loss(
 ) -> None:
     stated = summary.get("loss_of_capacity_by_resource", {})
     lower = figures.loss_of_capacity(rejected_wait=False)
-    rejected = bool((run.rejected_by == "dispatcher").any())
-    upper = figures.loss_of_capacity(rejected_wait=True) if rejected else lower
     used = figures.utilization()
     busiest = max(used, key=used.__getitem__, default=None)
     found = {f"loss_of_capacity_by_resource.{name}": (name, stated.get(name)) for name in lower}
     if busiest is not None:
         found["metrics.loss_of_capacity"] = busiest, summary["metrics"].get("loss_of_capacity")
-    for where, (name, value) in found.items():
-        if not rejected:
+    if not (run.rejected_by == "dispatcher").any():
+        for where, (name, value) in found.items():
             compare(check, where, lower[name], value)
-        elif not _lies_within(lower[name], value, upper[name]):
+        return
+    upper = figures.loss_of_capacity(rejected_wait=True)
+    for where, (name, value) in found.items():
+        if not _lies_within(lower[name], value, upper[name]):
             check.found(f"{where}: expected {lower[name]!r} to {upper[name]!r}, found {value!r}")
-    if rejected:
-        check.notes.append(
-            "when jobs were rejected is not recorded: loss_of_capacity was checked against bounds"
-        )
+    check.notes.append(
+        "when jobs were rejected is not recorded: loss_of_capacity was checked against bounds"
+    )
 
 
 def _lies_within(lower: float, found: Any, upper: float) -> bool:

@@ -59,8 +59,9 @@ class AuditReport:
 def compare(check: Check, what: str, expected: float | None, found: Any) -> None:
     """Count a violation unless both are numbers within the tolerance, or both None."""
     check.looked_at += 1
-    if expected is None and found is None:
-        return
-    numbers = expected is not None and isinstance(found, int | float)
-    if not numbers or not math.isclose(expected or 0, found, rel_tol=TOLERANCE):
+    if expected is None or not isinstance(found, int | float):
+        same = expected is found
+    else:
+        same = math.isclose(expected, found, rel_tol=TOLERANCE)
+    if not same:
         check.found(f"{what}: expected {expected!r}, found {found!r}")
