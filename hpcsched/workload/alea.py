@@ -9,6 +9,7 @@ Source: D. Klusáček, Š. Tóth, G. Podolníková, *Complex Job Scheduling Simu
 2016; the memory is per node as in that simulator's own reader.
 """
 
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -78,6 +79,27 @@ class _Shape(NamedTuple):
     scatter: bool = False  # which no log of Alea says
 
 
+class _Wanted(NamedTuple):
+    """What a record wants of the system.
+
+    `room` is how many such units fit on the idle system. A fraction of a processor was `rounded`
+    down, and a property `ignored` that is not known.
+    """
+
+    units: int
+    unit_request: tuple[int, ...]
+    declared: dict[str, int]
+    allowed_nodes: frozenset[int] | None
+    room: int
+    exclusive: bool
+    rounded: bool
+    ignored: bool
+
+
+_REQUESTS_KEPT = 4096
+"""How many different requests are kept, so that each need not be read again."""
+
+
 class AleaSource(RecordSource):
     """Streams the jobs of a log.
 
@@ -95,6 +117,7 @@ class AleaSource(RecordSource):
         self._everywhere = frozenset(range(system.node_count))
         self._queues: dict[str, int] = {}
         self._rooms: dict[_Shape, int] = {}
+        self._wanted = lru_cache(_REQUESTS_KEPT)(self._read_request)
         next(self.lines.records(), None)  # so that a file that cannot be read is known at once
 
     @property
@@ -113,32 +136,42 @@ class AleaSource(RecordSource):
         self.check_submission(job_id, submit_time)
         self.check_run_time(run_time)
         requested_time = self.requested_time(requested_time, run_time)
-        asked = self._node_request(text, processors)
-        declared, units = self._units(asked, self._memory(asked, memory))
-        allowed, ignored = self._allowed_nodes(asked)
-        request = self.system.request(declared)
-        room = self._room(_Shape(request, allowed))
-        if units > room:
-            self.check_room(units, room, declared, allowed)
+        wanted = self._wanted(text, processors, memory)
+        if wanted.units > wanted.room:
+            self.check_room(wanted.units, wanted.room, wanted.declared, wanted.allowed_nodes)
         job = Job(
             job_id,
             submit_time,
-            units,
-            request,
+            wanted.units,
+            wanted.unit_request,
             requested_time,
             user if user >= 0 else None,
             group if group >= 0 else None,
             application if application >= 0 else None,
             self._queues.setdefault(queue, len(self._queues) + 1),
             partition if partition >= 0 else None,
-            exclusive=asked.exclusive,
-            allowed_nodes=allowed,
+            exclusive=wanted.exclusive,
+            allowed_nodes=wanted.allowed_nodes,
         )
-        if asked.rounded:
+        if wanted.rounded:
             self.account.clipped["fractional_processors"] += 1
-        if ignored:
+        if wanted.ignored:
             self.account.clipped["unknown_property"] += 1
         return TracedJob(job, self.clipped(run_time, requested_time))
+
+    def _read_request(self, text: str, processors: int, memory: int) -> _Wanted:
+        """Return what a record wants that has this request, so many processors and so much memory.
+
+        Raises UnusableError if it wants nothing that there could be.
+        """
+        asked = self._node_request(text, processors)
+        declared, units = self._units(asked, self._memory(asked, memory))
+        allowed, ignored = self._allowed_nodes(asked)
+        request = self.system.request(declared)
+        room = self._room(_Shape(request, allowed))
+        return _Wanted(
+            units, request, declared, allowed, room, asked.exclusive, asked.rounded, ignored
+        )
 
     def _node_request(self, text: str, processors: int) -> NodeRequest:
         try:
@@ -252,7 +285,7 @@ def _fields(line: bytes) -> tuple[list[int], str, str]:
         numbers = list(map(int, texts))
     except ValueError as error:
         raise UnusableError("malformed", f"expected whole numbers: {error}") from None
-    if any(b"_" in text for text in texts):  # int() takes it for a separator of digits
+    if b"_" in b" ".join(texts):  # int() takes it for a separator of digits
         raise UnusableError("malformed", "expected whole numbers, found '_'")
     if max(numbers) > LARGEST:
         raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
