@@ -24,6 +24,8 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
 
     A factory returns a `hpcsched.workload.source.TraceSource`. It is given the system, so that
     requests can be expressed in its resource types and jobs that no node can hold can be skipped.
+    One that can yield jobs as columns, too, is a `hpcsched.workload.columns.GivesColumns` as well;
+    the records of others are batched.
     """
 
 

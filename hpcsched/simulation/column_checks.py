@@ -51,15 +51,5 @@ class ColumnChecks:
         amounts = (asked[request] * units.astype(np.float64)[:, None]).sum(axis=0)
         if (amounts + present > LARGEST_AMOUNT).any():
             raise NeedsPythonError("amounts that need more than 61 bits in all")
-        if not self._add_numbers(columns.job_id):
+        if not self._seen.add_all(columns.job_id):
             raise NeedsPythonError("job numbers that come twice")
-
-    def _add_numbers(self, numbers: IntArray) -> bool:
-        """Take note of job numbers; return whether all are new."""
-        ends = np.flatnonzero(np.diff(numbers) != 1)
-        firsts = numbers[np.concatenate(([0], ends + 1))]
-        lasts = numbers[np.concatenate((ends, [len(numbers) - 1]))]
-        return all(
-            self._seen.add_run(first, last)
-            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
-        )

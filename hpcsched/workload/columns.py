@@ -96,6 +96,15 @@ def batches_of(source: TraceSource) -> Iterator[JobColumns]:
     return columns_of(source.jobs(), numbers)
 
 
+def numbered(request: IntArray, requests: Sequence[Job], numbers: RequestNumbers) -> IntArray:
+    """Return the numbers of unit requests, given as indices of `requests`."""
+    met, first, place = np.unique(request, return_index=True, return_inverse=True)
+    number = np.empty(len(met), dtype=np.int64)
+    for k in np.argsort(first).tolist():
+        number[k] = numbers.of(requests[met[k]])
+    return number[place]
+
+
 def columns_of(
     jobs: Iterable[TracedJob], numbers: RequestNumbers, batch: int = BATCH
 ) -> Iterator[JobColumns]:

@@ -2,6 +2,11 @@
 
 from bisect import bisect_right
 
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.system.system import IntArray
+
 
 class NumbersSeen:
     """Remembers whole numbers as runs of consecutive ones."""
@@ -20,35 +25,55 @@ class NumbersSeen:
         if lasts and number == lasts[-1] + 1:  # the common case
             lasts[-1] = number
             return True
-        firsts = self._firsts
-        k = bisect_right(firsts, number)
+        k = bisect_right(self._firsts, number)
         if k and number <= lasts[k - 1]:
             return False
-        joins_left = k > 0 and lasts[k - 1] == number - 1
-        joins_right = k < len(firsts) and firsts[k] == number + 1
-        if joins_left and joins_right:
-            lasts[k - 1] = lasts.pop(k)
-            del firsts[k]
-        elif joins_left:
-            lasts[k - 1] = number
-        elif joins_right:
-            firsts[k] = number
-        else:
-            firsts.insert(k, number)
-            lasts.insert(k, number)
+        self._insert(k, number, number)
         return True
+
+    def lacks(self, numbers: IntArray) -> npt.NDArray[np.bool_]:
+        """Return which of some numbers are not there."""
+        if not self._lasts or not len(numbers) or numbers.min() > self._lasts[-1]:
+            return np.ones(len(numbers), dtype=np.bool_)
+        before = np.searchsorted(self._firsts, numbers, side="right")
+        lasts = np.array(self._lasts, dtype=np.int64)
+        there: npt.NDArray[np.bool_] = (before > 0) & (numbers <= lasts[before - 1])
+        return ~there
 
     def add_run(self, first: int, last: int) -> bool:
         """Add the numbers from a first to a last one; return False if one was there already."""
-        firsts, lasts = self._firsts, self._lasts
-        if not lasts or first > lasts[-1] + 1:  # the common cases
-            firsts.append(first)
-            lasts.append(last)
-            return True
-        if first == lasts[-1] + 1:
-            lasts[-1] = last
+        k = bisect_right(self._firsts, first)
+        before_others = k == len(self._firsts) or last < self._firsts[k]
+        if before_others and not (k and first <= self._lasts[k - 1]):
+            self._insert(k, first, last)
             return True
         new = True
         for number in range(first, last + 1):
             new &= self.add(number)
         return new
+
+    def add_all(self, numbers: IntArray) -> bool:
+        """Add numbers; return False if one was there already, or comes twice."""
+        numbers, new = np.sort(numbers), True
+        ends = np.flatnonzero(np.diff(numbers) != 1)
+        firsts, lasts = np.insert(ends + 1, 0, 0), np.append(ends, len(numbers) - 1)
+        if len(numbers):
+            for first, last in zip(numbers[firsts].tolist(), numbers[lasts].tolist(), strict=True):
+                new &= self.add_run(first, last)
+        return new
+
+    def _insert(self, k: int, first: int, last: int) -> None:
+        """Insert consecutive numbers between two runs, of which the second is the k-th."""
+        firsts, lasts = self._firsts, self._lasts
+        joins_left = k > 0 and lasts[k - 1] == first - 1
+        joins_right = k < len(firsts) and firsts[k] == last + 1
+        if joins_left and joins_right:
+            lasts[k - 1] = lasts.pop(k)
+            del firsts[k]
+        elif joins_left:
+            lasts[k - 1] = last
+        elif joins_right:
+            firsts[k] = first
+        else:
+            firsts.insert(k, first)
+            lasts.insert(k, last)

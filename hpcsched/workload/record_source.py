@@ -4,16 +4,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.system.system import System
+from hpcsched.system.system import IntArray, System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.numbers_seen import NumbersSeen
 from hpcsched.workload.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.swf_lines import SwfLines
 from hpcsched.workload.time_bounds import TimeBounds
+
+Times = TypeVar("Times", int, IntArray)
+"""The time of one record, or those of many."""
 
 
 class Records(Protocol):
@@ -89,8 +92,7 @@ class RecordSource(ABC):
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
-        self.account = TraceAccount()
-        self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
+        self._start()
         jobs, limit = self._read(), self._policies.jobs
         if self._policies.unsorted == "sort":
             in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
@@ -100,6 +102,11 @@ class RecordSource(ABC):
         for traced in islice(jobs, limit):
             self.account.submitted += 1
             yield traced
+
+    def _start(self) -> None:
+        """Forget what has been read."""
+        self.account = TraceAccount()
+        self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
 
     def _read(self) -> Iterator[TracedJob]:
         """Yield what can be used, in the order of the log."""
@@ -165,12 +172,17 @@ class RecordSource(ABC):
         """Return the requested time, or what stands in for one that is not given."""
         if requested_time > 0:
             return requested_time
+        stand_in = self.stand_in_for_requested_time(run_time)
+        if stand_in is None:
+            raise UnusableError("missing_requested_time", "no requested time is given")
+        return stand_in
+
+    def stand_in_for_requested_time(self, run_time: Times) -> Times | int | None:
+        """Return what stands in for requested times that are not given; None if nothing does."""
         policy = self._policies.missing_requested_time
         if isinstance(policy, int):
             return policy
-        if policy == "run_time":
-            return run_time
-        raise UnusableError("missing_requested_time", "no requested time is given")
+        return run_time if policy == "run_time" else None
 
     def check_room(
         self,
@@ -195,9 +207,14 @@ class RecordSource(ABC):
             "larger_than_system", f"{units} units are requested, and at most {room} fit"
         )
 
+    @property
+    def clips(self) -> bool:
+        """Whether run times are cut to the requested time."""
+        return self._policies.over_requested_time == "clip"
+
     def clipped(self, run_time: int, requested_time: int) -> int:
         """Return the run time, cut to the requested time if it is over it and not to be kept."""
-        if run_time > requested_time and self._policies.over_requested_time == "clip":
+        if run_time > requested_time and self.clips:
             self.account.clipped["over_requested_time"] += 1
             return requested_time
         return run_time

@@ -19,21 +19,26 @@ the preceding job's end in the simulation.
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.system.space import room_for
-from hpcsched.system.system import System
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.column_source import ColumnSource, ScannedLines
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
+from hpcsched.workload.number_fields import BoolArray, distinct, number_fields
 from hpcsched.workload.numbers_seen import NumbersSeen
 from hpcsched.workload.policies import RecordPolicies, UnusableError
-from hpcsched.workload.record_source import RecordSource
 from hpcsched.workload.swf_lines import SwfLines
 from hpcsched.workload.unit_amounts import UnitAmounts
+
+if TYPE_CHECKING:
+    from hpcsched.workload.columns import JobColumns, RequestNumbers
 
 FIELDS = 18
 UNIT_RESOURCES = "UnitResources:"
@@ -87,7 +92,7 @@ Last come what a unit draws from pools.
 """
 
 
-class SwfSource(RecordSource):
+class SwfSource(ColumnSource):
     """Streams the jobs of a log.
 
     The reasons for which a record is skipped, in the order in which they apply: `malformed`,
@@ -112,6 +117,7 @@ class SwfSource(RecordSource):
         self.dependencies = params.dependencies == "honour"
         more = (_MEMORY,) * self._uses_memory + _PRECEDING * self.dependencies
         self._used = itemgetter(*_USED, *more)
+        self._columns = (*_USED, *more, *(range(FIELDS, self._number_count) if self._types else ()))
         self._given = NumbersSeen()
         self._whole_nodes = params.mapping == "whole_nodes"
         if not (self._types or self._whole_nodes or self._uses_memory):
@@ -133,11 +139,7 @@ class SwfSource(RecordSource):
                 raise UnusableError("missing_processors", "no requested processors are given")
         requested_time = self.requested_time(requested_time, run_time)
         key = tuple(amounts) if self._types else (), more[0] if self._uses_memory else 0
-        size = 1
-        if self._whole_nodes:
-            units, size = self._packed(units, key)
-        known = self._requests.get((key, size)) or self._request(key, size)
-        request, room, declared, drawn = known
+        units, (request, room, declared, drawn) = self._units(units, key)
         if units > room:
             self.check_room(units, room, declared)
         job = Job(
@@ -153,7 +155,7 @@ class SwfSource(RecordSource):
             partition if partition >= 0 else None,
         )
         if name != NO_NAME:
-            job = job._replace(name=name.decode("utf-8", "replace"))
+            job = job._replace(name=_name(name))
         if self.dependencies:
             job = self._after(job, *more[-2:])
         if drawn:
@@ -167,6 +169,78 @@ class SwfSource(RecordSource):
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
         self._given = NumbersSeen()
         return super().jobs()
+
+    def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
+        """Yield the jobs as columns; raises InputError as `jobs` does, after the jobs before.
+
+        Raises NeedsPythonError where jobs wait for others or draw from pools.
+        """
+        from hpcsched.workload.columns import NeedsPythonError  # noqa: PLC0415 (it takes its time)
+
+        if self.dependencies:
+            raise NeedsPythonError("dependencies between jobs")
+        if self.system.pools:
+            raise NeedsPythonError("pools")
+        return super().job_columns(numbers)
+
+    def scan(self, lines: Sequence[bytes]) -> ScannedLines:
+        """Return lines as columns."""
+        numbers, plain = number_fields(lines, self._field_count, self._columns)
+        plain &= numbers.max(axis=0) <= LARGEST
+        for k in [k for k, line in enumerate(lines) if b"_" in line]:
+            plain[k] &= not self._has_separators(lines[k])
+        for k in np.flatnonzero(~plain).tolist():
+            try:
+                found = self._numbers(lines[k])[0]
+            except UnusableError:
+                found = [-1]
+            numbers[: len(found), k] = [max(number, -1) for number in found]
+        job_id, submit_time, run_time, allocated, processors, requested_time = numbers[:6]
+        if self._params.missing_processors == "allocated":
+            processors = np.where(processors > 0, processors, allocated)
+        plain &= processors > 0
+        units, request, requests = self._fitting(processors, numbers[11:], plain)
+        names = [_name(line.rsplit(None, 1)[-1]) for line in lines] if self._named else []
+        return ScannedLines(
+            plain,
+            job_id,
+            submit_time,
+            run_time,
+            requested_time,
+            units,
+            request,
+            requests,
+            numbers[6:11],
+            names,
+        )
+
+    def _fitting(
+        self, processors: IntArray, asked: IntArray, plain: BoolArray
+    ) -> tuple[IntArray, IntArray, list[Job]]:
+        """Return the units and the unit request of each plain line, as an index of the last.
+
+        `asked` has further numbers by which unit requests differ, `[A, L]`. Lines with requests
+        that do not fit on the idle system are plain no more.
+        """
+        rows = np.flatnonzero(plain)
+        given = np.vstack((processors, asked))[:, rows]
+        first, place = distinct(given)
+        found: list[tuple[int, int, bool]] = []
+        known: dict[tuple[int, ...], int] = {}
+        for count, *more in given[:, first].T.tolist():
+            memory = more.pop(0) if self._uses_memory else 0
+            try:
+                packed, asks = self._units(count, (tuple(b"%d" % n for n in more), memory))
+            except UnusableError:
+                found.append((0, 0, False))
+            else:
+                request, room, *_ = asks
+                found.append((packed, known.setdefault(request, len(known)), packed <= room))
+        columns = np.zeros((3, len(processors)), dtype=np.int64)
+        columns[:, rows] = np.array(found, dtype=np.int64).reshape(-1, 3)[place].T
+        units, index, fits = columns
+        plain &= fits > 0
+        return units, index, [Job(0, 0, 1, request, 1) for request in known]
 
     def _after(self, job: Job, preceding: int, think_time: int) -> Job:
         """Return the job as one that waits for another, where that was read before and is used.
@@ -182,6 +256,13 @@ class SwfSource(RecordSource):
         self._given.add(job.job_id)
         return job
 
+    def _has_separators(self, line: bytes) -> bool:
+        """Say whether a number has a `_`, which int() takes for a separator of digits.
+
+        A name may have it.
+        """
+        return b"_" in line and any(b"_" in field for field in line.split()[: self._number_count])
+
     def _numbers(self, line: bytes) -> tuple[list[int], list[bytes]]:
         """Return the numbers of a record that are used, and the fields beyond the standard's.
 
@@ -192,8 +273,7 @@ class SwfSource(RecordSource):
             raise UnusableError(
                 "malformed", f"expected {self._field_count} fields, found {len(fields)}"
             )
-        # int() would take it for a separator of digits; a name may have it
-        if b"_" in line and any(b"_" in field for field in fields[: self._number_count]):
+        if self._has_separators(line):
             raise UnusableError("malformed", "expected whole numbers, found '_'")
         try:
             numbers = list(map(int, self._used(fields)))
@@ -203,10 +283,14 @@ class SwfSource(RecordSource):
             raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
         return numbers, fields[FIELDS:]
 
-    def _packed(self, processors: int, asked: _Asked) -> tuple[int, int]:
-        """Return how many units processors are packed into, and how many each of them has."""
-        per_node = processors_per_node(self.system, self._request(asked, 1)[0])
-        return whole_nodes(processors, per_node) if per_node else (processors, 1)
+    def _units(self, processors: int, asked: _Asked) -> tuple[int, _Request]:
+        """Return how many units processors are packed into, and what each of them asks for."""
+        size = 1
+        if self._whole_nodes:
+            per_node = processors_per_node(self.system, self._request(asked, 1)[0])
+            if per_node:
+                processors, size = whole_nodes(processors, per_node)
+        return processors, self._request(asked, size)
 
     def _request(self, asked: _Asked, size: int) -> _Request:
         """Return what a unit of so many processors asks for, given what the record says of one."""
@@ -249,6 +333,10 @@ class SwfSource(RecordSource):
                 )
             )
         self.check_types([name for name in amounts if name not in pools], "trace.unit")
+
+
+def _name(field: bytes) -> str | None:
+    return None if field == NO_NAME else field.decode("utf-8", "replace")
 
 
 def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:

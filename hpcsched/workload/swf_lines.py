@@ -1,6 +1,7 @@
 """Lines of a Standard Workload Format file, plain or gzip, one at a time."""
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import IO
 from hpcsched.errors import Finding, InputError, Place
 
 GZIP_MAGIC = b"\x1f\x8b"
+
+PIECE = 8192
+"""How many bytes are unpacked at a time; what stands before damage in a piece of it is lost."""
 
 
 class SwfLines:
@@ -33,7 +37,8 @@ class SwfLines:
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and text of every line that is neither blank nor a comment.
 
-        Raises InputError when the file cannot be read, or is damaged further on.
+        Lines come without their end. Raises InputError when the file cannot be read, or is damaged
+        further on.
         """
         number = 0
         in_header = True
@@ -43,8 +48,8 @@ class SwfLines:
                 self._raw, self._size = raw, self.path.stat().st_size
                 packed = raw.read(2) == GZIP_MAGIC
                 raw.seek(0)
-                lines = gzip.GzipFile(fileobj=raw) if packed else raw
-                for number, line in enumerate(lines, 1):
+                stream = gzip.GzipFile(fileobj=raw) if packed else raw
+                for number, line in enumerate(_lines(stream), 1):
                     if line[:1] == b";":
                         if in_header:
                             self.comments.append(line[1:].decode("utf-8", "replace").strip())
@@ -67,3 +72,16 @@ class SwfLines:
                     Place(str(self.path)),
                 )
             ) from None
+
+
+def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
+    """Yield the lines of a stream, without their ends."""
+    begun: list[bytes] = []
+    while piece := stream.read1(PIECE):
+        before, end, after = piece.rpartition(b"\n")
+        if end:
+            yield from b"".join((*begun, before)).split(b"\n")
+            begun = []
+        begun.append(after)
+    if last := b"".join(begun):
+        yield last

@@ -38,6 +38,17 @@ class TimeBounds:
             )
         self._sum = lasting
 
+    def hold(self, lasting: int, others: int) -> bool:
+        """Say whether the sum stays within bounds, whatever times `others` further jobs have.
+
+        `lasting` is what jobs add to the sum, of which no time is over `LONGEST`.
+        """
+        return self._sum + lasting + (2 * others + 1) * LONGEST <= LARGEST_SUM
+
+    def add(self, lasting: int) -> None:
+        """Take note of what jobs add to the sum, for which there is room (see `hold`)."""
+        self._sum += lasting
+
 
 def within_bounds(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
     """Yield jobs whose times are checked; raises InputError that names the first at fault."""
