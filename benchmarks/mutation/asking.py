@@ -41,8 +41,8 @@ SURVIVED_CODE, KILLED_CODE, BROKEN_CODE, NOT_LIVE_CODE = 0, 1, 70, 71
 Functions = dict[str, dict[str, list[types.FunctionType]]]
 
 # Processor time that a test may take beside three times what the longest of its file takes without
-# a mutant, in seconds: it may be the first that imports what another did before.
-GRACE = 5
+# a mutant, in seconds. Most of what is needed but once is loaded before mutants are tried.
+GRACE = 2
 # Seconds on the clock beyond which a mutant hangs without using a processor.
 HANGS = 300
 # What a mutant may allocate beyond what its parent holds: an endless loop may fill a list.
@@ -53,11 +53,13 @@ MEMORY = 6 << 30
 class Known:
     """A run without a mutant: the seconds of each test, and the tests that run each line.
 
-    `compiled` has what numba compiled meanwhile: module, function and types of arguments.
+    `modules` were imported meanwhile, and `compiled` has what numba compiled: module, function and
+    types of arguments.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
     by_line: dict[str, dict[int, list[str]]] = field(default_factory=dict)
+    modules: list[str] = field(default_factory=list)
     compiled: list[tuple[str, str, object]] = field(default_factory=list)
 
     def tests_for(self, mutant: Mutant) -> list[str]:
@@ -288,6 +290,7 @@ def learn(session: pytest.Session, files: list[str], root: Path, told: Path) -> 
             line: [test for name in names if name for test in shared.tests(name)]
             for line, names in lines.items()
         }
+    known.modules = [name for name in sys.modules if name.startswith("hpcsched.")]
     known.compiled = compiled_functions()
     told.write_bytes(pickle.dumps((known, failed)))
     return SURVIVED_CODE
@@ -312,7 +315,9 @@ def compiled_functions() -> list[tuple[str, str, object]]:
 
 
 def load(known: Known) -> None:
-    """Load what the tests need of compiled code, so that no child need do so."""
+    """Load what the tests need of modules and compiled code, so that no child need do so."""
+    for module in known.modules:
+        importlib.import_module(module)
     for module, name, types_of_arguments in known.compiled:
         function = getattr(importlib.import_module(module), name)
         if types_of_arguments not in function.signatures:
@@ -478,8 +483,8 @@ def ask_live(
         if code:
             raise RuntimeError(f"the tests could not be run without a mutant (exit code {code})")
     known, failed = pickle.loads(told.read_bytes())
-    functions = functions_of(files, root)
     load(known)
+    functions = functions_of(files, root)
     gc.freeze()  # children share what they do not change
     at_once: list[int] = []
     rest: list[object] = []

@@ -321,3 +321,4 @@ def test_room_for_units(
     shape = array(1), array(*on_idle), False, array((9,), (9,), (9,))
     found = plan_kernels.earliest(10, units, run_time, int(plan.state[0]), *plan.segments, *shape)
     assert found == (plan_kernels.NEVER if start is None else start)
+    assert isinstance(found, int | np.integer)

@@ -138,6 +138,16 @@ def test_nodes_that_jobs_share_are_counted_once():
     assert drawn == [20, 40, 30, 0]
 
 
+def test_each_change_has_its_round_while_something_runs():
+    """Job 0 has all nodes until 50, and job 1 waits from 1 on; every 10 s the pool changes.
+
+    In each period of 20 s it offers the same, yet a dispatcher may decide otherwise as time goes.
+    """
+    jobs = (traced(0, 0, 8, 50, (1,)), traced(1, 1, 8, 5, (1,)))
+    recorder = replay(system(power(80, (0, 80), (10, 90), every=20)), easy(), jobs)
+    assert [record.now for record in recorder.rounds] == [0, 1, 10, 20, 30, 40, 50]
+
+
 def test_a_late_start_counts_nodes_that_are_on():
     """Rounds take 3 s. Jobs 0 and 1 are on node 0 from 3, to 5 and to 23, and it draws 10 until 23.
 

@@ -69,16 +69,28 @@ def test_why(second: dict[str, object], more: dict[str, object], why: str) -> No
     assert str(caught.value).endswith(f" waiting: job 1: {NOTHING}; job 2: {why}")
 
 
+def why_it_waits(asked: tuple[int, ...], *pools: Pool) -> str:
+    """Return why a job of one core and 1 s waits, with rounds that were held at some times."""
+    system = System((NodeGroup("node", 2, {"core": 1}),), {}, pools)
+    (job, _), stranded = traced(1, 0, 1, 1), Stranded()
+    stranded.asked += asked
+    return why_stranded((WaitingJob(1, 0, 1, (1,), 1, 1, job),), (), stranded, system)
+
+
 def test_the_pool_that_offered_too_little_last_is_named() -> None:
     """Of heat there is none until 20, of power none from then on: rounds were at 0, 10 and 20."""
     draw = Draw({"core": 10})
-    pools = (Pool("heat", 0, draw, (Change(20, 10),)), Pool("power", 10, draw, (Change(20, 0),)))
-    system = System((NodeGroup("node", 2, {"core": 1}),), {}, pools)
-    (job, _), stranded = traced(1, 0, 1, 1), Stranded()
-    waiting = WaitingJob(1, 0, 1, (1,), 1, 1, job)
-    stranded.asked += [0, 10, 20]
-    why = why_stranded((waiting,), (), stranded, system)
+    heat = Pool("heat", 0, draw, (Change(20, 10),))
+    power = Pool("power", 10, draw, (Change(20, 0),))
+    why = why_it_waits((0, 10, 20), heat, power)
     assert why.startswith("job 1: pool power offers too little for it")
+
+
+def test_what_a_pool_offers_at_a_predicted_end_does_not_count() -> None:
+    """There is power until 20, and job 1, asked for at 19, would run for 1 s."""
+    power = Pool("power", 10, Draw({"core": 10}), (Change(20, 0),))
+    assert why_it_waits((19,), power) == f"job 1: {NOTHING}"
+    assert why_it_waits((20,), power).startswith("job 1: pool power offers too little")
 
 
 def test_behind_jobs_that_come_too_late() -> None:
