@@ -58,8 +58,17 @@ def test_fractions_are_carried_over():
 
 def test_what_is_not_given_is_not_charged():
     """A part that is left out costs nothing, however long the decision took in reality."""
-    assert Latency().charge(7, Decision(), 2.5) == 0
-    assert Latency(base=Fraction(1)).charge(7, Decision(), 2.5) == 1
+    decision = Decision(solver=SolverCall("optimal", 7, 200, None, None, 0.0, 0.0, 0.0))
+    assert Latency().charge(7, decision, 2.5) == 0
+    assert Latency(base=Fraction(1)).charge(7, decision, 2.5) == 1
+
+
+def test_how_many_fractions_of_a_second_there_are():
+    """Sevenths and thirds make 21, and there are 1000 at most, as where time is measured."""
+    assert seconds("3").fractions == 1
+    assert Latency(Fraction(1, 7), Fraction(2, 3), Fraction(1, 3)).fractions == 21
+    assert seconds("0.0001").fractions == 1000
+    assert seconds(measured="1.5").fractions == 1000
 
 
 def test_a_model_counts_jobs_and_variables():

@@ -9,6 +9,7 @@ from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import JobRecord
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, easy, lists, parts, replay, traced
@@ -58,6 +59,8 @@ def test_job_records():
     assert (record.demand, record.predicted_run_time, record.state) == (2, 9, "completed")
     assert (record.start_time, record.end_time) == (2, 7)
     assert (record.allocation.nodes, record.allocation.units) == ((0, 1), (1, 1))
+    # What may be left out of a record says that nothing rejected the job, and that none was lost.
+    assert JobRecord(*record[:7]) == record
 
 
 @FORMS
