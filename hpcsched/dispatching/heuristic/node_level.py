@@ -174,7 +174,7 @@ class NodeWorkspace:
         if not problem.outages:
             return []
         last = max((job.predicted_end_time for job in problem.running), default=problem.now)
-        longest = max((job.predicted_run_time for job in problem.queue), default=0)
+        longest = max(job.predicted_run_time for job in problem.queue)
         until = last + longest
         return [outage for outage in problem.outages if problem.now < outage.start < until]
 

@@ -52,9 +52,14 @@ job_id  submit_time  units  requested_time  start_time
 def test_a_profile_with_outages() -> None:
     """Reservations are made around outages, whatever comes free meanwhile; far ones are left out.
 
-    The second outage begins after the last release and the longest job.
+    One has begun, and the last begins when the longest job would end that starts at the last
+    release: 30 s from 50 on.
     """
-    outages = (WINDOW, Outage(99, 200, (0,), "reservation"))
+    outages = (
+        Outage(1, 9, (1,), "reservation"),
+        WINDOW,
+        Outage(80, 200, (0,), "reservation"),
+    )
     problem = make_problem(make_system(2), TABLE, now=1)._replace(outages=outages)
     workspace = NodeWorkspace(problem, FirstFit())
     assert workspace.outages_ahead() == [WINDOW]
