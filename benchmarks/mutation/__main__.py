@@ -88,12 +88,14 @@ def of_package(
     if options.resume:
         mutants = [mutant for mutant in mutants if mutant.key not in known]
     asking.say(f"{package}: {len(mutants)} of {len(every)} mutants")
+    # Those that survive take longest, and which these are is known of some.
+    entries = explained.read()
+    mutants.sort(key=lambda mutant: any(entry.holds_for(mutant) for entry in entries))
     for tests, group in alike(mutants, quick=options.quick).items():
         asking.ask(group, list(tests), root, jobs=options.jobs, tell=results.add)
     known = results.read()
     tried = [mutant for mutant in every if mutant.key in known]
     survived = [mutant for mutant in tried if known[mutant.key] in MISSED]
-    entries = explained.read()
     left = [
         (mutant, known[mutant.key])
         for mutant in survived

@@ -109,6 +109,14 @@ def test_a_rejected_job_leaves_its_place_within_a_limit(with_outage):
     assert recorder.start_times == {1: None, 2: 0}
 
 
+def test_a_job_that_a_limit_holds_back_has_no_rounds_of_its_own():
+    """Job 2 is of the same user as job 1, who may run one: nothing happens before 1 ends."""
+    jobs = [traced(1, 0, 1, 10, user=1), traced(2, 0, 1, 5, user=1)]
+    one_each = Partitions((Partition("all", running_jobs_per_user=1),))
+    recorder = replay(SYSTEM, easy(), jobs, partitions=one_each, dependencies=True)
+    assert [record.now for record in recorder.rounds] == [0, 10]
+
+
 def test_a_held_job_takes_nothing_of_what_its_user_may_run():
     """A job that waits for another does not stand in the way of the user's other jobs."""
     jobs = [
