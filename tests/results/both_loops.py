@@ -25,13 +25,17 @@ class ListedJobs:
 
     comments: Sequence[str] = ()
     files: Sequence[Path] = ()
-    fraction_read = None
 
     def __init__(
         self, jobs: Sequence[TracedJob], uniform_request: tuple[int, ...] | None = None
     ) -> None:
         self._jobs, self.uniform_request = jobs, uniform_request
         self.account = TraceAccount()
+
+    @property
+    def fraction_read(self) -> float | None:
+        """How much was read, which nobody knows."""
+        return None
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs."""

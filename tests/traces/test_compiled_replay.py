@@ -1,4 +1,4 @@
-"""The compiled loop on real logs: the same jobs and the same rounds as event by event."""
+"""The compiled loop on real logs: the same run directories as event by event."""
 
 from pathlib import Path
 
@@ -6,19 +6,21 @@ import pytest
 
 import hpcsched
 from tests.real_traces import trace
+from tests.results.both_loops import CLOCK, check_equal, in_both_loops
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 KTH_SP2, CERIT_SC = "KTH-SP2-1996-2.swf.gz", "CERIT-SC-2013.swf.gz"
 
 
 def check(name: str, overrides: list[str], folder: Path) -> None:
-    """Run a scenario, replay it in compiled code, and compare the tables."""
+    """Run a scenario in both loops, and replay it in memory; compare directories and tables."""
     scenario = hpcsched.load_scenario(SCENARIOS / f"{name}.yaml", overrides)
-    run, replay = hpcsched.run(scenario, folder), hpcsched.replay(scenario, places=True)
+    compiled, python = in_both_loops(lambda out: hpcsched.run(scenario, out), folder)
+    check_equal(compiled, python)
+    run, replay = hpcsched.open_run(python), hpcsched.replay(scenario, places=True)
     assert replay.in_python == ()
     assert replay.jobs.equals(run.jobs)
-    clock = ["decision_time"]
-    assert replay.rounds.drop_columns(clock).equals(run.rounds.drop_columns(clock))
+    assert replay.rounds.drop_columns(CLOCK).equals(run.rounds.drop_columns(CLOCK))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +35,7 @@ def check(name: str, overrides: list[str], folder: Path) -> None:
 def test_the_first_jobs(log: str, name: str, jobs: int, tmp_path: Path) -> None:
     """One resource type and two, under EASY and with reservations for all."""
     trace(log)
-    check(name, [f"trace.jobs={jobs}"], tmp_path / "run")
+    check(name, [f"trace.jobs={jobs}"], tmp_path)
 
 
 @pytest.mark.slow
@@ -53,4 +55,4 @@ def test_the_first_jobs(log: str, name: str, jobs: int, tmp_path: Path) -> None:
 def test_whole_logs(log: str, name: str, more: list[str], tmp_path: Path) -> None:
     """All jobs of a log."""
     trace(log)
-    check(name, more, tmp_path / "run")
+    check(name, more, tmp_path)
