@@ -41,15 +41,24 @@ def _power(base: float, exponent: float) -> float:
 
 
 @compiled()
+def waiting_cost(
+    j: int, start: int, weights: FloatArray, free: FloatArray, patience: float
+) -> float:
+    """Return what a job's start costs but for what a ratio adds; arguments as in `Curves`."""
+    cost = 0.0
+    for t in range(len(weights)):
+        if weights[t, j] != 0.0:
+            late = max(float(start), free[t, j])
+            if patience > 0.0:
+                late = -patience * np.expm1(-late / patience)
+            cost += weights[t, j] * late
+    return cost
+
+
+@compiled()
 def cost_of(j: int, start: int, curves: Curves) -> float:
     """Return what a job costs."""
-    cost = 0.0
-    for t in range(len(curves.weights)):
-        if curves.weights[t, j] != 0.0:
-            late = max(float(start), curves.free[t, j])
-            if curves.patience > 0.0:
-                late = -curves.patience * np.expm1(-late / curves.patience)
-            cost += curves.weights[t, j] * late
+    cost = waiting_cost(j, start, curves.weights, curves.free, curves.patience)
     if curves.amounts[j] != 0.0:
         a = curves.alpha + 1.0
         wait = curves.waits[j] + start

@@ -6,19 +6,23 @@ import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.search.curve_kernels import Curves, cost_of, least_cost
+from hpcsched.dispatching.search.curve_kernels import Curves, cost_of, least_cost, waiting_cost
 from hpcsched.dispatching.search.segment_kernels import (
     Content,
     Kept,
     Segments,
     keep,
     plan,
+    plan_pooled,
     restore,
 )
 from hpcsched.system.system import IntArray
 
 FEW = 7
 """Of so many jobs all orders are tried: 5,040 at most."""
+
+SIDEWAYS = 50
+"""After so many changes that cost the same, only one that costs less is gone on from."""
 
 
 class Effort(NamedTuple):
@@ -74,17 +78,27 @@ def _plan_and_keep(
 
 
 @compiled()
-def _move(order: IntArray, trial: IntArray, bias: float, random: IntArray) -> tuple[int, int]:
-    """Swap two jobs or move one; return the first and the last position that changed."""
-    count = len(order)
+def _draw(count: int, bias: float, random: IntArray) -> tuple[int, int, int]:
+    """Draw a change of an order: two positions, and 1 to swap them or 0 to move the job of one.
+
+    A move to the position beside is a swap, and a swap has the lower position first.
+    """
     a = int(count * _uniform(random) ** bias)
     b = int((count - 1) * _uniform(random))
     if b >= a:
         b += 1
+    if _uniform(random) < 0.5 or abs(a - b) == 1:
+        return min(a, b), max(a, b), 1
+    return a, b, 0
+
+
+@compiled()
+def _change(a: int, b: int, swaps: int, order: IntArray, trial: IntArray) -> tuple[int, int]:
+    """Write an order as it is changed into `trial`; return the first and last position changed."""
     low, high = min(a, b), max(a, b)
-    for k in range(low, count):
+    for k in range(low, len(order)):
         trial[k] = order[k]
-    if _uniform(random) < 0.5:
+    if swaps:
         trial[a] = order[b]
     else:
         step = 1 if a < b else -1
@@ -119,12 +133,22 @@ def _try(
     for k in range(low, len(trial)):
         rest += least[trial[k]]
     same = True
+    # Compiled code counts who refers to an array each time that it is taken from a tuple.
+    units, requests, run_times = content.units, content.requests, content.run_times
+    first, free, state = scratch.start, scratch.free, scratch.state
+    weights, idle, amounts = curves.weights, curves.free, curves.amounts
     for k in range(low, len(trial)):
         j = trial[k]
-        start = plan(j, content, scratch, placed)
+        if content.pooled:
+            start = plan_pooled(units[j] * requests[j, 0], run_times[j], first, free, state)
+        else:
+            start = plan(j, content, scratch, placed)
         same = same and start == starts[j]
-        end = max(end, start + content.run_times[j])
-        cost += cost_of(j, start, curves)
+        end = max(end, start + run_times[j])
+        if amounts[j] == 0.0:
+            cost += waiting_cost(j, start, weights, idle, curves.patience)
+        else:
+            cost += cost_of(j, start, curves)
         rest -= least[j]
         if cost + rest + curves.makespan * end > limit or (k == high and same):
             return False, k + 1 - low
@@ -198,9 +222,9 @@ def search(
     """Write the best order found into `best_order`, `[J]`.
 
     The search begins with the best of `orders`, `[K, J]`. Up to `FEW` jobs are searched through
-    whole. An order of more is changed again and again, and what does not cost more is kept. Returns
-    what the plan costs, and whether no order can cost less: all were tried, or the jobs cost no
-    less each by itself.
+    whole. An order of more is changed again and again, and what does not cost more is gone on from,
+    until the budget is used or every change of that order was tried. Returns what the plan costs,
+    and whether no order can cost less: all were tried, or the jobs cost no less each by itself.
     """
     count = len(best_order)
     size, types = segments.free.shape
@@ -258,20 +282,32 @@ def search(
         return best, left > 0
     order, trial = best_order.copy(), best_order.copy()
     now = _plan_and_keep(front, order, content, curves, kept, scratch, placed, starts)
+    changes = (count - 1) * (3 * count - 4) // 2
+    # By change: for which of the orders that were gone on from it was tried last.
+    tried = np.zeros((2, count, count), np.int64)
+    turn, untried, sideways = 1, changes, 0
     left = effort.budget
-    while left > 0:
-        low, high = _move(order, trial, effort.bias, random)
+    while left > 0 and untried > 0:
+        left -= 1
+        a, b, swaps = _draw(count, effort.bias, random)
+        if tried[swaps, a, b] == turn:
+            continue
+        tried[swaps, a, b] = turn
+        untried -= 1
+        low, high = _change(a, b, swaps, order, trial)
+        limit = now + slack if sideways < SIDEWAYS else now - slack
         good, planned = _try(
-            low, high, trial, now + slack, content, curves, least, kept, scratch, placed, starts
+            low, high, trial, limit, content, curves, least, kept, scratch, placed, starts
         )
         left -= planned * scratch.state[0]
         if not good:
             continue
+        turn, untried, sideways = turn + 1, changes, sideways + 1
         _write(low, trial, order)
         now = _plan_and_keep(low, order, content, curves, kept, scratch, placed, starts)
         left -= (count - low) * scratch.state[0]
         if now < best - slack:
-            best = now
+            best, sideways = now, 0
             _write(front, order, best_order)
             if best <= bound + slack:
                 return best, True

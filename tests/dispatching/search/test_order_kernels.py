@@ -144,6 +144,18 @@ def test_many_jobs_find_the_order_that_is_best_by_far() -> None:
     assert found == sum((count - 1 - k) * time for k, time in enumerate(sorted(run_times)))
 
 
+def test_a_search_ends_where_no_change_helps() -> None:
+    """With a budget for years, it ends when all changes of an order have been tried.
+
+    One core, jobs of a second and of two: the first come first, in whatever order among themselves.
+    """
+    count = FEW + 1
+    data = on_one_node(1, np.ones(count, dtype=np.int64), np.array([1, 2] * (count // 2)))
+    _, found, proved = searched(data, linear(np.ones(count)), budget=1 << 60)
+    assert found == sum([0, 1, 2, 3, 4, 6, 8, 10])
+    assert not proved
+
+
 @tries(100)
 @given(
     alpha=st.integers(1, 3),
