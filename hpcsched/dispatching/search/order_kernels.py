@@ -21,7 +21,7 @@ from hpcsched.system.system import IntArray
 FEW = 7
 """Of so many jobs all orders are tried: 5,040 at most."""
 
-SIDEWAYS = 50
+SIDEWAYS = 300
 """After so many changes that cost the same, only one that costs less is gone on from."""
 
 
