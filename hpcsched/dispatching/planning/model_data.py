@@ -121,6 +121,11 @@ class ModelData:
         return less & (self.units > 1)
 
     @cached_property
+    def demands(self) -> IntArray:
+        """Amounts that all units of each job ask for together, `[J, R]`."""
+        return np.asarray(self.units[:, np.newaxis] * self.requests)
+
+    @cached_property
     def totals(self) -> IntArray:
         """Capacity of all nodes together, `[R]`."""
         return np.asarray(self.capacity.sum(axis=0))

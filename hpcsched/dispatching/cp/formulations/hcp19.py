@@ -16,6 +16,7 @@ import numpy as np
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
+    largest_pooled_area,
     objective,
     start_variables,
 )
@@ -42,7 +43,7 @@ class Hcp19:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return int(data.totals.max(initial=1)) * data.horizon
+        return largest_pooled_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
@@ -51,8 +52,7 @@ class Hcp19:
             ends = data.horizon - data.run_times
             starts[self._first :] = ends[self._first :].tolist()
         goal, constraints = objective(data, starts)
-        demands = data.units[:, np.newaxis] * data.requests
-        constraints += cumulatives(data, starts, demands, data.totals.tolist())
+        constraints += cumulatives(data, starts)
         model = cp.Model(constraints)
         model.minimize(goal)
 

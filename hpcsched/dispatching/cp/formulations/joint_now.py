@@ -20,10 +20,12 @@ at most Σᵢ |classes| counts.
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
+    largest_pooled_area,
     objective,
+    start_by_start,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -47,14 +49,13 @@ class JointNow:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return int(data.totals.max(initial=1)) * data.horizon
+        return largest_pooled_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
         starts = start_variables(data)
         goal, constraints = objective(data, starts)
-        demands = data.units[:, np.newaxis] * data.requests
-        constraints += cumulatives(data, starts, demands, data.totals.tolist())
+        constraints += cumulatives(data, starts)
         classes = self._of(data)
         begins_now = [cp.boolvar(name=f"b{i}") for i in range(data.job_count)]
         counts: list[dict[int, Variable]] = []
@@ -103,11 +104,7 @@ class JointNow:
                     values[count] = values[now] * int(plan.placed[i, classes[c]].sum())
             return values
 
-        phases = [
-            phase
-            for start, of_job in zip(starts, counts, strict=True)
-            for phase in (Phase([start]), Phase(list(of_job.values()), "largest"))
-        ]
+        phases = start_by_start(starts, (list(of_job.values()) for of_job in counts), "largest")
         variables = 2 * data.job_count + sum(len(of_job) for of_job in counts)
         return BuiltModel(model, starts, placed, hint, variables, phases, forbid)
 

@@ -23,11 +23,12 @@ import cpmpy as cp
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     in_values,
     objective,
+    start_by_start,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -91,8 +92,7 @@ class NodeTime:
             constraints += _line(data, r, places, demands[:, r])
         if data.node_count > 1:
             # Implied: all nodes together. It finds out sooner where starts cannot be right.
-            together = data.units[:, np.newaxis] * data.requests
-            constraints += cumulatives(data, starts, together, data.totals.tolist())
+            constraints += cumulatives(data, starts)
         model = cp.Model(constraints)
         model.minimize(goal)
 
@@ -114,11 +114,7 @@ class NodeTime:
                     values[z] = data.horizon * value + values[start]
             return values
 
-        phases = [
-            phase
-            for start, of_job in zip(starts, nodes, strict=True)
-            for phase in (Phase([start]), Phase(of_job))
-        ]
+        phases = start_by_start(starts, nodes)
         return BuiltModel(model, starts, placed, hint, self.variables(data), phases)
 
 

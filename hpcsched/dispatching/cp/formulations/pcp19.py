@@ -22,7 +22,7 @@ from itertools import pairwise
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
 from hpcsched.dispatching.cp.formulations.node_allocation import (
     by_room,
     most_units,
@@ -30,7 +30,9 @@ from hpcsched.dispatching.cp.formulations.node_allocation import (
 )
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
+    largest_pooled_area,
     objective,
+    start_by_start,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -50,7 +52,7 @@ class Pcp19:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return int(data.totals.max(initial=1)) * data.horizon
+        return largest_pooled_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
@@ -86,8 +88,7 @@ class Pcp19:
                     begins, durations, demand=amounts, capacity=place.capacity, is_present=copies
                 )
             )
-        demands = data.units[:, np.newaxis] * data.requests
-        constraints += cumulatives(data, starts, demands, data.totals.tolist())
+        constraints += cumulatives(data, starts)
         model = cp.Model(constraints)
         model.minimize(goal)
 
@@ -108,12 +109,6 @@ class Pcp19:
                             values[copy] = int(j < plan.placed[i, n])
             return values
 
-        phases = [
-            phase
-            for start, of_job in zip(starts, present, strict=True)
-            for phase in (
-                Phase([start]),
-                Phase([copy for copies in of_job.values() for copy in copies], "largest"),
-            )
-        ]
+        units = ([copy for copies in of_job.values() for copy in copies] for of_job in present)
+        phases = start_by_start(starts, units, "largest")
         return BuiltModel(model, starts, placed, hint, self.variables(data), phases)

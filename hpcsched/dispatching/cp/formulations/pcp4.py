@@ -31,7 +31,7 @@ from typing import Any
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
 from hpcsched.dispatching.cp.formulations.node_allocation import (
     by_room,
     most_units,
@@ -40,7 +40,9 @@ from hpcsched.dispatching.cp.formulations.node_allocation import (
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
+    largest_pooled_area,
     objective,
+    start_by_start,
     start_variables,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -60,7 +62,7 @@ class Pcp4:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return int(data.totals.max(initial=1)) * data.horizon
+        return largest_pooled_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""
@@ -90,8 +92,7 @@ class Pcp4:
             constraints.append(
                 cp.Cumulative(begins, durations, demand=amounts, capacity=place.capacity)
             )
-        demands = data.units[:, np.newaxis] * data.requests
-        constraints += cumulatives(data, starts, demands, data.totals.tolist())
+        constraints += cumulatives(data, starts)
         constraints += disjunctions(data, starts)
         model = cp.Model(constraints)
         model.minimize(goal)
@@ -115,9 +116,5 @@ class Pcp4:
                     values[amount] = asked * int(plan.placed[i, n])
             return values
 
-        phases = [
-            phase
-            for start, of_job in zip(starts, counts, strict=True)
-            for phase in (Phase([start]), Phase(list(of_job.values()), "largest"))
-        ]
+        phases = start_by_start(starts, (list(of_job.values()) for of_job in counts), "largest")
         return BuiltModel(model, starts, placed, hint, self.variables(data), phases)

@@ -171,8 +171,7 @@ def packed(
     data: ModelData, starts: Sequence[Variable], positions: Positions, types: Sequence[int]
 ) -> list[Any]:
     """Return that no two units share a position at any time, and what that implies."""
-    demands = data.units[:, np.newaxis] * data.requests
-    constraints = cumulatives(data, starts, demands, data.totals.tolist())
+    constraints = cumulatives(data, starts)
     constraints += disjunctions(data, starts)
     last_end = int(data.held_until.max(initial=0))
     crossed = int(data.run_times.sum()) + last_end > data.horizon

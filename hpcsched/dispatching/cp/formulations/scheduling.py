@@ -11,10 +11,9 @@ from typing import Any
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Variable
+from hpcsched.dispatching.cp.formulation import Phase, Value, Variable
 from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.system.system import IntArray
 
 
 def start_variables(data: ModelData) -> list[Variable]:
@@ -64,17 +63,28 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
     return cp.sum(terms or [cp.intvar(0, 0, name="nothing")]) + constant, constraints
 
 
-def cumulatives(
-    data: ModelData, starts: Sequence[Variable], demands: IntArray, capacity: Iterable[int]
-) -> list[Any]:
+def start_by_start(
+    starts: Sequence[Variable], then: Iterable[Sequence[Variable]], value: Value = "least"
+) -> list[Phase]:
+    """Return the papers' search: job by job its start, and then its other variables."""
+    pairs = zip(starts, then, strict=True)
+    return [phase for start, others in pairs for phase in (Phase([start]), Phase(others, value))]
+
+
+def largest_pooled_area(data: ModelData) -> int:
+    """Return the largest area of a resource type, over all nodes and the horizon."""
+    return int(data.totals.max(initial=1)) * data.horizon
+
+
+def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     """Return a cumulative for each resource type over all nodes together.
 
-    `demands`, `[J, R]`, is what each job holds, `capacity`, `[R]`, what there is. Running jobs are
-    merged by their ends, and closed nodes by the times at which they are. A type that cannot be
-    short gets none.
+    Running jobs are merged by their ends, and closed nodes by the times at which they are. A type
+    that cannot be short gets none.
     """
     constraints = []
-    for r, total in enumerate(capacity):
+    demands = data.demands
+    for r, total in enumerate(data.totals.tolist()):
         tasks = [
             (start, int(run_time), int(demand))
             for start, run_time, demand in zip(starts, data.run_times, demands[:, r], strict=True)
@@ -88,7 +98,7 @@ def cumulatives(
         ]
         if sum(demand for _, _, demand in tasks) > total:
             begin, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
-            constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=int(total)))
+            constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=total))
     return constraints
 
 
@@ -138,7 +148,7 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     Of a resource type, any two jobs that ask for more than half are disjunct; one that asks for
     less is disjunct from those of them that leave it too little.
     """
-    demands = data.units[:, np.newaxis] * data.requests
+    demands = data.demands
     groups: set[tuple[int, ...]] = set()
     for demand, total in zip(demands.T, data.totals.tolist(), strict=True):
         large = np.flatnonzero(2 * demand > total)
