@@ -166,7 +166,12 @@ def _told(field: pa.Field | None) -> str:
 
 def _valid(table: pa.Table) -> pa.Table:
     """Return a table all of whose strings are text; raises ArrowInvalid where some are not."""
-    table.validate(full=True)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            # Arrow's own message has the column's place among those that were asked for.
+            raise pa.ArrowInvalid(f"column {name}: {error}") from error
     return table
 
 
