@@ -1,6 +1,7 @@
 """Replays without files: many of them in one process, over one workload that is read once."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,11 +31,13 @@ from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.columns import (
     NO_JOBS,
+    GivesColumns,
     JobColumns,
     NeedsPythonError,
     RequestNumbers,
     columns_of,
     joined_columns,
+    records_of,
 )
 from hpcsched.workload.job import TracedJob
 
@@ -46,17 +49,26 @@ _BOUND_TO = ("system", "trace", "seed", "partitions")
 class Workload:
     """The jobs of a scenario's trace, in order of submission, for a scenario's system.
 
-    `account` says what became of each record of the trace.
+    `account` says what became of each record of the trace. They were read as `batches` of columns
+    or, where that is None, as `records`.
     """
 
-    jobs: tuple[TracedJob, ...]
     account: TraceAccount
     read_for: Mapping[str, object]
+    batches: tuple[JobColumns, ...] | None = None
+    records: tuple[TracedJob, ...] = ()
+
+    @cached_property
+    def jobs(self) -> tuple[TracedJob, ...]:
+        """The jobs one by one."""
+        return self.records if self.batches is None else tuple(records_of(self.batches))
 
     @cached_property
     def columns(self) -> tuple[JobColumns, ...]:
         """The jobs as columns, in batches."""
-        return tuple(columns_of(self.jobs, RequestNumbers()))
+        if self.batches is not None:
+            return self.batches
+        return tuple(columns_of(self.records, RequestNumbers()))
 
     def suits(self, scenario: Scenario) -> bool:
         """Say whether a scenario would read these very jobs."""
@@ -118,8 +130,14 @@ def read_workload(scenario: Scenario) -> Workload:
     Raises InputError where the trace cannot be read.
     """
     source = assemble(scenario).source
-    jobs = tuple(source.jobs())
-    return Workload(jobs, source.account, _bound_to(scenario))
+    batches: tuple[JobColumns, ...] | None = None
+    records: tuple[TracedJob, ...] = ()
+    if isinstance(source, GivesColumns):
+        with suppress(NeedsPythonError):
+            batches = tuple(source.job_columns(RequestNumbers()))
+    if batches is None:
+        records = tuple(source.jobs())
+    return Workload(source.account, _bound_to(scenario), batches, records)
 
 
 def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool = False) -> Replay:

@@ -97,6 +97,15 @@ def test_an_account_is_kept() -> None:
     assert len(workload.jobs) == workload.account.submitted == 300
 
 
+def test_jobs_that_wait_for_others() -> None:
+    """A trace of which columns do not say everything is read job by job."""
+    chosen = scenario("easy", ["trace.dependencies=honour"])
+    workload = hpcsched.read_workload(chosen)
+    assert workload.batches is None
+    assert hpcsched.replay(chosen, workload).in_python == ("dependencies between jobs",)
+    assert hpcsched.read_workload(scenario("easy")).batches is not None
+
+
 def test_a_workload_of_another_trace_is_refused() -> None:
     """Jobs that were read for other records, or for another system, are not replayed."""
     workload = hpcsched.read_workload(scenario("easy"))

@@ -96,6 +96,31 @@ def batches_of(source: TraceSource) -> Iterator[JobColumns]:
     return columns_of(source.jobs(), numbers)
 
 
+def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
+    """Yield jobs out of columns that say all of them."""
+    for batch in batches:
+        *details, names = (column.to_pylist() for column in batch.details)
+        columns = [column.tolist() for column in batch[:6]]
+        for job_id, submit, run_time, requested, units, request, *told, name in zip(
+            *columns, *details, names, strict=True
+        ):
+            like = batch.requests[request]
+            job = Job(
+                job_id,
+                submit,
+                units,
+                like.unit_request,
+                requested,
+                *told,
+                like.node_groups,
+                like.exclusive,
+                like.allowed_nodes,
+                name,
+                scatter=like.scatter,
+            )
+            yield TracedJob(job, run_time)
+
+
 def numbered(request: IntArray, requests: Sequence[Job], numbers: RequestNumbers) -> IntArray:
     """Return the numbers of unit requests, given as indices of `requests`."""
     met, first, place = np.unique(request, return_index=True, return_inverse=True)

@@ -21,7 +21,9 @@ from hpcsched.workload.columns import (
     RequestNumbers,
     columns_of,
     joined_columns,
+    records_of,
 )
+from hpcsched.workload.job import TracedJob
 from hpcsched.workload.swf import SwfSource
 from tests.builders import alike
 from tests.real_traces import trace
@@ -98,15 +100,15 @@ def columns(source: SwfSource) -> tuple[JobColumns | None, object, list[str]]:
     return _read(source, source.job_columns(RequestNumbers()))
 
 
-def records(source: SwfSource) -> tuple[JobColumns | None, object, list[str]]:
+def records(source: SwfSource) -> tuple[list[TracedJob], object, list[str]]:
     """Return the jobs of a log, read one by one, with its account and the error, if any."""
-    jobs, error = [], []
+    jobs: list[TracedJob] = []
+    error = []
     try:
         jobs.extend(source.jobs())
     except InputError as fault:
         error = [str(fault)]
-    batches = list(columns_of(jobs, RequestNumbers()))
-    return joined_columns(batches) if batches else None, source.account, error
+    return jobs, source.account, error
 
 
 def _read(
@@ -126,16 +128,19 @@ def check_alike(path: Path, system: System = SYSTEM, **params: Any) -> SwfSource
     """Check that both ways of reading a log come to the same; return what read columns."""
     source = source_of(path, system, **params)
     found, account, error = columns(source)
-    expected, expected_account, expected_error = records(source_of(path, system, **params))
+    jobs, expected_account, expected_error = records(source_of(path, system, **params))
     assert error == expected_error
     assert account == expected_account
-    assert (found is None) == (expected is None)
-    if found is not None and expected is not None:
-        for name, ours, theirs in zip(JobColumns._fields[:6], found, expected, strict=False):
-            assert ours.dtype == theirs.dtype, name
-            assert ours.tolist() == theirs.tolist(), name
-        assert found.details.equals(expected.details)
-        assert list(map(shape_key, found.requests)) == list(map(shape_key, expected.requests))
+    if found is None:
+        assert not jobs
+        return source
+    expected = joined_columns(list(columns_of(jobs, RequestNumbers())))
+    for name, ours, theirs in zip(JobColumns._fields[:6], found, expected, strict=False):
+        assert ours.dtype == theirs.dtype, name
+        assert ours.tolist() == theirs.tolist(), name
+    assert found.details.equals(expected.details)
+    assert list(map(shape_key, found.requests)) == list(map(shape_key, expected.requests))
+    assert list(records_of([found])) == jobs
     return source
 
 
