@@ -11,14 +11,14 @@ from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.offline.cost_kernels import Costs, total
 from hpcsched.dispatching.offline.problem import OfflineProblem
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.search.improver import content_of
 from hpcsched.dispatching.search.segment_kernels import Content
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.tables import Column
 from hpcsched.system.system import IntArray
 
-_LARGEST = 1 << 62
 _CLOSE = 1e-9
 """By how much, relatively, an objective may differ from what its cost says."""
 
@@ -96,7 +96,7 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
     selection = select(
         problem.as_if_waiting(jobs),
         jobs,
-        Wanted("all", len(jobs), None, largest=_LARGEST),
+        Wanted("all", len(jobs), None, largest=LARGEST),
         lambda some: _no_cost(len(some)),
     )
     if selection is None or len(selection.jobs) < len(jobs):
@@ -105,22 +105,12 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
         message = f"job {lost.job_id} cannot be planned: it is alone on nodes of unlike room"
         raise InputError(Finding("not-offline", message, key="simulation.mode"))
     data = selection.data
-    pooled = selection.nodes is None
     on_nodes = int(np.minimum(data.units, data.node_count).sum())
     return Trace(
         problem,
         jobs,
         selection,
-        Content(
-            pooled,
-            data.units,
-            data.requests,
-            data.run_times,
-            data.room,
-            data.capacity,
-            data.totals,
-            data.pool_draws,
-        ),
+        content_of(data)._replace(pooled=selection.nodes is None),
         np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64),
         data.node_count + 2 * on_nodes + 8,
     )

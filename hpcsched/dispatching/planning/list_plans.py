@@ -150,6 +150,6 @@ def weighted_order(data: ModelData) -> IntArray:
     nodes × run time, for the time that it takes.
     """
     totals = np.maximum(data.totals, 1)
-    shares = (data.units[:, np.newaxis] * data.requests / totals).max(axis=1)
+    shares = (data.demands / totals).max(axis=1)
     ratio = shares * data.run_times / np.maximum(data.weights.sum(axis=0), 1e-9)
     return np.argsort(ratio, kind="stable")
