@@ -99,19 +99,24 @@ def batches_of(source: TraceSource) -> Iterator[JobColumns]:
 def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
     """Yield jobs out of columns that say all of them."""
     for batch in batches:
-        *details, names = (column.to_pylist() for column in batch.details)
         columns = [column.tolist() for column in batch[:6]]
-        for job_id, submit, run_time, requested, units, request, *told, name in zip(
-            *columns, *details, names, strict=True
-        ):
+        details = [column.to_pylist() for column in batch.details]
+        for (
+            job_id, submit_time, run_time, requested_time, units, request,
+            user, group, application, queue, partition, name,
+        ) in zip(*columns, *details, strict=True):  # fmt: skip
             like = batch.requests[request]
             job = Job(
                 job_id,
-                submit,
+                submit_time,
                 units,
                 like.unit_request,
-                requested,
-                *told,
+                requested_time,
+                user,
+                group,
+                application,
+                queue,
+                partition,
                 like.node_groups,
                 like.exclusive,
                 like.allowed_nodes,
