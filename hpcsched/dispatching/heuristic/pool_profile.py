@@ -10,7 +10,7 @@ from hpcsched.system.pools import NEVER, next_change, period_of, settled_from
 
 
 class PoolProfile:
-    """Steps in time, each with what is free of every pool, `[P]`; from the last one on for ever.
+    """Steps in time, each with what is free of every pool, `[P]`; the last one lasts for ever.
 
     What is free is negative where a capacity falls below what jobs draw that run by then. A job
     fits nevertheless if it draws nothing from that pool. Changes of capacity are worked in as far
@@ -101,11 +101,10 @@ class PoolProfile:
             self._upto, self._offered = change, offered
 
     def _change(self, begin: int, end: int, more: Sequence[int]) -> None:
-        """Have so much more free, `[P]`, from `begin` to `end`, or for ever if that is NEVER."""
+        """Have so much more free, `[P]`, from `begin` to `end`."""
         if not any(more):
             return
-        first = self._split(begin)
-        last = len(self._times) if end >= NEVER else self._split(end)
+        first, last = self._split(begin), self._split(end)
         for free in self._free[first:last]:
             for p, amount in enumerate(more):
                 free[p] += amount

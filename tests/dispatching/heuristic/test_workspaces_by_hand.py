@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.heuristic.allocators import FirstFit, KeepScarce
 from hpcsched.dispatching.heuristic.node_level import NodeShadow, NodeWorkspace
+from hpcsched.dispatching.heuristic.pooled import PooledWorkspace
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.outages import Outage
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
+from tests.builders import alike
 
 GPUS = Draw({"gpu": 1})
 
@@ -112,6 +114,12 @@ def test_a_head_job_that_ends_as_nodes_go() -> None:
     assert head_of(WAITS, LICENCES, outages=(Outage(12, 15, (0, 1), "maintenance"),)).time == 40
 
 
+def test_a_head_job_waits_for_a_pool_where_nothing_runs() -> None:
+    """The pool changes for the last time at 30, after all that is predicted."""
+    table = "job_id units core gpu requested_time\n1 1 1 1 5"
+    assert head_of(table, Pool("licences", 0, GPUS, (Change(30, 1),))).time == 30
+
+
 def test_a_head_job_is_put_off_where_pools_allow_it() -> None:
     """From 12 to 20 there are licences, and from 13 to 21 too few."""
     shadow = head_of(WAITS, LICENCES)
@@ -186,6 +194,20 @@ def test_nodes_of_equal_cost_are_taken_in_order() -> None:
     ws = workspace(given)
     found = ws.shadow(head)._least_loss(job, ws.units_that_fit(job)[0])
     assert found == NodeAllocation(tuple(range(10)), (1,) * 10)
+
+
+# Where slots are counted.
+
+
+def test_room_on_nodes_where_slots_are_counted() -> None:
+    """Job 1 has one of four cores of node 0, which is the fullest, and so job 2 goes there."""
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       1      1     10              0
+    2       2      1     5               -
+    """
+    given = make_problem(alike(2, core=4), table, pooled=True)
+    assert PooledWorkspace(given, KeepScarce()).place(given.queue[0]).nodes == (0,)
 
 
 # Reservations beside each other.
