@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.heuristic.allocators import FirstFit, KeepScarce
+from hpcsched.dispatching.allocator import Room
+from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.node_level import NodeShadow, NodeWorkspace
 from hpcsched.dispatching.heuristic.pooled import PooledWorkspace
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -199,15 +200,46 @@ def test_nodes_of_equal_cost_are_taken_in_order() -> None:
 # Where slots are counted.
 
 
+class Looks:
+    """First fit, which keeps the room that it is shown."""
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Keep the room and return what first fit would."""
+        self.room = room
+        return FirstFit().allocate(units, room)
+
+
 def test_room_on_nodes_where_slots_are_counted() -> None:
-    """Job 1 has one of four cores of node 0, which is the fullest, and so job 2 goes there."""
+    """A node is worth two slots; job 1 has one, with two cores and one GPU, of node 0."""
+    table = """
+    job_id  units  core  gpu  requested_time  start_time
+    1       1      2     1    10              0
+    2       2      2     1    5               -
+    """
+    given = make_problem(alike(2, core=5, gpu=2), table, pooled=True)
+    looks = Looks()
+    assert PooledWorkspace(given, looks).place(given.queue[0]).nodes == (0, 1)
+    assert looks.room.fits.tolist() == [1, 2]
+    assert looks.room.available.tolist() == [[3, 5], [1, 2]]
+    assert looks.room.unit_request == (2, 1)
+    assert looks.room.problem is given
+
+
+@pytest.mark.parametrize(("time", "spare"), [(10, 1), (11, 1), (12, 2), (19, 2), (20, 3), (99, 3)])
+def test_what_is_spare_when_a_head_job_is_put_off(time: int, spare: int) -> None:
+    """Of six slots two are free, two more at 10, one at 12 and one at 20; job 4 needs three."""
     table = """
     job_id  units  core  requested_time  start_time
-    1       1      1     10              0
-    2       2      1     5               -
+    1       2      1     10              0
+    2       1      1     12              0
+    3       1      1     20              0
+    4       3      1     5               -
     """
-    given = make_problem(alike(2, core=4), table, pooled=True)
-    assert PooledWorkspace(given, KeepScarce()).place(given.queue[0]).nodes == (0,)
+    given = make_problem(alike(6, core=1), table, pooled=True)
+    shadow = PooledWorkspace(given, FirstFit()).shadow(given.queue[0])
+    assert (shadow.time, shadow.spare) == (10, 1)
+    shadow.postpone(time)
+    assert (shadow.time, shadow.spare) == (time, spare)
 
 
 # Reservations beside each other.
