@@ -44,6 +44,8 @@ RELATED = {
     "hpcsched/simulation/array_replay.py": (
         "tests/dispatching/core",
         "tests/properties/test_against_reference.py",
+        "tests/results/test_both_loops.py",
+        "tests/simulation/test_column_checks.py",
         "tests/test_replaying.py",
         "tests/traces/test_compiled_replay.py",
     ),

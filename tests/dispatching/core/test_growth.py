@@ -4,12 +4,15 @@ import random
 
 import pytest
 
+from hpcsched.dispatching.heuristic.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.array_replay import ArrayReplay, _keys
 from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.columns import RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
-from tests.builders import alike, easy, lists, parts, traced
+from tests.builders import ORDERS, alike, easy, lists, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.plans import waiting
 
 MIXED = System(
     (
@@ -36,6 +39,31 @@ def test_more_jobs_than_rows_and_places(batch: int) -> None:
     told = in_compiled_code(simulated, jobs, batch)
     assert told == event_by_event(simulated, jobs)
     assert max(queued for _, _, queued, *_ in told.rounds) > 256
+
+
+def test_a_job_on_more_nodes_than_there_are_places() -> None:
+    """At first there are places for 65536; job 1 is on 70000 nodes."""
+    jobs = [traced(1, 0, 70_000, 5), traced(2, 1, 3, 2)]
+    simulated = parts(alike(70_000, core=1), easy(), uniform_request=(1,))
+    one, two = in_compiled_code(simulated, jobs).jobs
+    assert one == (1, 0, 5, tuple(range(70_000)), (1,) * 70_000)
+    assert two == (2, 5, 7, (0, 1, 2), (1, 1, 1))
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize(
+    ("units", "time"),
+    [(1, 1), (3, 5), (1, 1 << 31), (1, 1 << 40), (1 << 40, 1 << 25), (1 << 20, 1 << 50)],
+)
+def test_keys_of_any_size(name: str, units: int, time: int) -> None:
+    """What a queue is sorted by may need more than 64 bits, and is kept in two numbers of 62."""
+    system, job, order = alike(2, core=1), traced(1, 7, units, time), ORDERS[name]
+    (columns,) = columns_of([job], RequestNumbers(), 1)
+    (keys,) = _keys(order, columns, columns.requested_time, system).tolist()
+    found = [(high << 62) + low for high, low in zip(keys[::2], keys[1::2], strict=True)]
+    assert all(0 <= low < 1 << 62 for low in keys[1::2])
+    key = order.key(waiting(system, job)) if isinstance(order, KeyOrder) else ()
+    assert found == [*(key if isinstance(key, tuple) else (key,))]
 
 
 def test_a_clock_that_has_run_out() -> None:
