@@ -122,7 +122,7 @@ class ColumnRun:
         from hpcsched.dispatching.core.compiled import is_compiled  # noqa: PLC0415
         from hpcsched.dispatching.core.event_kernels import advance  # noqa: PLC0415
 
-        if is_compiled(advance):
+        if is_compiled(advance, by_node=self._replay.by_node):
             return batches
         first: list[JobColumns] = []
         while sum(len(columns.job_id) for columns in first) <= FEW_JOBS:

@@ -12,6 +12,7 @@ import numpy as np
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import (
     Batch,
+    ByNode,
     Choices,
     FloatArray,
     new_output,
@@ -105,8 +106,6 @@ def _choices(parts: Parts, *, places: bool) -> Choices:
         own,
         allocator,
         _CORRECTIONS[type(parts.correction)],
-        # Which slots are taken decides on nothing, so that other allocators may look at nodes.
-        parts.uniform_request is not None and allocator == codes.FIRST_FIT,
         places,
     )
 
@@ -122,6 +121,12 @@ def _run_times(parts: Parts, columns: JobColumns) -> IntArray:
     if parts.kill_at_requested_time:
         return np.minimum(columns.run_time, columns.requested_time)
     return columns.run_time
+
+
+def _counts_slots(parts: Parts, choices: Choices) -> bool:
+    """Say whether all units are alike and take the lowest slots, so that only numbers matter."""
+    # Which slots are taken decides on nothing, so that other allocators may look at nodes.
+    return parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
 
 
 class _Considered(NamedTuple):
@@ -195,6 +200,8 @@ class RunningJobs(NamedTuple):
 class ArrayReplay:
     """One replay, in which nothing needs Python between events; `run` can be called once.
 
+    `by_node` says whether places on nodes are looked at, or slots are counted.
+
     A part of a replay lasts at most about `seconds` of real time, so that it can be watched and
     stopped in between: `stopped` says that it was. Without `places` nobody is told which nodes jobs
     ran on.
@@ -208,7 +215,8 @@ class ArrayReplay:
         self._orders = _orders(parts.dispatcher)
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
-        if choices.counts_slots:
+        self.by_node: ByNode = None if _counts_slots(parts, choices) else True
+        if self.by_node is None:
             assert parts.uniform_request is not None
             slots = np.array(SlotMap(slots_per_node(system, parts.uniform_request)).first)
         self._shapes = no_shapes(*system.capacity.shape)
@@ -271,7 +279,9 @@ class ArrayReplay:
         batch = self._next_batch(batches)
         while not (self.stopped and self._between_instants):
             fields = (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
-            because = advance(state_of(fields), 0.0 if self.stopped else self._seconds)
+            because = advance(
+                state_of(fields), self.by_node, 0.0 if self.stopped else self._seconds
+            )
             if because == codes.NEEDS_JOBS:
                 # What was written is told before the jobs, since these may turn out to be unusable.
                 yield self._written()
@@ -357,7 +367,7 @@ class ArrayReplay:
             np.array([shape.exclusive for shape in new]),
             np.array([job.exclusive or job.scatter for job in requests[known:]]),
         )
-        if not self._choices.counts_slots:
+        if self.by_node:
             # At most so many units fit on the nodes at once, whatever their shapes.
             least = np.where(self._shapes.asked > 0, self._shapes.asked, 1 << 40).min(axis=0)
             most = int((self._system.capacity // least).sum()) + self._system.node_count

@@ -335,7 +335,7 @@ from hpcsched.dispatching.core.compiled import compiled
 def _twice(number):
     return 2 * number
 
-@compiled("int64(int64)")
+@compiled()
 def four_times(number):
     return _twice(_twice(number))
 """
@@ -358,7 +358,7 @@ def test_without_a_place_for_a_cache(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_plans_without_a_place_for_a_cache(tmp_path: Path) -> None:
-    """The same of plans, all of whose functions are compiled when they are imported."""
+    """The same of plans."""
     environment = nowhere(tmp_path)
     shutil.copy(plan_kernels.__file__, tmp_path)
     code = "import plan_kernels; print(plan_kernels.earliest.stats.cache_path)"

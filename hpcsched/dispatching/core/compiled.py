@@ -4,37 +4,77 @@ Import modules that hold such functions only where they are called: numba takes 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import typeof
+from numba.core import config
+from numba.core.caching import NullCache
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+from hpcsched.dispatching.core.code_cache import CodeCache
+from hpcsched.dispatching.core.inner_code import InnerDispatcher
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
+# Divisions by zero, which numba would otherwise look for, do not occur.
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
-def compiled(signature: str | None = None) -> Callable[[_Function], _Function]:
-    """Return a decorator that compiles a function for arguments of these numba types.
 
-    What is compiled is kept beside the module, or else in the user's cache folder, and found there
-    by the next process; where neither can be written, each process compiles for itself. Without a
-    signature it is compiled for what it is called with. While it runs, other threads run as well.
+class _CompiledFunction(CPUDispatcher):
+    """A function that is compiled for Python and for compiled code apart, each when it first calls.
+
+    What compiled code calls becomes part of it (see `inner_code`).
+    """
+
+    def __init__(
+        self,
+        py_func: Any,
+        locals: Any = None,  # noqa: A002  (numba's name)
+        targetoptions: Any = None,
+        pipeline_class: Any = Compiler,
+    ) -> None:
+        options = _OPTIONS if targetoptions is None else targetoptions
+        super().__init__(py_func, locals, options, pipeline_class)
+        self._inner = InnerDispatcher(py_func, options)
+        with suppress(RuntimeError):  # there is no place for a cache
+            self._cache = CodeCache(py_func)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what numba needs to know of a call by compiled code."""
+        return self._inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return by what compiled code calls the function."""
+        return self._inner.get_overload(sig)
+
+
+def compiled() -> Callable[[_Function], _Function]:
+    """Return a decorator that compiles a function for the types that it is called with.
+
+    What is compiled for Python is kept beside the module, or else in the user's cache folder, and
+    found there by the next process; where neither can be written, each process compiles for itself.
+    While it runs, other threads run as well.
     """
 
     def compile_function(function: _Function) -> _Function:
-        try:
-            return cast(_Function, njit(signature, cache=True, nogil=True)(function))
-        except RuntimeError:  # there is no place for a cache
-            return cast(_Function, njit(signature, nogil=True)(function))
+        if getattr(config, "DISABLE_JIT", False):  # NUMBA_DISABLE_JIT=1
+            return function
+        return cast(_Function, _CompiledFunction(function))
 
     return compile_function
 
 
-def is_compiled(function: Any) -> bool:
-    """Say whether a function has been compiled, here or by a process before.
+def is_compiled(function: Any, **arguments: object) -> bool:
+    """Say whether a function has been compiled for arguments like these, whatever the others are.
 
-    Such a one has left it in the cache, unless the function has changed since.
+    That may have been by a process before, which has left it in the cache, unless the function has
+    changed since.
     """
-    if function.signatures:
-        return True
-    # Numba tells of what it finds there only once a function is called.
-    file = getattr(function._cache, "_cache_file", None)
-    return file is not None and bool(file._load_index())
+    names = list(function.__code__.co_varnames)
+    kinds = {names.index(name): typeof(value) for name, value in arguments.items()}
+    kept = [] if isinstance(function._cache, NullCache) else function._cache.kept(function)
+    return any(
+        all(types[k] == kind for k, kind in kinds.items()) for types in function.signatures + kept
+    )

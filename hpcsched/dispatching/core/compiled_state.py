@@ -4,6 +4,7 @@ A function of one such argument is compiled in a third of the time that one of m
 """
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from numba.core import types
@@ -49,7 +50,15 @@ class Profile:
 
 
 class _Fields(types.StructRef):
-    """A type whose fields hold any value of a kind, not only the one they were made with."""
+    """A type whose fields hold any value of a kind, not only the one they were made with.
+
+    Its name has a digest of the fields where numba lists them all, since it becomes part of the
+    name of each compiled function.
+    """
+
+    def __init__(self, fields: Any) -> None:
+        super().__init__(fields)
+        self.name = f"{type(self).__name__}_{sha256(self.name.encode()).hexdigest()[:16]}"
 
     def preprocess_fields(
         self, fields: list[tuple[str, types.Type]]

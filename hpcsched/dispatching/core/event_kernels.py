@@ -53,6 +53,7 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.job_kernels import end_first, leave_queue, submit
 from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
+from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
 
 # The C library's clock: compiled code cannot call Python's.
@@ -70,16 +71,16 @@ def _seconds(clock: IntArray) -> float:
 
 
 @compiled()
-def _write_places(cell: int, place: int, state: State) -> int:
+def _write_places(cell: int, place: int, state: State, by_node: ByNode) -> int:
     """Write the nodes of a job, and the units on each; return the place behind the last."""
     nodes, units = state.out_nodes, state.out_units
-    if state.counts_slots:
+    if by_node is None:
         return write_nodes_of_slots(cell, place, state.first_slot, state.cells, nodes, units)
     return write_nodes(cell, place, state.cells, nodes, units)
 
 
 @compiled()
-def _end_all(state: State) -> bool:
+def _end_all(state: State, by_node: ByNode) -> bool:
     """End all jobs that end now; return whether there was room to write all of them down."""
     counters, jobs, ends = state.counters, state.jobs, state.ends
     now = counters[NOW]
@@ -90,7 +91,7 @@ def _end_all(state: State) -> bool:
         if state.writes_places:
             if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
                 return False
-            place = _write_places(jobs[row, CELL], place, state)
+            place = _write_places(jobs[row, CELL], place, state, by_node)
         state.out_jobs[at, OUT_SEQUENCE] = jobs[row, SEQUENCE]
         state.out_jobs[at, OUT_START] = jobs[row, START]
         state.out_jobs[at, OUT_END] = now
@@ -98,7 +99,7 @@ def _end_all(state: State) -> bool:
         counters[OUT_JOBS] = at + 1
         counters[OUT_PLACES] = place
         counters[ENDED_ANY] = 1
-        end_first(state)
+        end_first(state, by_node)
     return True
 
 
@@ -122,7 +123,7 @@ def _write_round(began: float, over: float, queued: int, running: int, state: St
 
 
 @compiled()
-def advance(state: State, seconds: float) -> int:
+def advance(state: State, by_node: ByNode, seconds: float) -> int:
     """Replay until something is needed, all is over, or about so many seconds have passed.
 
     Return which of these it is (see `codes`); time runs out between two instants only. What is
@@ -149,7 +150,7 @@ def advance(state: State, seconds: float) -> int:
                 counters[NOW] = now
             counters[PHASE] = ENDS
         if counters[PHASE] == ENDS:
-            if not _end_all(state):
+            if not _end_all(state, by_node):
                 return OUTPUT_FULL
             counters[PHASE] = SUBMISSIONS
         if counters[PHASE] == SUBMISSIONS:
@@ -157,7 +158,7 @@ def advance(state: State, seconds: float) -> int:
             while counters[NEXT] < submitted and state.batch_submit_time[counters[NEXT]] == now:
                 if counters[FREE_ROW] == -1:
                     return NEEDS_ROWS
-                submit(counters[NEXT], state)
+                submit(counters[NEXT], state, by_node)
                 counters[NEXT] += 1
             if counters[NEXT] == submitted and not state.batch_last:
                 return NEEDS_JOBS
@@ -173,7 +174,7 @@ def advance(state: State, seconds: float) -> int:
                 counters[STARTED] = 0
                 queued, running = counters[QUEUED], counters[RUNNING]
                 began = _seconds(state.clock)
-                decide(counters[NOW], state)
+                decide(counters[NOW], state, by_node)
                 if counters[STARTED]:
                     leave_queue(state)
                 over = _seconds(state.clock)
@@ -183,6 +184,6 @@ def advance(state: State, seconds: float) -> int:
             else:
                 counters[PHASE] = NEXT_INSTANT
         if counters[PHASE] == ZERO_ENDS:
-            if not _end_all(state):
+            if not _end_all(state, by_node):
                 return OUTPUT_FULL
             counters[PHASE] = ROUNDS if counters[ENDED_ANY] else NEXT_INSTANT

@@ -1,7 +1,6 @@
 """Compiled EASY backfilling behind a head job, by number of slots and node by node."""
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
 from hpcsched.dispatching.core.codes import (
     CELL,
     FREE_SLOTS,
@@ -55,7 +54,7 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
             if units > spare:
                 continue
             spare -= units
-        start(row, now, state, pressure)
+        start(row, now, state, None, pressure)
 
 
 @compiled()
@@ -72,7 +71,7 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
         queue, at, last = state.behind, -1, count - 1
     for k in range(at + 1, last + 1):
         row = queue[k]
-        if jobs[row, WAITS] == 0 or row == head or not fits_now(row, state):
+        if jobs[row, WAITS] == 0 or row == head or not fits_now(row, state, True):
             continue
         placed = choose_now(row, state, pressure)
         if now + jobs[row, PREDICTED] > time:
@@ -160,8 +159,8 @@ def _least_loss(row: int, then: IntArray, head_fits: IntArray, head: int, state:
     jobs = state.jobs
     shape, head_shape, units = jobs[row, SHAPE], jobs[head, SHAPE], jobs[row, UNITS]
     fits = state.fits[shape]
-    beside = np.empty(len(fits), np.int64)
-    cost = np.zeros((1, len(fits)))
+    beside = numbers(len(fits))
+    cost = table_of_zeros(1, len(fits))
     without_cost = 0
     for node in range(len(fits)):
         beside[node] = 0
@@ -178,8 +177,11 @@ def _least_loss(row: int, then: IntArray, head_fits: IntArray, head: int, state:
         take_from(node, fits[node], shape, -1, then, state)
         cost[0, node] = loss / fits[node]
     if without_cost >= units:
-        placed = np.zeros(len(fits), np.int64)
+        placed = zeros(len(fits))
         fill_by_number(units, beside, placed)
         return placed
-    fill_by_rank(units - without_cost, fits - beside, cost, beside)
+    left = numbers(len(fits))
+    for node in range(len(fits)):
+        left[node] = fits[node] - beside[node]
+    fill_by_rank(units - without_cost, left, cost, beside)
     return beside

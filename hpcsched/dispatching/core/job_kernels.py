@@ -1,7 +1,6 @@
 """Compiled transitions of jobs: into the queue, from it to the running ones, and out again."""
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     CELL,
     CELL_DEMAND,
@@ -28,8 +27,9 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.room_kernels import add_waiting, change_node, remove_waiting
+from hpcsched.dispatching.core.room_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
+from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
 
 
@@ -62,7 +62,7 @@ def _insert_into_queue(
 
 
 @compiled()
-def submit(k: int, state: State) -> None:
+def submit(k: int, state: State, by_node: ByNode) -> None:
     """Put job `k` of a batch into the queue."""
     counters, jobs = state.counters, state.jobs
     row = counters[FREE_ROW]
@@ -90,7 +90,7 @@ def submit(k: int, state: State) -> None:
     counters[CELL_DEMAND] += min(units, state.available.shape[1])
     for r in range(len(state.waiting_amounts)):
         state.waiting_amounts[r] += units * state.asked[shape, r]
-    if not state.counts_slots:
+    if by_node is not None:
         add_waiting(shape, state)
 
 
@@ -174,8 +174,6 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
         amount = units * state.asked[shape, r]
         state.waiting_amounts[r] -= amount
         state.running_amounts[r] += amount
-    if not state.counts_slots:
-        remove_waiting(shape, state)
 
 
 @compiled()
@@ -217,7 +215,7 @@ def take_nodes(row: int, placed: IntArray, state: State) -> int:
 
 
 @compiled()
-def end_first(state: State) -> None:
+def end_first(state: State, by_node: ByNode) -> None:
     """End the job on top of the heap of ends, and have its room and its row be free."""
     counters, jobs, running = state.counters, state.jobs, state.running
     row = state.ends[0]
@@ -230,7 +228,7 @@ def end_first(state: State) -> None:
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     for r in range(len(state.running_amounts)):
         state.running_amounts[r] -= units * state.asked[shape, r]
-    if state.counts_slots:
+    if by_node is None:
         for r in range(len(state.free_amounts)):
             state.free_amounts[r] += units * state.asked[shape, r]
         give_slots_back(
@@ -275,7 +273,7 @@ def by_shown_end(now: int, correction: int, state: State) -> IntArray:
     jobs, running, count = state.jobs, state.running, state.counters[RUNNING]
     if count == 0 or jobs[running[0], PLANNED_END] > now:
         return running[:count]
-    ordered = np.empty(count, np.int64)
+    ordered = numbers(count)
     overdue = 0
     while overdue < count and jobs[running[overdue], PLANNED_END] <= now:
         row = running[overdue]

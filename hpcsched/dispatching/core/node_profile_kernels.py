@@ -3,8 +3,7 @@
 The segments of a plan are those of `hpcsched.dispatching.core.plan_kernels`.
 """
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import numbers, shares, table
 from hpcsched.dispatching.core.codes import (
     CELL,
     KEEP_SCARCE,
@@ -38,8 +37,8 @@ def _make_room(profile: Profile, segments: int) -> None:
     if used + segments <= size:
         return
     larger = size + max(size, segments)
-    start, after = np.empty(larger, np.int64), np.empty(larger, np.int64)
-    free = np.empty((larger, profile.free.shape[1]), np.int64)
+    start, after = numbers(larger), numbers(larger)
+    free = table(larger, profile.free.shape[1])
     for k in range(used):
         start[k] = profile.start[k]
         after[k] = profile.after[k]
@@ -61,10 +60,11 @@ def _open_profile(now: int, running: IntArray, state: State) -> Profile:
             cell = cells[cell, 2]
     # Twice as many as there may be at first, so that most reservations find room.
     size = 2 * size + 8
-    start, after = np.empty(size, np.int64), np.empty(size, np.int64)
-    free = np.empty((size, types), np.int64)
-    last = np.arange(nodes)
+    start, after = numbers(size), numbers(size)
+    free = table(size, types)
+    last = numbers(nodes)
     for node in range(nodes):
+        last[node] = node
         start[node] = now
         after[node] = -1
         for r in range(types):
@@ -79,7 +79,8 @@ def _open_profile(now: int, running: IntArray, state: State) -> Profile:
             if start[segment] != end:
                 start[count] = end
                 after[count] = -1
-                free[count] = free[segment]
+                for r in range(types):
+                    free[count, r] = free[segment, r]
                 after[segment] = last[node] = count
                 segment = count
                 count += 1
@@ -94,7 +95,7 @@ def _open_profile(now: int, running: IntArray, state: State) -> Profile:
                     state.capacity,
                 )
             cell = cells[cell, 2]
-    used = np.empty(2, np.int64)
+    used = numbers(2)
     used[0], used[1] = count, -1
     return Profile(start, after, free, used)
 
@@ -123,7 +124,7 @@ def _place_between(
     row: int,
     begin: int,
     end: int,
-    allocator: int | np.int64,
+    allocator: int,
     pressure: FloatArray,
     profile: Profile,
     state: State,
@@ -134,10 +135,11 @@ def _place_between(
     """
     shape = state.jobs[row, SHAPE]
     asked, on_idle, exclusive = state.asked[shape], state.on_idle[shape], state.exclusive[shape]
-    lowest = np.empty_like(state.available)
+    lowest = table(len(asked), len(on_idle))
     find_lowest(begin, end, profile.start, profile.after, profile.free, lowest)
-    fits = on_idle.copy()
+    fits = numbers(len(on_idle))
     for node in range(len(fits)):
+        fits[node] = on_idle[node]
         for r in range(len(asked)):
             if exclusive:
                 if lowest[r, node] != state.capacity[node, r]:
@@ -151,7 +153,7 @@ def _place_between(
         if placed[node]:
             count += 1
     _make_room(profile, 2 * count)
-    amounts = np.empty(len(asked), np.int64)
+    amounts = numbers(len(asked))
     for node in range(len(placed)):
         if placed[node]:
             for r in range(len(asked)):
@@ -170,7 +172,7 @@ def _start_in_profile(
     now: int,
     profile: Profile,
     state: State,
-    allocator: int | np.int64,
+    allocator: int,
     pressure: FloatArray,
 ) -> IntArray:
     """Take the room of a job that starts now; return how many units are on each node, `[N]`."""
@@ -215,10 +217,8 @@ def _reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> i
         exclusive,
         state.capacity,
     )
-    # A constant would have the function compiled once more for itself.
-    allocator = np.int64(KEEP_SCARCE)
-    pressure = np.ones(len(asked))
-    _place_between(row, start, start + run_time, allocator, pressure, profile, state)
+    pressure = shares(len(asked), 1.0)
+    _place_between(row, start, start + run_time, KEEP_SCARCE, pressure, profile, state)
     return start
 
 
@@ -240,7 +240,7 @@ def backfill_on_nodes(
         if candidates[found - 1] == at:
             found -= 1
         at += 1
-        if fits_now(row, state) and _fits_in_profile(row, now, profile, state):
+        if fits_now(row, state, True) and _fits_in_profile(row, now, profile, state):
             placed = _start_in_profile(row, now, profile, state, state.allocator, pressure)
             start_where_placed(row, placed, now, state)
         elif state.depth < 0 or reservations < state.depth:
@@ -254,7 +254,7 @@ def backfill_on_nodes(
             row = queue[candidates[found - 1]]
             if (
                 jobs[row, WAITS]
-                and fits_now(row, state)
+                and fits_now(row, state, True)
                 and _fits_in_profile(row, now, profile, state)
             ):
                 break

@@ -3,8 +3,7 @@
 They are those of `hpcsched.dispatching.heuristic.allocators`, where each is described.
 """
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
 from hpcsched.dispatching.core.codes import FIRST_FIT, KEEP_SCARCE
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.state import FloatArray
@@ -53,7 +52,7 @@ def fill_by_rank(units: int, fits: IntArray, ranks: FloatArray, placed: IntArray
 
     `ranks`, `[K, N]`, are compared one after the other; the lowest number comes first among equals.
     """
-    nodes = np.empty(len(fits), np.int64)
+    nodes = numbers(len(fits))
     count = 0
     for node in range(len(fits)):
         if fits[node] > 0:
@@ -74,7 +73,7 @@ def fill_by_rank(units: int, fits: IntArray, ranks: FloatArray, placed: IntArray
 
 @compiled()
 def place(
-    allocator: int | np.int64,
+    allocator: int,
     units: int,
     fits: IntArray,
     available: IntArray,
@@ -88,11 +87,11 @@ def place(
     `fits`, `[N]`, units may go on each, of which `available`, `[R, N]`, is free; `pressure`, `[R]`,
     is for allocators that look at it.
     """
-    placed = np.zeros(len(fits), np.int64)
+    placed = zeros(len(fits))
     if allocator == FIRST_FIT:
         fill_by_number(units, fits, placed)
         return placed
-    ranks = np.zeros((3, len(fits)))
+    ranks = table_of_zeros(3, len(fits))
     for node in range(len(fits)):
         if fits[node] == 0:
             continue

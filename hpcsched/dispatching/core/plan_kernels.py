@@ -9,19 +9,15 @@ A shape is `asked`, `[R]`, `on_idle`, `[N]`, and `exclusive` (see `shapes`); `ca
 Times are in seconds.
 """
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.system.system import IntArray
 
 NEVER = 1 << 62
 """Later than any time."""
 
-_SEGMENTS = "int64[::1], int64[::1], int64[:, ::1]"
-_SHAPE = "int64[::1], int64[::1], boolean, int64[:, ::1]"
 
-
-@compiled(f"int64(int64, int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], {_SEGMENTS})")
+@compiled()
 def open_plan(
     now: int,
     available: IntArray,
@@ -34,8 +30,9 @@ def open_plan(
 ) -> int:
     """Fill in the segments from what is free now, `[R, N]`, and releases; return their number."""
     types, count = available.shape
-    last = np.arange(count)
+    last = numbers(count)
     for n in range(count):
+        last[n] = n
         start[n] = now
         after[n] = -1
         for r in range(types):
@@ -45,7 +42,8 @@ def open_plan(
         if start[s] != times[k]:
             start[count] = times[k]
             after[count] = -1
-            free[count] = free[s]
+            for r in range(types):
+                free[count, r] = free[s, r]
             after[s] = last[nodes[k]] = count
             s = count
             count += 1
@@ -78,7 +76,7 @@ def units_during(
     return fits
 
 
-@compiled(f"boolean(int64, int64, {_SEGMENTS}, {_SHAPE})")
+@compiled()
 def fits_until(
     end: int,
     units: int,
@@ -104,7 +102,7 @@ def fits_until(
     return False
 
 
-@compiled(f"void(int64, int64, {_SEGMENTS}, int64[:, ::1])")
+@compiled()
 def find_lowest(
     begin: int, end: int, start: IntArray, after: IntArray, free: IntArray, lowest: IntArray
 ) -> None:
@@ -134,12 +132,13 @@ def _split(
     state[0] += 1
     start[new] = time
     after[new] = after[s]
-    free[new] = free[s]
+    for r in range(free.shape[1]):
+        free[new, r] = free[s, r]
     after[s] = new
     return new
 
 
-@compiled(f"void(int64, int64, int64, int64[::1], {_SEGMENTS}, int64[::1])")
+@compiled()
 def take_on(
     n: int,
     begin: int,
@@ -163,7 +162,7 @@ def take_on(
         s = after[s]
 
 
-@compiled(f"void(int64, int64, int64[::1], {_SEGMENTS}, int64[::1])")
+@compiled()
 def close(
     begin: int,
     end: int,
@@ -187,7 +186,7 @@ def close(
             s = after[s]
 
 
-@compiled(f"void(int64, int64, int64[::1], int64[:, ::1], {_SEGMENTS}, int64[::1])")
+@compiled()
 def take(
     begin: int,
     end: int,
@@ -234,7 +233,7 @@ def preference(
     return offer, share / max(offered, 1)
 
 
-@compiled(f"int64(int64, {_SEGMENTS}, int64[::1], {_SHAPE}, int64[::1])")
+@compiled()
 def reserve_one(
     run_time: int,
     start: IntArray,
@@ -286,7 +285,7 @@ def reserve_one(
     return best
 
 
-@compiled("void(int64, int64, int64[::1], int64[::1])")
+@compiled()
 def _sift(at: int, count: int, times: IntArray, gains: IntArray) -> None:
     """Move down what is at a place of a heap, the earliest on top, until all below it is later.
 
@@ -305,7 +304,7 @@ def _sift(at: int, count: int, times: IntArray, gains: IntArray) -> None:
         at = child
 
 
-@compiled(f"int64(int64, int64, int64, int64, {_SEGMENTS}, {_SHAPE})")
+@compiled()
 def earliest(
     now: int,
     units: int,
@@ -325,10 +324,10 @@ def earliest(
     reaches. That number changes where the run time begins to reach a segment, which is one second
     after its start less the run time, and where it has left one behind.
     """
-    times, gains = np.empty(2 * segments, np.int64), np.empty(2 * segments, np.int64)
+    times, gains = numbers(2 * segments), numbers(2 * segments)
     changes, total = 0, 0
-    of_node, levels = np.empty(segments, np.int64), np.empty(segments, np.int64)
-    lows = np.empty(segments, np.int64)
+    of_node, levels = numbers(segments), numbers(segments)
+    lows = numbers(segments)
     for n in range(len(on_idle)):
         if on_idle[n] == 0:
             continue

@@ -1,7 +1,6 @@
 """The compiled rules: what EASY and list scheduling start in a round."""
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import ACTIVE_SHAPES, EASY, GREEDY, QUEUED, SHAPE, STRICT
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
@@ -14,37 +13,39 @@ from hpcsched.dispatching.core.start_kernels import (
     start,
     start_in_order,
 )
+from hpcsched.dispatching.core.state import ByNode
 from hpcsched.dispatching.core.step_kernels import backfill_by_count
 
 
 @compiled()
-def decide(now: int, state: State) -> None:
+def decide(now: int, state: State, by_node: ByNode) -> None:
     """Start what the rule starts now."""
     counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
-    candidates = np.empty(count, np.int64)
-    found = find_candidates(candidates, state)
+    candidates = numbers(count)
+    found = find_candidates(candidates, state, by_node)
     if found == 0:
         return
     pressure = pressure_on(state)
     # Units of one shape can be counted, whatever runs, unless they are uncountable.
     first_shape = state.jobs[queue[0], SHAPE]
     alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
-    at = start_in_order(now, state, pressure)
+    at = start_in_order(now, state, by_node, pressure)
     while found and (
-        candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state)
+        candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state, by_node)
     ):
         found -= 1
     if found == 0 or state.rule == STRICT:
         return
-    if state.rule == EASY and state.counts_slots:
-        pass_by_count(now, at, candidates[found - 1], state, pressure)
-    elif state.rule == EASY:
-        pass_on_nodes(now, at, candidates[found - 1], state, pressure)
+    if state.rule == EASY:
+        if by_node is None:
+            pass_by_count(now, at, candidates[found - 1], state, pressure)
+        else:
+            pass_on_nodes(now, at, candidates[found - 1], state, pressure)
     elif state.rule == GREEDY:
         for k in range(at + 1, count):
-            if fits_now(queue[k], state):
-                start(queue[k], now, state, pressure)
-    elif state.counts_slots or alike:
-        backfill_by_count(now, at, candidates, found, state, pressure)
+            if fits_now(queue[k], state, by_node):
+                start(queue[k], now, state, by_node, pressure)
+    elif by_node is None or alike:
+        backfill_by_count(now, at, candidates, found, state, by_node, pressure)
     else:
         backfill_on_nodes(now, at, candidates, found, state, pressure)

@@ -1,35 +1,33 @@
 """Compiled starts of jobs: what fits now, where the allocator puts it, and taking that room."""
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import shares
 from hpcsched.dispatching.core.codes import FREE_SLOTS, QUEUED, SHAPE, UNITS
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.job_kernels import begin, take_nodes
 from hpcsched.dispatching.core.placement_kernels import place
+from hpcsched.dispatching.core.room_kernels import remove_waiting
 from hpcsched.dispatching.core.slot_kernels import take_lowest_slots
-from hpcsched.dispatching.core.state import FloatArray
+from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.system.system import IntArray
 
 
 @compiled()
-def fits_now(row: int, state: State) -> bool:
+def fits_now(row: int, state: State, by_node: ByNode) -> bool:
     """Say whether a job could be placed now."""
     units = state.jobs[row, UNITS]
-    if state.counts_slots:
+    if by_node is None:
         return bool(units <= state.counters[FREE_SLOTS])
     return bool(units <= state.fitting[state.jobs[row, SHAPE]])
 
 
 @compiled()
-def find_candidates(candidates: IntArray, state: State) -> int:
+def find_candidates(candidates: IntArray, state: State, by_node: ByNode) -> int:
     """Write the places in the queue of the jobs that fit, each by itself; return how many."""
-    jobs, queue, fitting = state.jobs, state.queue, state.fitting
-    counts, free = state.counts_slots, state.counters[FREE_SLOTS]
+    queue = state.queue
     found = 0
     for k in range(len(candidates)):
-        row = queue[k]
-        if jobs[row, UNITS] <= (free if counts else fitting[jobs[row, SHAPE]]):
+        if fits_now(queue[k], state, by_node):
             candidates[found] = k
             found += 1
     return found
@@ -55,12 +53,13 @@ def choose_now(row: int, state: State, pressure: FloatArray) -> IntArray:
 def start_where_placed(row: int, placed: IntArray, now: int, state: State) -> None:
     """Start a job with `placed`, `[N]`, units on each node."""
     begin(row, take_nodes(row, placed, state), now, state)
+    remove_waiting(state.jobs[row, SHAPE], state)
 
 
 @compiled()
-def start(row: int, now: int, state: State, pressure: FloatArray) -> None:
+def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArray) -> None:
     """Start a job where the allocator says; where slots are counted, on the lowest free ones."""
-    if not state.counts_slots:
+    if by_node is not None:
         start_where_placed(row, choose_now(row, state, pressure), now, state)
         return
     units, shape = state.jobs[row, UNITS], state.jobs[row, SHAPE]
@@ -73,11 +72,11 @@ def start(row: int, now: int, state: State, pressure: FloatArray) -> None:
 
 
 @compiled()
-def start_in_order(now: int, state: State, pressure: FloatArray) -> int:
+def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray) -> int:
     """Start the first jobs of the queue, up to one that does not fit; return its place."""
     place, count = 0, state.counters[QUEUED]
-    while place < count and fits_now(state.queue[place], state):
-        start(state.queue[place], now, state, pressure)
+    while place < count and fits_now(state.queue[place], state, by_node):
+        start(state.queue[place], now, state, by_node, pressure)
         place += 1
     return place
 
@@ -85,7 +84,7 @@ def start_in_order(now: int, state: State, pressure: FloatArray) -> int:
 @compiled()
 def pressure_on(state: State) -> FloatArray:
     """Return what jobs wait for and hold, as a share of the system, by resource type, `[R]`."""
-    pressure = np.zeros(len(state.totals))
+    pressure = shares(len(state.totals), 0.0)
     for r in range(len(state.totals)):
         if state.totals[r]:
             wanted = state.waiting_amounts[r] + state.running_amounts[r]

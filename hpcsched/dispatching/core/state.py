@@ -6,7 +6,7 @@ counted a cell holds the first slot and the one behind the last; otherwise a nod
 it. All numbers are 64-bit integers, times in seconds.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,17 @@ from hpcsched.system.system import IntArray
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
+ByNode = Literal[True] | None
+"""True where units are placed node by node, None where slots are counted.
+
+numba leaves out of a function what follows from the other value, so that a replay which counts
+slots has half as much to compile.
+"""
+
 
 class Choices(NamedTuple):
     """What a replay follows; the numbers are those of `codes`.
 
-    `counts_slots`: all units are alike and take the lowest slots, so that only numbers matter.
     `depth` bounds the reservations of `BACKFILL` (-1: none). `own_backfill_order` says that jobs
     behind the head job of `EASY` are tried in an order of their own, and `writes_places` that the
     nodes of jobs are written down when they end.
@@ -32,7 +38,6 @@ class Choices(NamedTuple):
     own_backfill_order: bool
     allocator: int
     correction: int
-    counts_slots: bool
     writes_places: bool
 
 

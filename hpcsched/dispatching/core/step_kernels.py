@@ -3,8 +3,7 @@
 It is right where slots are counted, and where all jobs that wait ask for the same of a node.
 """
 
-import numpy as np
-
+from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     CELL,
     FREE_SLOTS,
@@ -19,7 +18,7 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.room_kernels import room_on, take_from
 from hpcsched.dispatching.core.start_kernels import start
-from hpcsched.dispatching.core.state import FloatArray
+from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.system.system import IntArray
 
 
@@ -81,14 +80,21 @@ def reserve_by_count(
 
 @compiled()
 def _open_steps(
-    now: int, running: IntArray, shape: int, times: IntArray, free: IntArray, state: State
+    now: int,
+    running: IntArray,
+    shape: int,
+    times: IntArray,
+    free: IntArray,
+    state: State,
+    by_node: ByNode,
 ) -> int:
     """Write from when on how many units are free if `running` jobs end as shown; return steps."""
     jobs, cells = state.jobs, state.cells
-    counts = state.counts_slots
     then, fits = state.available, state.fits[shape]
-    times[0], free[0] = now, state.counters[FREE_SLOTS]
-    if not counts:
+    times[0] = now
+    if by_node is None:
+        free[0] = state.counters[FREE_SLOTS]
+    else:
         then, fits = then.copy(), fits.copy()
         free[0] = state.fitting[shape]
     steps = 1
@@ -98,7 +104,7 @@ def _open_steps(
             times[steps] = end
             free[steps] = free[steps - 1]
             steps += 1
-        if counts:
+        if by_node is None:
             free[steps - 1] += jobs[row, UNITS]
             continue
         cell = jobs[row, CELL]
@@ -114,7 +120,13 @@ def _open_steps(
 
 @compiled()
 def backfill_by_count(
-    now: int, at: int, candidates: IntArray, found: int, state: State, pressure: FloatArray
+    now: int,
+    at: int,
+    candidates: IntArray,
+    found: int,
+    state: State,
+    by_node: ByNode,
+    pressure: FloatArray,
 ) -> None:
     """Start or reserve, job by job, from place `at` in the queue on.
 
@@ -124,8 +136,8 @@ def backfill_by_count(
     jobs, queue = state.jobs, state.queue
     running = by_shown_end(now, state.correction, state)
     size = len(running) + 2 * (state.counters[QUEUED] - at) + 2
-    times, free = np.empty(size, np.int64), np.empty(size, np.int64)
-    steps = _open_steps(now, running, jobs[queue[at], SHAPE], times, free, state)
+    times, free = numbers(size), numbers(size)
+    steps = _open_steps(now, running, jobs[queue[at], SHAPE], times, free, state, by_node)
     reservations = 0
     while found and candidates[found - 1] >= at:
         row = queue[at]
@@ -136,7 +148,7 @@ def backfill_by_count(
         step = steps_within(now + run_time, units, steps, times, free)
         if step:
             steps = take_steps(0, step, now + run_time, units, steps, times, free)
-            start(row, now, state, pressure)
+            start(row, now, state, by_node, pressure)
         elif state.depth < 0 or reservations < state.depth:
             begins, steps = reserve_by_count(run_time, units, steps, times, free)
             reservations += 1

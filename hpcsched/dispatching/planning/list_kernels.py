@@ -17,11 +17,6 @@ from hpcsched.dispatching.core.plan_kernels import (
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
 
-_SEGMENTS = "int64[::1], int64[::1], int64[:, ::1], int64[::1]"
-_DATA = (
-    "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1]"
-)
-
 
 @compiled()
 def _is_before(a: int, b: int, offers: FloatArray, shares: FloatArray) -> bool:
@@ -33,7 +28,7 @@ def _is_before(a: int, b: int, offers: FloatArray, shares: FloatArray) -> bool:
     return a < b
 
 
-@compiled("void(int64, int64, int64[::1], float64[::1], float64[::1])")
+@compiled()
 def _sift(at: int, count: int, heap: IntArray, offers: FloatArray, shares: FloatArray) -> None:
     """Move down what is at a place of a heap, the first on top, until all below it is in order.
 
@@ -96,7 +91,7 @@ def earliest_in_pools(
     return begin
 
 
-@compiled(f"void(int64, int64, int64[::1], int64, {_SEGMENTS})")
+@compiled()
 def draw(
     begin: int,
     end: int,
@@ -199,7 +194,7 @@ def plan_job_from(
     return begin
 
 
-@compiled(f"boolean(int64[::1], {_DATA}, {_SEGMENTS}, int64[::1], int64[:, ::1])")
+@compiled()
 def plan_in_order(
     order: IntArray,
     units: IntArray,
