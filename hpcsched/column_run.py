@@ -16,7 +16,7 @@ from hpcsched.workload.source import TraceSource
 FEW_JOBS = 1000
 """A trace of at most so many jobs is replayed in Python sooner than the code is compiled."""
 
-COMPILING = "compiling the code that replays jobs, once on this machine; it takes half a minute"
+COMPILING = "compiling the code that replays jobs, once on this machine; it takes some seconds"
 
 TOO_FEW = f"at most {FEW_JOBS} jobs, while the code is not compiled on this machine"
 """What keeps a short trace from being replayed in compiled code, in words."""

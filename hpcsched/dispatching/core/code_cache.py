@@ -31,10 +31,10 @@ class CodeCache(FunctionCache):
                 self.flush()
             return None
 
-    def kept(self, function: CPUDispatcher) -> list[Any]:
+    def kept(self, target_context: Any) -> list[Any]:
         """Return for which types of arguments there is code for this machine."""
         self._stamp()
-        codegen = function.targetctx.codegen()
+        codegen = target_context.codegen()
         try:
             keys = list(self._cache_file._load_index())
         except Exception:  # as above

@@ -36,7 +36,7 @@ class _CompiledFunction(CPUDispatcher):
         pipeline_class: Any = Compiler,
     ) -> None:
         options = _OPTIONS if targetoptions is None else targetoptions
-        super().__init__(py_func, locals, options, pipeline_class)
+        super().__init__(py_func, locals or {}, options, pipeline_class)
         self._inner = InnerDispatcher(py_func, options)
         with suppress(RuntimeError):  # there is no place for a cache
             self._cache = CodeCache(py_func)
@@ -74,7 +74,9 @@ def is_compiled(function: Any, **arguments: object) -> bool:
     """
     names = list(function.__code__.co_varnames)
     kinds = {names.index(name): typeof(value) for name, value in arguments.items()}
-    kept = [] if isinstance(function._cache, NullCache) else function._cache.kept(function)
+    kept = (
+        [] if isinstance(function._cache, NullCache) else function._cache.kept(function.targetctx)
+    )
     return any(
         all(types[k] == kind for k, kind in kinds.items()) for types in function.signatures + kept
     )

@@ -203,7 +203,7 @@ class InnerDispatcher(CPUDispatcher):
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
         options = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        super().__init__(function, None, options, _InnerCompiler)
+        super().__init__(function, {}, options, _InnerCompiler)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what numba needs to know of a call.
