@@ -1,0 +1,96 @@
+"""The planning dispatcher: which of the plans that an improver adds or returns is carried out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hpcsched.dispatching.decision import Decision, SolverCall
+from hpcsched.dispatching.objectives import AF
+from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.search_objective import search_objective
+from hpcsched.dispatching.planning.selection import Wanted
+from hpcsched.testing import make_problem, make_system
+from tests.builders import ALLOCATORS, ORDERS
+
+# Both want the whole node. Responses: 30 and 40 s in order of arrival, 10 and 40 s the other way.
+ONE_FITS = """
+job_id  submit_time  units  core  requested_time
+1       0            1      4     30
+2       0            1      4     10
+"""
+CALL = SolverCall("unknown", 2, 2, None, None, 0.0, 0.0, 0.0)
+
+
+class Says:
+    """An improver that does as a function does."""
+
+    def __init__(self, improve: Callable[[PlanningRound], Improved]) -> None:
+        self.improve = improve
+
+
+def decided(improve: Callable[[PlanningRound], Improved] | None, order: str = "fcfs") -> Decision:
+    """Return the decision where there is one list plan, and an improver or none."""
+    dispatcher = PlanningDispatcher(
+        search_objective(AF(), None),
+        ORDERS["fcfs"],
+        None if improve is None else Says(improve),
+        ALLOCATORS["best_fit"],
+        Wanted("all", 10, None),
+        (ORDERS[order],),
+        weighted=False,
+    )
+    return dispatcher.dispatch(make_problem(make_system(1, core=4), ONE_FITS))
+
+
+def adding(order: list[int], **more: Any) -> Callable[[PlanningRound], Improved]:
+    """Return an improver that adds the list plan of an order."""
+
+    def improve(given: PlanningRound) -> Improved:
+        given.plans.add(given.planner.plan(order), **more)
+        return Improved(solver=CALL)
+
+    return improve
+
+
+@pytest.mark.parametrize(
+    ("improve", "order", "first"),
+    [
+        (None, "fcfs", 1),
+        (None, "sjf", 2),
+        (adding([1, 0]), "fcfs", 2),
+        (adding([0, 1]), "sjf", 2),
+        (adding([0, 1], even=True), "sjf", 2),
+    ],
+    ids=["none, fcfs", "none, sjf", "better", "worse", "worse, of equal ones the new"],
+)
+def test_the_best_plan_is_carried_out(improve: Any, order: str, first: int) -> None:
+    """Responses of 50 s together are less than of 70 s, whoever has the plan."""
+    decision = decided(improve, order)
+    assert [start.job_id for start in decision.starts] == [first]
+    assert not decision.fallback
+    assert decision.solver == (None if improve is None else CALL)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_plan_that_is_returned_is_carried_out_whatever_it_costs(anew: bool) -> None:
+    """List plans are not made for it; where there is no room for all, the first by priority go."""
+
+    def improve(given: PlanningRound) -> Improved:
+        plan = given.planner.plan([0, 1])
+        if anew:  # both at once, which is one too many
+            plan = plan._replace(starts=plan.starts * 0)
+        assert "plans" not in vars(given)
+        return Improved(CarriedOut(given.selection, plan), anew=anew)
+
+    assert [start.job_id for start in decided(improve, "sjf").starts] == [1]
+
+
+def test_an_improver_without_an_answer_leaves_the_list_plan() -> None:
+    """The round is told of as a fallback, with the solver's call."""
+    decision = decided(lambda _: Improved(fallback=True, solver=CALL), "sjf")
+    assert [start.job_id for start in decision.starts] == [2]
+    assert decision.fallback
+    assert decision.solver == CALL
