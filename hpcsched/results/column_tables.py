@@ -1,11 +1,13 @@
 """The tables of a run out of columns: what a replay in compiled code has written."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hpcsched.arrow_arrays import arrow_array, null_structs, text_array
 from hpcsched.results.schema import STATES, amounts_type, jobs_schema, rounds_schema
 from hpcsched.simulation.array_replay import HeldRounds, LeftJobs
 from hpcsched.system.system import IntArray, System
@@ -35,7 +37,7 @@ def job_table(system: System, columns: JobColumns, predicted: IntArray, left: Le
         "units": units,
         "unit_request": _requested_amounts(system, columns, request),
         "demand": _demand(system, columns, units, request, schema.field("demand").type),
-        "state": pa.DictionaryArray.from_arrays(pa.array(killed), list(STATES)),
+        "state": pa.DictionaryArray.from_arrays(arrow_array(killed), text_array(STATES)),
         "rejected_by": pa.nulls(count, pa.string()),
         **{name: columns.details.column(name) for name in DETAILS.names},
         **_constraints(columns, request, schema),
@@ -62,9 +64,8 @@ def round_table(system: System, held: HeldRounds) -> pa.Table:
         "free_amounts": _amounts(system, held.free_amounts),
         "latency": zeros,
         "lost_amounts": _amounts(system, nothing, pa.float64()),
-        "fallback": pa.array(np.zeros(count, dtype=np.bool_)),
-        # Not by `pa.nulls`, which has nulls within them, too, where the schema allows none.
-        "solver": pa.array([None] * count, schema.field("solver").type),
+        "fallback": np.zeros(count, dtype=np.bool_),
+        "solver": null_structs(schema.field("solver").type, count),
     }
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
@@ -88,15 +89,15 @@ def _places(left: LeftJobs) -> dict[str, pa.Array]:
     if len(left.sequence) and not len(left.nodes):
         nothing = pa.nulls(len(left.sequence), pa.list_(pa.int32()))
         return dict.fromkeys(columns, nothing)
-    offsets = pa.array(np.concatenate(([0], left.last_place)).astype(np.int32))
+    offsets = arrow_array(np.concatenate(([0], left.last_place)).astype(np.int32))
     return {
-        name: pa.ListArray.from_arrays(offsets, pa.array(values))
+        name: pa.ListArray.from_arrays(offsets, arrow_array(values))
         for name, values in columns.items()
     }
 
 
-def _array(values: IntArray | pa.Array) -> pa.Array:
-    return values if isinstance(values, pa.Array) else pa.array(np.ascontiguousarray(values))
+def _array(values: npt.NDArray[np.generic] | pa.Array) -> pa.Array:
+    return values if isinstance(values, pa.Array) else arrow_array(values)
 
 
 def _amounts(
@@ -104,7 +105,7 @@ def _amounts(
 ) -> pa.StructArray:
     """Return amounts by row and resource type, `[K, R]`, as a column of structs."""
     return pa.StructArray.from_arrays(
-        [pa.array(np.ascontiguousarray(column)) for column in amounts.T],
+        [arrow_array(column) for column in amounts.T],
         fields=list(amounts_type(system, kind)),
     )
 
@@ -121,22 +122,30 @@ def _demand(
     shares = [system.demand(1, job.unit_request) for job in columns.requests]
     if pa.types.is_floating(kind):
         pairs = zip(units.tolist(), request.tolist(), strict=True)
-        return pa.array([float(count * shares[k]) for count, k in pairs], kind)
-    return pa.array(units * np.array(shares, dtype=np.int64)[request])
+        return arrow_array(np.array([float(count * shares[k]) for count, k in pairs]))
+    return arrow_array(units * np.array(shares, dtype=np.int64)[request])
 
 
-def _constraints(columns: JobColumns, request: IntArray, schema: pa.Schema) -> dict[str, pa.Array]:
+def _constraints(
+    columns: JobColumns, request: IntArray, schema: pa.Schema
+) -> dict[str, pa.Array | npt.NDArray[np.bool_]]:
     """Return the columns that say more of a request than its amounts."""
     jobs = columns.requests
-    of_requests = {
-        "node_groups": [None if j.node_groups is None else sorted(j.node_groups) for j in jobs],
-        "allowed_nodes": [
-            None if j.allowed_nodes is None else sorted(j.allowed_nodes) for j in jobs
-        ],
-        "exclusive": [j.exclusive for j in jobs],
-        "scatter": [j.scatter for j in jobs],
-    }
+    groups = [job.node_groups for job in jobs]
+    allowed = [job.allowed_nodes for job in jobs]
     return {
-        name: pa.array(values, schema.field(name).type).take(pa.array(request))
-        for name, values in of_requests.items()
+        "node_groups": _sets(groups, request, schema.field("node_groups").type),
+        "allowed_nodes": _sets(allowed, request, schema.field("allowed_nodes").type),
+        "exclusive": np.array([job.exclusive for job in jobs], dtype=np.bool_)[request],
+        "scatter": np.array([job.scatter for job in jobs], dtype=np.bool_)[request],
     }
+
+
+def _sets(
+    values: Sequence[Collection[Any] | None], request: IntArray, kind: pa.DataType
+) -> pa.Array:
+    """Return the set of each job, given that of each request, as a column of ascending lists."""
+    if all(value is None for value in values):
+        return pa.nulls(len(request), kind)
+    lists = [None if value is None else sorted(value) for value in values]
+    return pa.array(lists, kind).take(arrow_array(request))

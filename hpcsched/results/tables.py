@@ -6,11 +6,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hpcsched.arrow_arrays import numpy_array
 from hpcsched.dispatching.decision import SOLVED
 from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
@@ -188,4 +188,4 @@ def _values(part: pa.Table, column: str) -> npt.NDArray[Any]:
     values = part[name].combine_chunks()
     if field:
         values = values.field(field)
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    return numpy_array(values)

@@ -81,6 +81,7 @@ class ScannedLines:
         # Here and below: it takes its time, and to check a scenario needs no columns.
         import pyarrow as pa  # noqa: PLC0415
 
+        from hpcsched.arrow_arrays import arrow_array  # noqa: PLC0415
         from hpcsched.workload.columns import DETAILS, JobColumns, numbered  # noqa: PLC0415
 
         details = self.details[:, rows]
@@ -96,7 +97,7 @@ class ScannedLines:
             numbered(self.request[rows], self.requests, numbers),
             numbers.requests,
             pa.RecordBatch.from_arrays(
-                [*(pa.array(row, mask=row < 0) for row in details), names],
+                [*(arrow_array(row, row < 0) for row in details), names],
                 schema=DETAILS,
             ),
         )

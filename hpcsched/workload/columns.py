@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
+from hpcsched.arrow_arrays import arrow_array
 from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
@@ -51,7 +52,7 @@ class JobColumns(NamedTuple):
             [
                 *(column[rows] for column in self[:6]),
                 self.requests,
-                self.details.take(pa.array(rows)),
+                self.details.take(arrow_array(rows)),
             ]
         )
 
@@ -235,6 +236,13 @@ class OpenJobs:
 _NONE = np.empty(0, dtype=np.int64)
 
 NO_JOBS = JobColumns(
-    _NONE, _NONE, _NONE, _NONE, _NONE, _NONE, (), pa.RecordBatch.from_pylist([], schema=DETAILS)
+    _NONE,
+    _NONE,
+    _NONE,
+    _NONE,
+    _NONE,
+    _NONE,
+    (),
+    pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in DETAILS], schema=DETAILS),
 )
 """A batch without jobs."""

@@ -1,0 +1,74 @@
+"""Arrow arrays out of numpy's, and back, by their memory.
+
+`pyarrow.array` and `to_numpy` import pandas first, where it is installed, to see whether they are
+given something of it. That takes longer than the replay of a log of 28,000 jobs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+_KINDS: dict[np.dtype[Any], pa.DataType] = {
+    np.dtype(np.int8): pa.int8(),
+    np.dtype(np.int32): pa.int32(),
+    np.dtype(np.int64): pa.int64(),
+    np.dtype(np.float64): pa.float64(),
+}
+_TYPES = {kind: dtype for dtype, kind in _KINDS.items()}
+
+
+def arrow_array(
+    values: npt.NDArray[np.generic], missing: npt.NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """Return numbers or flags as an Arrow array, those that are `missing` as nulls."""
+    valid = None if missing is None else _bits(~missing)
+    if values.dtype == np.bool_:
+        return pa.Array.from_buffers(
+            pa.bool_(), len(values), [valid, _bits(values.astype(np.bool_))]
+        )
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(_KINDS[values.dtype], len(values), [valid, data])
+
+
+def text_array(texts: Sequence[str]) -> pa.Array:
+    """Return texts as an Arrow array."""
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+
+
+def null_structs(kind: pa.StructType, count: int) -> pa.Array:
+    """Return structs that are null, in which nothing is: `pyarrow.nulls` has nulls in them, too.
+
+    A Parquet file takes no null in a field that is declared without.
+    """
+    texts, numbers = text_array([""] * count), np.zeros(count)
+    fields = [
+        texts if field.type == pa.string() else arrow_array(numbers.astype(_TYPES[field.type]))
+        for field in kind
+    ]
+    nobody = _bits(np.zeros(count, dtype=np.bool_))
+    return pa.Array.from_buffers(kind, count, [nobody], children=fields)
+
+
+def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
+    """Return an Arrow array as one of numpy, numbers without copying them."""
+    dtype = _TYPES.get(values.type)
+    if values.null_count or (dtype is None and values.type != pa.bool_()):
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    count, offset = len(values), values.offset
+    if not count:
+        return np.empty(0, dtype=np.bool_ if dtype is None else dtype)
+    _, data = values.buffers()
+    if dtype is not None:
+        return np.frombuffer(data, dtype, count, offset * dtype.itemsize)
+    flags = np.unpackbits(np.frombuffer(data, np.uint8), count=offset + count, bitorder="little")
+    return flags[offset:].astype(np.bool_)
+
+
+def _bits(flags: npt.NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
