@@ -46,10 +46,13 @@ def utilization_by_resource(run: RunTables) -> dict[str, float]:
     def used(units: Column, amount: Column, run_time: Column) -> FloatColumn:
         return (units * amount).astype(np.float64) * run_time
 
-    return {
-        name: sum_of_floats(run.jobs, ("units", f"unit_request.{name}", "run_time"), used) / whole
-        for name, whole in _capacity_over_time(run).items()
-    }
+    if "utilization" not in run.known:
+        run.known["utilization"] = {
+            name: sum_of_floats(run.jobs, ("units", f"unit_request.{name}", "run_time"), used)
+            / whole
+            for name, whole in _capacity_over_time(run).items()
+        }
+    return dict(run.known["utilization"])
 
 
 def utilization(run: RunTables) -> float | None:
@@ -66,10 +69,12 @@ def loss_of_capacity_by_resource(run: RunTables) -> dict[str, float]:
     round is asked for, since there is one at every instant at which anything changes while jobs
     wait. Empty where the makespan is 0 or no job ran.
     """
-    return {
-        name: math.fsum(chain.from_iterable(_lost(run.rounds, name))) / whole
-        for name, whole in _capacity_over_time(run).items()
-    }
+    if "loss_of_capacity" not in run.known:
+        run.known["loss_of_capacity"] = {
+            name: math.fsum(chain.from_iterable(_lost(run.rounds, name))) / whole
+            for name, whole in _capacity_over_time(run).items()
+        }
+    return dict(run.known["loss_of_capacity"])
 
 
 def loss_of_capacity(run: RunTables) -> float | None:

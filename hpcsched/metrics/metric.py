@@ -12,13 +12,15 @@ class RunTables:
     """A finished run, as metrics see it.
 
     `jobs` holds the jobs that ran, `rounds` the dispatching rounds; `capacity` is the whole
-    system's, per resource type, and `down` what of it is out of service, and when.
+    system's, per resource type, and `down` what of it is out of service, and when. `known` has
+    figures by resource type that several metrics are made of, once they have been worked out.
     """
 
     jobs: Table
     rounds: Table
     capacity: dict[str, int]
     down: Mapping[str, DownAmounts] = field(default_factory=dict)
+    known: dict[str, dict[str, float]] = field(default_factory=dict, compare=False, repr=False)
 
 
 class Metric(Protocol):

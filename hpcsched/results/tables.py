@@ -103,6 +103,38 @@ class ParquetTable:
             raise problem("unknown-column", self._path, f"it has no column {column!r}")
 
 
+KEPT_BYTES = 8 * 2**20
+"""How much a `KeptTable` keeps: all columns of metrics for 150,000 jobs, and never more."""
+
+
+class KeptTable:
+    """A table of a Parquet file whose columns are decoded once, as far as there is room for them.
+
+    Metrics ask for the same few columns again and again. Columns are read-only.
+    """
+
+    def __init__(self, table: ParquetTable, room: int = KEPT_BYTES) -> None:
+        self._table = table
+        self._room = room
+        self._kept: dict[str, list[Column]] = {}
+
+    def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
+        """Yield the named columns; raises InputError as `ParquetTable.batches` does."""
+        missing = [column for column in dict.fromkeys(columns) if column not in self._kept]
+        size = self._table.rows * 8 * len(missing)
+        if size > self._room:
+            yield from self._table.batches(*columns)
+            return
+        if missing:
+            batches = list(self._table.batches(*missing))
+            self._room -= size
+            for k, column in enumerate(missing):
+                self._kept[column] = [batch[k] for batch in batches]
+                for values in self._kept[column]:
+                    values.flags.writeable = False
+        yield from zip(*(self._kept[column] for column in columns), strict=True)
+
+
 class ArrowTable:
     """An Arrow table in memory as a table that metrics are computed over: one batch of all rows."""
 
@@ -119,7 +151,7 @@ def run_tables(
 ) -> RunTables:
     """Return the tables of a run; raises InputError where one is missing or damaged."""
     return RunTables(
-        jobs=ParquetTable(folder / JOBS, ran_only=True),
+        jobs=KeptTable(ParquetTable(folder / JOBS, ran_only=True)),
         rounds=ParquetTable(folder / ROUNDS),
         capacity=capacity,
         down=down,
