@@ -257,7 +257,7 @@ class NodeProfile:
         """Make sure that there are segments to split for room taken on so many nodes."""
         size = len(self._start)
         if self._state[0] + 2 * nodes > size:
-            larger = size + max(size, 2 * nodes)
+            larger = 2 * size  # there are more than two for each node of the system already
             self._start = np.resize(self._start, larger)
             self._after = np.resize(self._after, larger)
             self._free = np.resize(self._free, (larger, len(self._totals)))

@@ -6,8 +6,11 @@ import pytest
 
 from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.heuristic.held import Held
 from hpcsched.dispatching.heuristic.node_level import NodeShadow, NodeWorkspace
+from hpcsched.dispatching.heuristic.node_profile import NodeProfile
 from hpcsched.dispatching.heuristic.pooled import PooledWorkspace
+from hpcsched.dispatching.heuristic.reserved_round import ReservedRound
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.outages import Outage
@@ -180,21 +183,24 @@ def test_what_jobs_cost_the_head_job_adds_up() -> None:
 
 
 def test_nodes_of_equal_cost_are_taken_in_order() -> None:
-    """On each of 40 nodes of 4 cores job 1 has 3 until 10, and the head job needs most of them.
+    """On 20 nodes of 4 cores job 1 has 3 until 10, on 20 of 5 cores job 2 has 4.
 
-    A unit of job 3 costs it the same on each node.
+    Of two cores each, two units of the head job fit on each node then. Beside them there is a core
+    on the larger nodes, where 20 units of job 4 cost it nothing; on others each costs it one.
     """
     table = """
     job_id  units  core  requested_time  start_time
-    1       40     3     10              0
-    2       60     2     5               -
-    3       10     1     20              -
+    1       20     3     10              0
+    2       20     4     10              0
+    3       60     2     5               -
+    4       30     1     20              -
     """
-    given = problem(table, nodes=40, core=4)
+    groups = (NodeGroup("small", 20, {"core": 4}), NodeGroup("large", 20, {"core": 5}))
+    given = make_problem(System(groups), table, now=0)
     head, job = given.queue
     ws = workspace(given)
     found = ws.shadow(head)._least_loss(job, ws.units_that_fit(job)[0])
-    assert found == NodeAllocation(tuple(range(10)), (1,) * 10)
+    assert found == NodeAllocation((*range(10), *range(20, 40)), (1,) * 30)
 
 
 # Where slots are counted.
@@ -251,6 +257,34 @@ job_id  units  core  gpu  requested_time
 3       1      1     1    10
 4       1      1     1    5
 """
+
+
+@pytest.mark.parametrize(("cores", "conflict"), [(3, None), (4, 1)])
+def test_a_reservation_counts_once(cores: int, conflict: int | None) -> None:
+    """Job 1 has one of four cores from now on."""
+    table = f"job_id units core requested_time\n1 1 1 9\n2 1 {cores} 9\n"
+    given = problem(table, nodes=1, core=4)
+    one, two = given.queue
+    profile: Any = NodeProfile(workspace(given))
+    assert profile.reserve(one) == 0
+    assert profile.first_conflict(two) == conflict
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_reservations_are_taken_up_in_the_order_of_their_starts(pooled: bool) -> None:
+    """Job 3, held at 10, has to wait until job 1 ends at 15, and job 2, held at 20, for job 3."""
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       1      1     15              0
+    2       1      1     10              -
+    3       1      1     10              -
+    """
+    given = make_problem(alike(1, core=1), table, pooled=pooled)
+    taken = ReservedRound(given, FirstFit())
+    assert taken.take_up({2: Held(20), 3: Held(10)})
+    assert [taken.profile.held(job).start for job in given.queue] == [25, 15]
+    kept = ReservedRound(given, FirstFit())
+    assert not kept.take_up({2: Held(25), 3: Held(15)})
 
 
 def test_a_plan_keeps_pools_for_what_is_reserved() -> None:
