@@ -120,9 +120,8 @@ class ColumnRun:
         """Return the batches, once it is clear that compiling the code pays for so many jobs."""
         # What is compiled is imported only where something is replayed.
         from hpcsched.dispatching.core.compiled import is_compiled  # noqa: PLC0415
-        from hpcsched.dispatching.core.event_kernels import advance  # noqa: PLC0415
 
-        if is_compiled(advance, by_node=self._replay.by_node):
+        if is_compiled(self._replay.loop):
             return batches
         first: list[JobColumns] = []
         while sum(len(columns.job_id) for columns in first) <= FEW_JOBS:

@@ -4,15 +4,14 @@
 `ArrayReplay` gives the same starts, places and rounds as `hpcsched.simulation.engine`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import (
     Batch,
-    ByNode,
     Choices,
     FloatArray,
     new_output,
@@ -200,8 +199,6 @@ class RunningJobs(NamedTuple):
 class ArrayReplay:
     """One replay, in which nothing needs Python between events; `run` can be called once.
 
-    `by_node` says whether places on nodes are looked at, or slots are counted.
-
     A part of a replay lasts at most about `seconds` of real time, so that it can be watched and
     stopped in between: `stopped` says that it was. Without `places` nobody is told which nodes jobs
     ran on.
@@ -215,8 +212,8 @@ class ArrayReplay:
         self._orders = _orders(parts.dispatcher)
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
-        self.by_node: ByNode = None if _counts_slots(parts, choices) else True
-        if self.by_node is None:
+        self._by_node = not _counts_slots(parts, choices)
+        if not self._by_node:
             assert parts.uniform_request is not None
             slots = np.array(SlotMap(slots_per_node(system, parts.uniform_request)).first)
         self._shapes = no_shapes(*system.capacity.shape)
@@ -261,6 +258,14 @@ class ArrayReplay:
         rows = self._tables.jobs[self._tables.running[: self.running]]
         return RunningJobs(*(rows[:, k] for k in (codes.START, codes.UNITS, codes.SHAPE)))
 
+    @property
+    def loop(self) -> Callable[[Any, float], int]:
+        """The compiled loop of events that it runs in."""
+        # What is compiled is imported only where something is replayed.
+        from hpcsched.dispatching.core import event_kernels  # noqa: PLC0415
+
+        return event_kernels.advance_by_node if self._by_node else event_kernels.advance_by_slot
+
     def stop(self) -> None:
         """End the replay when the present instant is over, with jobs left in the system."""
         self.stopped = True
@@ -273,15 +278,12 @@ class ArrayReplay:
         """
         # What is compiled is imported only where something is replayed.
         from hpcsched.dispatching.core.compiled_state import state_of  # noqa: PLC0415
-        from hpcsched.dispatching.core.event_kernels import advance  # noqa: PLC0415
 
         batches = iter(batches)
         batch = self._next_batch(batches)
         while not (self.stopped and self._between_instants):
             fields = (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
-            because = advance(
-                state_of(fields), self.by_node, 0.0 if self.stopped else self._seconds
-            )
+            because = self.loop(state_of(fields), 0.0 if self.stopped else self._seconds)
             if because == codes.NEEDS_JOBS:
                 # What was written is told before the jobs, since these may turn out to be unusable.
                 yield self._written()
@@ -367,7 +369,7 @@ class ArrayReplay:
             np.array([shape.exclusive for shape in new]),
             np.array([job.exclusive or job.scatter for job in requests[known:]]),
         )
-        if self.by_node:
+        if self._by_node:
             # At most so many units fit on the nodes at once, whatever their shapes.
             least = np.where(self._shapes.asked > 0, self._shapes.asked, 1 << 40).min(axis=0)
             most = int((self._system.capacity // least).sum()) + self._system.node_count

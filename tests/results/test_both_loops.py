@@ -280,7 +280,7 @@ def test_code_that_is_not_compiled_yet(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """For few jobs it is left alone; for more it is said before it is compiled."""
-    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda *_, **__: False)
+    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
     monkeypatch.setattr(column_run, "FEW_JOBS", few)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
     assert main(command) == 0
@@ -298,7 +298,7 @@ def test_an_interrupt_while_code_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does not wait for the compiler: nothing was replayed, and the run says so."""
-    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda *_, **__: False)
+    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
     monkeypatch.setattr(column_run, "FEW_JOBS", 10)
     monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar, cast
 
-from numba import typeof
 from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import Compiler
@@ -66,17 +65,11 @@ def compiled() -> Callable[[_Function], _Function]:
     return compile_function
 
 
-def is_compiled(function: Any, **arguments: object) -> bool:
-    """Say whether a function has been compiled for arguments like these, whatever the others are.
+def is_compiled(function: Any) -> bool:
+    """Say whether a function has been compiled, here or by a process before.
 
-    That may have been by a process before, which has left it in the cache, unless the function has
-    changed since.
+    Such a one has left it in the cache, unless the function has changed since.
     """
-    names = list(function.__code__.co_varnames)
-    kinds = {names.index(name): typeof(value) for name, value in arguments.items()}
-    kept = (
-        [] if isinstance(function._cache, NullCache) else function._cache.kept(function.targetctx)
-    )
-    return any(
-        all(types[k] == kind for k, kind in kinds.items()) for types in function.signatures + kept
-    )
+    if function.signatures or isinstance(function._cache, NullCache):
+        return bool(function.signatures)
+    return bool(function._cache.kept(function.targetctx))

@@ -123,7 +123,7 @@ def _write_round(began: float, over: float, queued: int, running: int, state: St
 
 
 @compiled()
-def advance(state: State, by_node: ByNode, seconds: float) -> int:
+def _advance(state: State, by_node: ByNode, seconds: float) -> int:
     """Replay until something is needed, all is over, or about so many seconds have passed.
 
     Return which of these it is (see `codes`); time runs out between two instants only. What is
@@ -187,3 +187,15 @@ def advance(state: State, by_node: ByNode, seconds: float) -> int:
             if not _end_all(state, by_node):
                 return OUTPUT_FULL
             counters[PHASE] = ROUNDS if counters[ENDED_ANY] else NEXT_INSTANT
+
+
+@compiled()
+def advance_by_slot(state: State, seconds: float) -> int:
+    """Replay where slots are counted; see `_advance`."""
+    return _advance(state, None, seconds)
+
+
+@compiled()
+def advance_by_node(state: State, seconds: float) -> int:
+    """Replay where units are placed node by node; see `_advance`."""
+    return _advance(state, True, seconds)

@@ -73,7 +73,6 @@ class _InnerLibrary(JITCodeLibrary):
             library = found.pop()
             if library not in called:
                 called[library] = None
-                self._reload_init.update(library._reload_init)
                 if isinstance(library, _InnerLibrary):
                     found += library._linking_libraries
         return list(called)
@@ -208,9 +207,14 @@ class InnerDispatcher(CPUDispatcher):
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what numba needs to know of a call.
 
-        Constants are numbers like others: else there would be one function more for each.
+        Constants are numbers like others: else there would be one function more for each. True and
+        False stay what they are, so that branches which they rule out are not compiled.
         """
-        return super().get_call_template(tuple(types.unliteral(kind) for kind in args), kws)
+        kinds = (
+            kind if isinstance(kind, types.BooleanLiteral) else types.unliteral(kind)
+            for kind in args
+        )
+        return super().get_call_template(tuple(kinds), kws)
 
     def add_overload(self, cres: Any) -> None:
         """Keep what was compiled, out of reach for Python."""

@@ -20,8 +20,8 @@ FloatArray = npt.NDArray[np.float64]
 ByNode = Literal[True] | None
 """True where units are placed node by node, None where slots are counted.
 
-numba leaves out of a function what follows from the other value, so that a replay which counts
-slots has half as much to compile.
+It is a constant. numba leaves out of a function what the other value leads to, so that a replay has
+half as much to compile.
 """
 
 
