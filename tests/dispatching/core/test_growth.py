@@ -4,13 +4,14 @@ import random
 
 import pytest
 
+from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.array_replay import ArrayReplay, _keys
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.columns import RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
-from tests.builders import ORDERS, alike, easy, lists, parts, traced
+from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.plans import waiting
 
@@ -64,6 +65,17 @@ def test_keys_of_any_size(name: str, units: int, time: int) -> None:
     assert all(0 <= low < 1 << 62 for low in keys[1::2])
     key = order.key(waiting(system, job)) if isinstance(order, KeyOrder) else ()
     assert found == [*(key if isinstance(key, tuple) else (key,))]
+
+
+def test_another_order_behind_the_head_job() -> None:
+    """Jobs of four cores at most on six: the longest come first behind the head job, or do not."""
+    jobs = crowd(60, [(1,)], 4)
+    plain = parts(alike(6, core=1), easy(), predictor=RequestedTime())
+    behind = Easy(ALLOCATORS["first_fit"], ORDERS["fcfs"], ORDERS["ljf"])
+    ordered = plain._replace(dispatcher=behind)
+    told = in_compiled_code(ordered, jobs)
+    assert told == event_by_event(ordered, jobs)
+    assert told != event_by_event(plain, jobs)
 
 
 def test_a_clock_that_has_run_out() -> None:
