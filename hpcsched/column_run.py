@@ -14,11 +14,11 @@ from hpcsched.workload.columns import JobColumns, NeedsPythonError, OpenJobs, ba
 from hpcsched.workload.source import TraceSource
 
 FEW_JOBS = 1000
-"""A trace of at most so many jobs is replayed in Python sooner than the code is compiled."""
+"""A trace of at most so many jobs is replayed in Python sooner than compiled code is loaded."""
 
 COMPILING = "compiling the code that replays jobs, once on this machine; it takes some seconds"
 
-TOO_FEW = f"at most {FEW_JOBS} jobs, while the code is not compiled on this machine"
+TOO_FEW = f"at most {FEW_JOBS} jobs, which is sooner done than to load compiled code"
 """What keeps a short trace from being replayed in compiled code, in words."""
 
 
@@ -91,7 +91,7 @@ class ColumnRun:
     def run(self) -> None:
         """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
         system = self._parts.system
-        batches = self._read(self._once_compiled(self._reading.batches()))
+        batches = self._read(self._if_many(self._reading.batches()))
         for left, held in self._replay.run(batches):
             self._compiling = False
             columns = self._opened.take(left.sequence)
@@ -116,19 +116,21 @@ class ColumnRun:
             self._monitor.read(columns)
             yield columns
 
-    def _once_compiled(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
-        """Return the batches, once it is clear that compiling the code pays for so many jobs."""
-        # What is compiled is imported only where something is replayed.
-        from hpcsched.dispatching.core.compiled import is_compiled  # noqa: PLC0415
-
-        if is_compiled(self._replay.loop):
-            return batches
+    def _if_many(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
+        """Return the batches, once it is clear that compiled code pays for so many jobs."""
         first: list[JobColumns] = []
         while sum(len(columns.job_id) for columns in first) <= FEW_JOBS:
             try:
                 first.append(next(batches))
+            except NeedsPythonError:
+                raise
             except Exception as end:  # what is wrong, if anything, is met again in Python
                 raise NeedsPythonError(TOO_FEW) from end
-        self._watching.say(COMPILING)
-        self._compiling = True
+        # What is compiled is imported only where something is replayed.
+        from hpcsched.dispatching.core.compiled import is_compiled  # noqa: PLC0415
+
+        self._watching.tell_loop([])
+        if not is_compiled(self._replay.loop):
+            self._watching.say(COMPILING)
+            self._compiling = True
         return chain(first, batches)

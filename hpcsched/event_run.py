@@ -1,5 +1,7 @@
 """Replays a run event by event, in Python."""
 
+from collections.abc import Sequence
+
 from hpcsched.assembly import Assembly
 from hpcsched.dispatching.offline.following import FollowsPlan
 from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
@@ -18,11 +20,14 @@ from hpcsched.watching import Watching
 class EventRun:
     """One run; `run` can be called once.
 
-    What records it is among its observers, beside those of the parts. `plan` is what a whole trace
-    was planned to, off-line.
+    What records it is among its observers, beside those of the parts. `because` says what needs
+    Python. `plan` is what a whole trace was planned to, off-line.
     """
 
-    def __init__(self, assembly: Assembly, parts: Parts, watching: Watching) -> None:
+    def __init__(
+        self, assembly: Assembly, parts: Parts, watching: Watching, because: Sequence[str]
+    ) -> None:
+        watching.tell_loop(because)
         folder, system = assembly.folder, assembly.system
         followers: list[Observer] = [
             RunRecorder(folder, system),

@@ -118,20 +118,18 @@ def _write(
     in_python = _in_python(assembly, parts)
     loop: ColumnRun | EventRun
     if in_python:
-        loop = EventRun(assembly, parts, watching)
+        loop = EventRun(assembly, parts, watching, in_python)
     else:
         loop = ColumnRun(assembly, parts, watching)
     status: Status = "failed"
     try:
         try:
-            watching.tell_loop(in_python)
             with _stopped_by_interrupt(loop):
                 loop.run()
         except NeedsPythonError as why:
             loop.close()
             in_python = [str(why)]
-            watching.tell_loop(in_python)
-            loop = EventRun(assembly, parts, watching)
+            loop = EventRun(assembly, parts, watching, in_python)
             with _stopped_by_interrupt(loop):
                 loop.run()
         status = "interrupted" if loop.stopped else "complete"

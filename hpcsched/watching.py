@@ -1,6 +1,7 @@
 """Who watches a run from outside: state file, terminal, progress bar."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hpcsched.assembly import Assembly
@@ -64,7 +65,7 @@ class Watching:
         if self._talks:
             sys.stderr.write(f"{line}\n")
 
-    def tell_loop(self, in_python: list[str]) -> None:
+    def tell_loop(self, in_python: Sequence[str]) -> None:
         """Say how jobs are replayed, if that is asked for, and what needs Python."""
         if self._verbose:
             how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""

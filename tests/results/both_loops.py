@@ -10,6 +10,7 @@ import pytest
 
 import hpcsched
 import hpcsched.runner
+from hpcsched import column_run
 from hpcsched.results.files import JOBS, MANIFEST, ROUNDS, TIMING
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
@@ -48,7 +49,9 @@ class ListedJobs:
 
 def in_both_loops(run: Callable[[Path], Any], folder: Path) -> tuple[Path, Path]:
     """Run in compiled code, and again event by event; return the directories."""
-    run(folder / "compiled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(column_run, "FEW_JOBS", -1)
+        run(folder / "compiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hpcsched.runner, "_in_python", lambda *_: [FORCED])
         run(folder / "python")

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,14 @@ from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SMALL = SCENARIOS / "small-easy.yaml"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _many() -> Iterator[None]:
+    """Have any number of jobs count as many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(column_run, "FEW_JOBS", -1)
+        yield
 
 
 @pytest.mark.parametrize(
@@ -271,27 +280,31 @@ def test_what_needs_python_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("few", "compiled"), [(1000, False), (49, True)])
-def test_code_that_is_not_compiled_yet(
-    few: int,
-    compiled: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize("few", [50, 49])
+def test_few_jobs(
+    few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """For few jobs it is left alone; for more it is said before it is compiled."""
-    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
+    """They are replayed in Python, which is said; with one more it is the other way round."""
     monkeypatch.setattr(column_run, "FEW_JOBS", few)
+    command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run"), "-v"]
+    assert main(command) == 0
+    said = capsys.readouterr().err.splitlines()[0]
+    why = [column_run.TOO_FEW] if few == 50 else []
+    assert manifest(tmp_path / "run")["in_python"] == why
+    if why:
+        assert said == f"jobs are replayed event by event in Python: {column_run.TOO_FEW}"
+    else:
+        assert said == "jobs are replayed in compiled code"
+
+
+def test_code_that_is_not_compiled_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That it is compiled is said before it is."""
+    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
     assert main(command) == 0
-    said = capsys.readouterr().err
-    told = manifest(tmp_path / "run")["in_python"]
-    if compiled:
-        assert told == []
-        assert said == f"{column_run.COMPILING}\n"
-    else:
-        assert told == [column_run.TOO_FEW]
-        assert said == ""
+    assert capsys.readouterr().err == f"{column_run.COMPILING}\n"
 
 
 def test_an_interrupt_while_code_is_compiled(
@@ -299,7 +312,6 @@ def test_an_interrupt_while_code_is_compiled(
 ) -> None:
     """It does not wait for the compiler: nothing was replayed, and the run says so."""
     monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
-    monkeypatch.setattr(column_run, "FEW_JOBS", 10)
     monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(ArrayReplay, "run", lambda _replay, batches: _compile(batches))
