@@ -1,6 +1,7 @@
 """Tables that are full, batches of any size and a clock that has run out change nothing."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,7 +10,7 @@ from hpcsched.dispatching.heuristic.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.array_replay import ArrayReplay, _keys
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.columns import RequestNumbers, columns_of
+from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
@@ -110,3 +111,32 @@ def test_rounds_in_which_jobs_end_at_once() -> None:
         (2, 5, 2, 1),
         (3, 5, 1, 1),
     ]
+
+
+def test_stopped_while_jobs_are_read() -> None:
+    """Asked to stop as the second batch is read, a replay ends with the present instant.
+
+    Jobs of 5 s come at 0, 10, 20 and so on, twenty in a batch: the last of the first batch has come
+    at 190 and still starts then.
+    """
+    jobs = [traced(k, 10 * k, 1, 5) for k in range(40)]
+    replay = ArrayReplay(parts(alike(2, core=1), easy(), uniform_request=(1,)))
+
+    def batches() -> Iterator[JobColumns]:
+        first, second = columns_of(jobs, RequestNumbers(), 20)
+        yield first
+        replay.stop()
+        yield second
+
+    left = sum(len(jobs.sequence) for jobs, _ in replay.run(batches()))
+    assert (replay.submitted, replay.running, left, replay.now) == (20, 1, 19, 190)
+
+
+def test_amounts_of_jobs_that_wait_and_run_count() -> None:
+    """One job runs and one waits, of 2⁶⁰ each: with a third they need more than 61 bits."""
+    whole = 1 << 60
+    jobs = [traced(k, k, 1, 100, (whole,)) for k in range(3)]
+    replay = ArrayReplay(parts(alike(1, core=whole), easy("best_fit")))
+    with pytest.raises(NeedsPythonError, match="61 bits"):
+        list(replay.run(columns_of(jobs, RequestNumbers(), 2)))
+    assert (replay.running, replay.waiting) == (1, 1)
