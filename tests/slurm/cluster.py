@@ -160,9 +160,11 @@ class SlurmCluster:
         A step outlives its slurmd: it would end its job as if nothing had happened.
         """
         self._kill(self.folder / "spool" / f"{node}.pid")
-        for step in self._steps_on(node):
+        watchers, processes = self._steps_on(node)
+        # Its watcher first: left alone, it would report that the step has failed.
+        for process in (*watchers, *processes):
             with suppress(ProcessLookupError):
-                os.kill(step, signal.SIGKILL)
+                os.kill(process, signal.SIGKILL)
 
     def processor_time(self) -> float:
         """Return the processor seconds that slurmctld and slurmrestd have taken so far."""
@@ -214,18 +216,19 @@ class SlurmCluster:
                 os.kill(process, 0)
                 time.sleep(0.05)
 
-    def _steps_on(self, node: str) -> set[int]:
-        """Return the processes of a node's jobs, and those of Slurm that watch over them."""
+    def _steps_on(self, node: str) -> tuple[set[int], set[int]]:
+        """Return the processes of Slurm that watch over a node's jobs, and those of the jobs."""
         wanted = {f"SLURM_CONF={self.config}".encode(), f"SLURMD_NODENAME={node}".encode()}
-        found: set[int] = set()
+        watchers: set[int] = set()
+        processes: set[int] = set()
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # it has ended
                 if wanted <= set((process / "environ").read_bytes().split(b"\0")):
+                    processes.add(int(process.name))
                     parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
-                    found |= {int(process.name)}
                     if (Path("/proc") / str(parent) / "comm").read_text().startswith("slurmstepd"):
-                        found |= {parent}
-        return found
+                        watchers.add(parent)
+        return watchers, processes - watchers
 
     def _stop(self) -> None:
         self.run("scancel", f"--user={_user()}", check=False)
