@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from hpcsched.dispatching.core import event_kernels
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
@@ -140,3 +141,32 @@ def test_amounts_of_jobs_that_wait_and_run_count() -> None:
     with pytest.raises(NeedsPythonError, match="61 bits"):
         list(replay.run(columns_of(jobs, RequestNumbers(), 2)))
     assert (replay.running, replay.waiting) == (1, 1)
+
+
+def test_all_room_taken_by_jobs_of_one_unit() -> None:
+    """4,000 jobs start at once and fill two nodes; places for 1,024 are there at first."""
+    jobs = [traced(k, 0, 1, 5) for k in range(4_000)]
+    told = in_compiled_code(parts(alike(2, core=2_000), easy("best_fit")), jobs, 4_000)
+    assert len(told.jobs) == 4_000
+    assert {(start, end) for _, start, end, *_ in told.jobs} == {(0, 5)}
+
+
+def test_jobs_alone_on_their_nodes_are_not_counted_in_units() -> None:
+    """Two nodes of 4 cores; jobs of 2, 3, 6 and 1 units, each alone on its nodes.
+
+    Jobs 1 and 2 hold a node each until 10 and 20, and job 3 wants both from 20 on. By units job 4
+    would be spare beside it, 4 and then 3 of them coming free; on a node for 15 s it is in its way.
+    """
+    asked = [(1, 0, 2, 10), (2, 0, 3, 20), (3, 1, 6, 10), (4, 2, 1, 15)]
+    jobs = [traced(*job, exclusive=True) for job in asked]
+    for dispatcher in (lists(), easy()):
+        told = in_compiled_code(parts(alike(2, core=4), dispatcher), jobs)
+        starts = {number: start for number, start, *_ in told.jobs}
+        assert starts == {1: 0, 2: 0, 3: 20, 4: 30}
+
+
+def test_slots_have_a_loop_of_their_own() -> None:
+    """The loop for nodes would do the same where units are counted, but slower."""
+    counted = parts(alike(2, core=1), easy(), uniform_request=(1,))
+    assert ArrayReplay(counted).loop is event_kernels.advance_by_slot
+    assert ArrayReplay(parts(alike(2, core=1), easy())).loop is event_kernels.advance_by_node
