@@ -35,6 +35,7 @@ def check(*batches: JobColumns, present: IntArray = NOTHING) -> None:
 def test_nothing_is_found() -> None:
     """Numbers in any order, times that ascend from batch to batch, and no jobs at all."""
     check(batch([5, 6, 9]), batch([7, 8, 1], 3), NO_JOBS, batch([10, 2], 3))
+    check(batch([1])._replace(units=ROOM))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,15 @@ def test_times_in_all() -> None:
 
 
 def test_amounts_in_all() -> None:
-    """2²¹ units of 2⁴⁰ each are the limit, 2⁶¹ in all, with what is in the system already."""
+    """2²¹ units of 2⁴⁰ each are the limit, 2⁶¹ in all, with what is in the system already.
+
+    One job may ask for some of them.
+    """
     jobs = batch(np.arange((1 << 21) - 1))
     check(jobs, present=ASKED[0])
+    wide = batch([1])._replace(units=ROOM)
+    check(wide, present=((1 << 21) - 8) * ASKED[0])
+    with pytest.raises(NeedsPythonError, match="61 bits"):
+        check(wide, present=((1 << 21) - 7) * ASKED[0])
     with pytest.raises(NeedsPythonError, match="61 bits"):
         check(jobs, present=2 * ASKED[0])

