@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "hpcsched"
 
 # From the ground up; what stands on one floor does not import its neighbours.
 FLOORS = (
-    ("errors", "paths"),
+    ("errors", "paths", "arrow_arrays"),
     ("parameters",),
     ("slurm",),  # the syntax alone, of no scenario and no trace
     ("system", "workload", "metrics", "execution"),
@@ -20,6 +20,8 @@ FLOORS = (
     ("plugin",),  # registers what the floors below offer, observers among it
     ("scenario",),
     ("assembly", "report"),
+    ("watching",),
+    ("column_run", "event_run"),  # the two ways to replay a run
     ("runner",),
     ("replaying",),
     ("instances", "experiment", "live"),
