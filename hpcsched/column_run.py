@@ -1,24 +1,28 @@
 """Replays a run in compiled code: batches of jobs in, rows of its tables out, part by part."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from hpcsched.assembly import Assembly
+from hpcsched.dispatching.core.compiled import is_compiled
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import job_table, round_table
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.simulation.array_replay import ArrayReplay, predicted_run_times
 from hpcsched.simulation.parts import Parts
 from hpcsched.watching import Watching
-from hpcsched.workload.columns import JobColumns, NeedsPythonError, OpenJobs, batches_of
+from hpcsched.workload.columns import JobColumns, OpenJobs, batches_of
 from hpcsched.workload.source import TraceSource
 
 FEW_JOBS = 1000
-"""A trace of at most so many jobs is replayed in Python sooner than compiled code is loaded."""
+"""At most so many jobs are replayed by uncompiled code sooner than compiled code is loaded."""
+
+FEW_PLACES = 30_000
+"""At most so many jobs times nodes are, where units are placed node by node."""
 
 COMPILING = "compiling the code that replays jobs, once on this machine; it takes some seconds"
 
-TOO_FEW = f"at most {FEW_JOBS} jobs, which is sooner done than to load compiled code"
+TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
 """What keeps a short trace from being replayed in compiled code, in words."""
 
 
@@ -53,6 +57,9 @@ class ColumnRun:
 
     plan = None
     """Nothing is planned off-line here."""
+
+    in_python: Sequence[str] = ()
+    """What kept the code from being compiled, in words; empty if nothing did."""
 
     def __init__(self, assembly: Assembly, parts: Parts, watching: Watching) -> None:
         self._parts, self._watching = parts, watching
@@ -91,7 +98,7 @@ class ColumnRun:
     def run(self) -> None:
         """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
         system = self._parts.system
-        batches = self._read(self._if_many(self._reading.batches()))
+        batches = self._read(self._first_of(self._reading.batches()))
         for left, held in self._replay.run(batches):
             self._compiling = False
             columns = self._opened.take(left.sequence)
@@ -116,21 +123,21 @@ class ColumnRun:
             self._monitor.read(columns)
             yield columns
 
-    def _if_many(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
-        """Return the batches, once it is clear that compiled code pays for so many jobs."""
+    def _first_of(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
+        """Return the batches, once it is clear whether compiled code pays for so many jobs."""
+        few = FEW_JOBS
+        if self._replay.by_node:
+            few = min(few, FEW_PLACES // self._parts.system.node_count)
         first: list[JobColumns] = []
-        while sum(len(columns.job_id) for columns in first) <= FEW_JOBS:
-            try:
-                first.append(next(batches))
-            except NeedsPythonError:
-                raise
-            except Exception as end:  # what is wrong, if anything, is met again in Python
-                raise NeedsPythonError(TOO_FEW) from end
-        # What is compiled is imported only where something is replayed.
-        from hpcsched.dispatching.core.compiled import is_compiled  # noqa: PLC0415
-
-        self._watching.tell_loop([])
-        if not is_compiled(self._replay.loop):
+        while sum(len(columns.job_id) for columns in first) <= few:
+            columns = next(batches, None)
+            if columns is None:
+                self.in_python = [TOO_FEW]
+                self._replay.plainly = True
+                break
+            first.append(columns)
+        self._watching.tell_loop(self.in_python)
+        if not self._replay.plainly and not is_compiled(self._replay.loop):
             self._watching.say(COMPILING)
             self._compiling = True
         return chain(first, batches)

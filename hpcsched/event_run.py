@@ -21,7 +21,7 @@ class EventRun:
     """One run; `run` can be called once.
 
     What records it is among its observers, beside those of the parts. `because` says what needs
-    Python. `plan` is what a whole trace was planned to, off-line.
+    Python, and `in_python` says it again. `plan` is what a whole trace was planned to, off-line.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class EventRun:
             followers.append(PoolRecorder(folder, system))
         if watching.with_bar:
             followers.append(watching.bar(assembly.source))
-        self._followers, self._assembly = followers, assembly
+        self._followers, self._assembly, self.in_python = followers, assembly, because
         self._parts = parts._replace(observers=followers)
         self._simulation = Simulation(self._parts)
         self._planning = False

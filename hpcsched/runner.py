@@ -128,8 +128,7 @@ def _write(
                 loop.run()
         except NeedsPythonError as why:
             loop.close()
-            in_python = [str(why)]
-            loop = EventRun(assembly, parts, watching, in_python)
+            loop = EventRun(assembly, parts, watching, [str(why)])
             with _stopped_by_interrupt(loop):
                 loop.run()
         status = "interrupted" if loop.stopped else "complete"
@@ -141,7 +140,7 @@ def _write(
         left = None if status == "complete" else Left(loop.waiting, loop.running)
         write_summary(folder, _summary(assembly, metrics, left, loop.plan))
         write_timing(folder)
-        finish_manifest(folder, manifest, status, assembly.source.comments, in_python)
+        finish_manifest(folder, manifest, status, assembly.source.comments, loop.in_python)
         remove_state(folder)
     if loop.stopped:
         raise KeyboardInterrupt

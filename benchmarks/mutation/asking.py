@@ -33,6 +33,7 @@ from benchmarks.mutation.fixtures import SharedFixtures
 from benchmarks.mutation.killers import Killers
 from benchmarks.mutation.mutants import Mutant
 from benchmarks.mutation.related import named_for
+from hpcsched.dispatching.core.compiled import Compiled
 
 KILLED, SURVIVED, TIMED_OUT, NO_TEST = "killed", "survived", "timed out", "no test"
 SURVIVED_CODE, KILLED_CODE, BROKEN_CODE, NOT_LIVE_CODE = 0, 1, 70, 71
@@ -310,7 +311,8 @@ def compiled_functions() -> list[tuple[str, str, object]]:
         if module.startswith("hpcsched.") and is_kernel(f"{module}.py")
         for name, function in vars(sys.modules[module]).items()
         if getattr(function, "__module__", None) == module
-        for types_of_arguments in getattr(function, "signatures", ())
+        if isinstance(function, Compiled)
+        for types_of_arguments in function.machine.signatures
     ]
 
 
@@ -319,7 +321,7 @@ def load(known: Known) -> None:
     for module in known.modules:
         importlib.import_module(module)
     for module, name, types_of_arguments in known.compiled:
-        function = getattr(importlib.import_module(module), name)
+        function = getattr(importlib.import_module(module), name).machine
         if types_of_arguments not in function.signatures:
             function.compile(types_of_arguments)
 

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.compiled_state import state_of
+from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.state import (
     Batch,
     Choices,
@@ -204,6 +207,9 @@ class ArrayReplay:
     ran on.
     """
 
+    plainly = False
+    """Whether the code is run in Python, not compiled; to be set before `run`."""
+
     def __init__(self, parts: Parts, seconds: float = 0.2, *, places: bool = True) -> None:
         self._parts = parts
         self._system = system = parts.system
@@ -212,8 +218,8 @@ class ArrayReplay:
         self._orders = _orders(parts.dispatcher)
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
-        self._by_node = not _counts_slots(parts, choices)
-        if not self._by_node:
+        self.by_node = not _counts_slots(parts, choices)
+        if not self.by_node:
             assert parts.uniform_request is not None
             slots = np.array(SlotMap(slots_per_node(system, parts.uniform_request)).first)
         self._shapes = no_shapes(*system.capacity.shape)
@@ -261,10 +267,7 @@ class ArrayReplay:
     @property
     def loop(self) -> Callable[[Any, float], int]:
         """The compiled loop of events that it runs in."""
-        # What is compiled is imported only where something is replayed.
-        from hpcsched.dispatching.core import event_kernels  # noqa: PLC0415
-
-        return event_kernels.advance_by_node if self._by_node else event_kernels.advance_by_slot
+        return advance_by_node if self.by_node else advance_by_slot
 
     def stop(self) -> None:
         """End the replay when the present instant is over, with jobs left in the system."""
@@ -276,14 +279,14 @@ class ArrayReplay:
         A batch is asked for when all jobs before it have been submitted. Raises NeedsPythonError
         where the jobs are not as they must be.
         """
-        # What is compiled is imported only where something is replayed.
-        from hpcsched.dispatching.core.compiled_state import state_of  # noqa: PLC0415
-
+        loop, new_state = self.loop, state_of
+        if self.plainly:
+            loop, new_state = plain(loop), plain(new_state)
         batches = iter(batches)
         batch = self._next_batch(batches)
         while not (self.stopped and self._between_instants):
             fields = (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
-            because = self.loop(state_of(fields), 0.0 if self.stopped else self._seconds)
+            because = loop(new_state(fields), 0.0 if self.stopped else self._seconds)
             if because == codes.NEEDS_JOBS:
                 # What was written is told before the jobs, since these may turn out to be unusable.
                 yield self._written()
@@ -369,7 +372,7 @@ class ArrayReplay:
             np.array([shape.exclusive for shape in new]),
             np.array([job.exclusive or job.scatter for job in requests[known:]]),
         )
-        if self._by_node:
+        if self.by_node:
             # At most so many units fit on the nodes at once, whatever their shapes.
             least = np.where(self._shapes.asked > 0, self._shapes.asked, 1 << 40).min(axis=0)
             most = int((self._system.capacity // least).sum()) + self._system.node_count

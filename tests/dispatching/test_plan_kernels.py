@@ -349,7 +349,7 @@ def test_without_a_place_for_a_cache(tmp_path: Path) -> None:
         "import numba, doubling\n"
         "try: numba.njit(cache=True)(doubling.four_times.py_func)\n"
         "except RuntimeError as error: print(error)\n"
-        "print(doubling.four_times(3), doubling.four_times.signatures)\n"
+        "print(doubling.four_times(3), doubling.four_times.machine.signatures)\n"
     )
     refused, done = python(code, cwd=tmp_path, **environment).splitlines()
     assert "no locator available" in refused
@@ -361,7 +361,7 @@ def test_plans_without_a_place_for_a_cache(tmp_path: Path) -> None:
     """The same of plans."""
     environment = nowhere(tmp_path)
     shutil.copy(plan_kernels.__file__, tmp_path)
-    code = "import plan_kernels; print(plan_kernels.earliest.stats.cache_path)"
+    code = "import plan_kernels; print(plan_kernels.earliest.machine.stats.cache_path)"
     assert python(code, cwd=tmp_path, **environment) == "None\n"
 
 

@@ -284,7 +284,7 @@ def test_what_needs_python_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_few_jobs(
     few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They are replayed in Python, which is said; with one more it is the other way round."""
+    """They are replayed by uncompiled code, which is said; with one more by compiled code."""
     monkeypatch.setattr(column_run, "FEW_JOBS", few)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run"), "-v"]
     assert main(command) == 0
@@ -301,7 +301,7 @@ def test_code_that_is_not_compiled_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That it is compiled is said before it is."""
-    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
+    monkeypatch.setattr(column_run, "is_compiled", lambda _: False)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
     assert main(command) == 0
     assert capsys.readouterr().err == f"{column_run.COMPILING}\n"
@@ -311,7 +311,7 @@ def test_an_interrupt_while_code_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does not wait for the compiler: nothing was replayed, and the run says so."""
-    monkeypatch.setattr("hpcsched.dispatching.core.compiled.is_compiled", lambda _: False)
+    monkeypatch.setattr(column_run, "is_compiled", lambda _: False)
     monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(ArrayReplay, "run", lambda _replay, batches: _compile(batches))

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.caching import FunctionCache
-from numba.core.registry import CPUDispatcher
+
+from hpcsched.dispatching.core.compiled import Compiled
 
 
 class CodeCache(FunctionCache):
@@ -60,7 +61,7 @@ def stamp_of(function: Callable[..., object]) -> str:
         function = found.pop()
         for name in function.__code__.co_names:
             value = function.__globals__.get(name)
-            if isinstance(value, CPUDispatcher):
+            if isinstance(value, Compiled):
                 if value.py_func not in seen:
                     seen.add(value.py_func)
                     found.append(value.py_func)

@@ -1,68 +1,94 @@
-"""Functions that are compiled to machine code by numba.
+"""Functions that run as machine code, made by numba, or as the plain Python that they are.
 
-Import modules that hold such functions only where they are called: numba takes time to import.
+Nothing here imports numba, which takes time: that is done where such a function is first called.
 """
 
+import sys
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar, cast
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from numba.core import config
-from numba.core.caching import NullCache
-from numba.core.compiler import Compiler
-from numba.core.registry import CPUDispatcher
-
-from hpcsched.dispatching.core.code_cache import CodeCache
-from hpcsched.dispatching.core.inner_code import InnerDispatcher
+if TYPE_CHECKING:
+    from hpcsched.dispatching.core.machine_code import MachineFunction
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
-# Divisions by zero, which numba would otherwise look for, do not occur.
-_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
+class Compiled:
+    """A function that is compiled, when it is called, for the types that it is called with.
 
-class _CompiledFunction(CPUDispatcher):
-    """A function that is compiled for Python and for compiled code apart, each when it first calls.
-
-    What compiled code calls becomes part of it (see `inner_code`).
+    Parameters
+    ----------
+    function : Callable
+        What is compiled.
+    plainly : Callable, optional
+        What does the same in Python, where the function itself cannot run there.
     """
 
-    def __init__(
-        self,
-        py_func: Any,
-        locals: Any = None,  # noqa: A002  (numba's name)
-        targetoptions: Any = None,
-        pipeline_class: Any = Compiler,
-    ) -> None:
-        options = _OPTIONS if targetoptions is None else targetoptions
-        super().__init__(py_func, locals or {}, options, pipeline_class)
-        self._inner = InnerDispatcher(py_func, options)
-        with suppress(RuntimeError):  # there is no place for a cache
-            self._cache = CodeCache(py_func)
+    def __init__(self, function: Any, plainly: Callable[..., Any] | None = None) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._plainly = plainly
 
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return what numba needs to know of a call by compiled code."""
-        return self._inner.get_call_template(args, kws)
+    @cached_property
+    def machine(self) -> "MachineFunction":
+        """What compiles the function, and calls what was compiled."""
+        from hpcsched.dispatching.core.machine_code import machine_function  # noqa: PLC0415
 
-    def get_overload(self, sig: Any) -> Any:
-        """Return by what compiled code calls the function."""
-        return self._inner.get_overload(sig)
+        return machine_function(self.py_func)
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function in plain Python, with all that it calls: slow, but there at once."""
+        if self._plainly is not None:
+            return self._plainly
+        function = self.py_func
+        names = _plain_names(function.__module__)
+        return FunctionType(function.__code__, names, function.__name__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the machine code."""
+        return self.machine(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba takes the function for where compiled code calls it."""
+        return cast(Any, self.machine)._numba_type_
 
 
-def compiled() -> Callable[[_Function], _Function]:
-    """Return a decorator that compiles a function for the types that it is called with.
+_names: dict[str, dict[str, Any]] = {}
+
+
+def _plain_names(module: str) -> dict[str, Any]:
+    """Return the names of a module, those of compiled functions standing for plain ones."""
+    names = _names.get(module)
+    if names is None:
+        names = _names[module] = dict(vars(sys.modules[module]))
+        for name, value in list(names.items()):
+            if isinstance(value, Compiled):
+                names[name] = value.plain
+    return names
+
+
+def compiled(plainly: Callable[..., Any] | None = None) -> Callable[[_Function], _Function]:
+    """Return a decorator that has a function be compiled for the types that it is called with.
 
     What is compiled for Python is kept beside the module, or else in the user's cache folder, and
     found there by the next process; where neither can be written, each process compiles for itself.
-    While it runs, other threads run as well.
+    While it runs, other threads run as well. `plainly` does the same in plain Python where the
+    function cannot be called there.
     """
 
     def compile_function(function: _Function) -> _Function:
-        if getattr(config, "DISABLE_JIT", False):  # NUMBA_DISABLE_JIT=1
-            return function
-        return cast(_Function, _CompiledFunction(function))
+        return cast(_Function, Compiled(function, plainly))
 
     return compile_function
+
+
+def plain(function: _Function) -> _Function:
+    """Return a compiled function, with all that it calls, in plain Python."""
+    return cast(_Function, cast(Any, function).plain)
 
 
 def is_compiled(function: Any) -> bool:
@@ -70,6 +96,4 @@ def is_compiled(function: Any) -> bool:
 
     Such a one has left it in the cache, unless the function has changed since.
     """
-    if function.signatures or isinstance(function._cache, NullCache):
-        return bool(function.signatures)
-    return bool(function._cache.kept(function.targetctx))
+    return bool(function.machine.is_there)

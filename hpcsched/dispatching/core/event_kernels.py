@@ -1,9 +1,6 @@
 """The compiled loop of events: ends, then submissions, then rounds, instant by instant."""
 
-from typing import Any
-
-from numba import types
-
+from hpcsched.dispatching.core.clock import seconds as read_clock
 from hpcsched.dispatching.core.codes import (
     CELL,
     CELL_DEMAND,
@@ -54,20 +51,6 @@ from hpcsched.dispatching.core.job_kernels import end_first, leave_queue, submit
 from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
 from hpcsched.dispatching.core.state import ByNode
-from hpcsched.system.system import IntArray
-
-# The C library's clock: compiled code cannot call Python's.
-_clock_gettime: Any = types.ExternalFunction(
-    "clock_gettime", types.int32(types.int32, types.CPointer(types.int64))
-)
-_MONOTONIC = 1
-
-
-@compiled()
-def _seconds(clock: IntArray) -> float:
-    """Return what a clock shows that never goes back; `clock` is room for its answer, `[2]`."""
-    _clock_gettime(_MONOTONIC, clock.ctypes)
-    return clock[0] + 1e-9 * clock[1]
 
 
 @compiled()
@@ -130,7 +113,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
     written begins where the counters say; the loop goes on where it was left.
     """
     counters, jobs = state.counters, state.jobs
-    until = _seconds(state.clock) + seconds
+    until = read_clock(state.clock) + seconds
     over = until
     submitted = len(state.batch_number)
     while True:
@@ -173,11 +156,11 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                 counters[ROUND] += 1
                 counters[STARTED] = 0
                 queued, running = counters[QUEUED], counters[RUNNING]
-                began = _seconds(state.clock)
+                began = read_clock(state.clock)
                 decide(counters[NOW], state, by_node)
                 if counters[STARTED]:
                     leave_queue(state)
-                over = _seconds(state.clock)
+                over = read_clock(state.clock)
                 _write_round(began, over, queued, running, state)
                 counters[ENDED_ANY] = 0
                 counters[PHASE] = ZERO_ENDS

@@ -66,16 +66,16 @@ def read_again(folder: Path) -> ModuleType:
 
 def hits(module: ModuleType) -> int:
     """Return how much of the machine code of `total` was found in the cache."""
-    return sum(module.total.stats.cache_hits.values())
+    return sum(module.total.machine.stats.cache_hits.values())
 
 
 def test_what_compiled_code_calls_becomes_part_of_it(folder: Path) -> None:
     """Inner functions are compiled once, constants or not, and only their caller is kept."""
     caller = sys.modules["caller"]
     assert caller.total(5) == 3 * 5 + 1 + 3 * 2 + 5 + 3 * 4
-    assert len(caller.total.signatures) == 1
-    assert len(caller.plus._inner.signatures) == 1
-    assert caller.plus.signatures == []
+    assert len(caller.total.machine.signatures) == 1
+    assert len(caller.plus.machine.inner.signatures) == 1
+    assert caller.plus.machine.signatures == []
     assert {path.name.split("-")[0] for path in folder.glob("__pycache__/*.nbc")} == {
         "caller.total"
     }
@@ -87,7 +87,7 @@ def test_python_calls_what_compiled_code_calls_as_well() -> None:
     caller = sys.modules["caller"]
     assert caller.total(5) == 39
     assert caller.plus(5, 1) == 16
-    assert len(caller.plus.signatures) == 1
+    assert len(caller.plus.machine.signatures) == 1
     assert caller.plus(0.5, 1) == 2.5
 
 

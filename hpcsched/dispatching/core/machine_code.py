@@ -1,0 +1,57 @@
+"""What numba makes of compiled functions, for callers in Python and for compiled ones."""
+
+from contextlib import suppress
+from typing import Any
+
+from numba.core.caching import NullCache
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+from hpcsched.dispatching.core.code_cache import CodeCache
+from hpcsched.dispatching.core.inner_code import InnerDispatcher
+from hpcsched.dispatching.core.state_types import register
+
+register()
+
+# Divisions by zero, which numba would otherwise look for, do not occur.
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+class MachineFunction(CPUDispatcher):
+    """A function that is compiled for Python and for compiled code apart, each when it first calls.
+
+    What compiled code calls becomes part of it (see `inner_code`).
+    """
+
+    def __init__(
+        self,
+        py_func: Any,
+        locals: Any = None,  # noqa: A002  (numba's name)
+        targetoptions: Any = None,
+        pipeline_class: Any = Compiler,
+    ) -> None:
+        options = _OPTIONS if targetoptions is None else targetoptions
+        super().__init__(py_func, locals or {}, options, pipeline_class)
+        self.inner = InnerDispatcher(py_func, options)
+        with suppress(RuntimeError):  # there is no place for a cache
+            self._cache = CodeCache(py_func)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it has been compiled for Python, here or by a process before."""
+        if self.signatures or isinstance(self._cache, NullCache):
+            return bool(self.signatures)
+        return bool(self._cache.kept(self.targetctx))
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what numba needs to know of a call by compiled code."""
+        return self.inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return by what compiled code calls the function."""
+        return self.inner.get_overload(sig)
+
+
+def machine_function(function: Any) -> MachineFunction:
+    """Return what compiles a function."""
+    return MachineFunction(function)

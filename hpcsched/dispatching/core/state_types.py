@@ -1,0 +1,48 @@
+"""The objects of `compiled_state` as numba knows them."""
+
+from hashlib import sha256
+from typing import Any
+
+from numba.core import types
+from numba.experimental import structref
+
+from hpcsched.dispatching.core.compiled_state import FIELDS, Profile, State
+
+
+class _Fields(types.StructRef):
+    """A type whose fields hold any value of a kind, not only the one they were made with.
+
+    Its name has a digest of the fields where numba lists them all, since it becomes part of the
+    name of each compiled function.
+    """
+
+    def __init__(self, fields: Any) -> None:
+        super().__init__(fields)
+        self.name = f"{type(self).__name__}_{sha256(self.name.encode()).hexdigest()[:16]}"
+
+    def preprocess_fields(
+        self, fields: list[tuple[str, types.Type]]
+    ) -> list[tuple[str, types.Type]]:
+        """Return the fields with their general types."""
+        return [(name, types.unliteral(kind)) for name, kind in fields]
+
+
+@structref.register
+class StateType(_Fields):
+    """The type of a `State` in compiled code."""
+
+
+@structref.register
+class ProfileType(_Fields):
+    """The type of a `Profile` in compiled code."""
+
+
+class HeldState(structref.StructRefProxy):
+    """What Python has of a `State` that compiled code has made: it can be passed on."""
+
+
+def register() -> None:
+    """Tell numba of the classes."""
+    structref.define_constructor(State, StateType, list(FIELDS))
+    structref.define_boxing(StateType, HeldState)
+    structref.define_constructor(Profile, ProfileType, list(Profile.__annotations__))
