@@ -23,11 +23,12 @@ from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runner import parts_of
 from hpcsched.scenario import Scenario
-from hpcsched.simulation.array_replay import ArrayReplay, obstacles, predicted_run_times
+from hpcsched.simulation.array_replay import ArrayReplay, predicted_run_times
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.columns import (
     NO_JOBS,

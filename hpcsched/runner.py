@@ -26,9 +26,9 @@ from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summar
 from hpcsched.results.timing import write_timing
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.review import not_reproducible
-from hpcsched.simulation.array_replay import obstacles
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.simulation.telling import givers_among
 from hpcsched.watching import Watching
 from hpcsched.workload.columns import NeedsPythonError

@@ -41,13 +41,19 @@ RELATED = {
         "tests/properties/test_plans.py",
     ),
     "hpcsched/simulation": ("tests/simulation", "tests/golden"),
-    "hpcsched/simulation/array_replay.py": (
-        "tests/dispatching/core",
-        "tests/properties/test_against_reference.py",
-        "tests/results/test_both_loops.py",
-        "tests/simulation/test_column_checks.py",
-        "tests/test_replaying.py",
-        "tests/traces/test_compiled_replay.py",
+    **dict.fromkeys(
+        [
+            f"hpcsched/simulation/{name}.py"
+            for name in ("array_replay", "order_keys", "replay_choices", "replay_output")
+        ],
+        (
+            "tests/dispatching/core",
+            "tests/properties/test_against_reference.py",
+            "tests/results/test_both_loops.py",
+            "tests/simulation/test_column_checks.py",
+            "tests/test_replaying.py",
+            "tests/traces/test_compiled_replay.py",
+        ),
     ),
     "hpcsched/results/audit": ("tests/results",),
     "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),

@@ -7,7 +7,8 @@ import numpy as np
 
 from hpcsched.report.state_board import StateBoard
 from hpcsched.results.run_state import DecisionTimes
-from hpcsched.simulation.array_replay import ArrayReplay, HeldRounds, LeftJobs
+from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.replay_output import HeldRounds, LeftJobs
 from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import JobColumns
 

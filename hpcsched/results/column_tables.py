@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, null_structs, text_array
 from hpcsched.results.schema import STATES, amounts_type, jobs_schema, rounds_schema
-from hpcsched.simulation.array_replay import HeldRounds, LeftJobs
+from hpcsched.simulation.replay_output import HeldRounds, LeftJobs
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import DETAILS, JobColumns
 

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from hpcsched.dispatching.core.compiled_state import state_of
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.state import (
     Batch,
-    Choices,
-    FloatArray,
     new_output,
     new_tables,
     no_shapes,
@@ -24,92 +22,20 @@ from hpcsched.dispatching.core.state import (
     with_rows,
     with_shapes,
 )
-from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.heuristic.shapes import shape_of
 from hpcsched.prediction.actual import Actual
-from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
-from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.column_checks import ColumnChecks
+from hpcsched.simulation.order_keys import keys_of
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
+from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, RunningJobs, take_written
 from hpcsched.system.allocation import SlotMap
 from hpcsched.system.space import slots_per_node
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError
 from hpcsched.workload.job import Job
-
-_ALLOCATORS = {
-    FirstFit: codes.FIRST_FIT,
-    BestFit: codes.BEST_FIT,
-    KeepScarce: codes.KEEP_SCARCE,
-}
-_CORRECTIONS = {
-    OneSecond: codes.ONE_SECOND,
-    Doubling: codes.DOUBLING,
-    ToRequestedTime: codes.TO_REQUESTED_TIME,
-}
-_OPTIONS = {"strict": codes.STRICT, "greedy": codes.GREEDY, "backfill": codes.BACKFILL}
-
-_WIDE = 62
-"""Bits of the lower of two numbers that a key of an order is divided into."""
-
-
-def obstacles(parts: Parts) -> list[str]:
-    """Return what of a simulation's parts needs Python at each event, in words; empty if nothing.
-
-    Observers are not looked at: who wants to hear of single events must not replay columns.
-    """
-    there = {
-        "outages": parts.outages.all,
-        "limits of partitions": parts.partitions,
-        "pools": parts.system.pools,
-        "dependencies between jobs": parts.dependencies,
-        "dispatching that takes simulated time": parts.latency is not None,
-        "a part of the dispatcher that follows jobs": parts.followers,
-        "an observer that gives dispatchers data": parts.givers,
-    }
-    found = [what for what, needed in there.items() if needed]
-    if type(parts.predictor) not in (RequestedTime, Actual):
-        found.append(f"the predictor {parts.predictor_name or type(parts.predictor).__name__}")
-    if type(parts.correction) not in _CORRECTIONS:
-        found.append(f"the correction {type(parts.correction).__name__}")
-    dispatcher = parts.dispatcher
-    if type(dispatcher) not in (Easy, ListScheduler):
-        return [*found, f"the dispatcher {parts.dispatcher_name}"]
-    assert isinstance(dispatcher, Easy | ListScheduler)
-    if type(dispatcher.allocator) not in _ALLOCATORS:
-        found.append(f"the allocator {type(dispatcher.allocator).__name__}")
-    for order in _orders(dispatcher):
-        if type(order) not in (ArrivalOrder, KeyOrder):
-            found.append(f"the queue order {type(order).__name__}")
-    return found
-
-
-def _orders(dispatcher: Easy | ListScheduler) -> tuple[QueueOrder, QueueOrder]:
-    """Return the order of a queue, and that behind the head job."""
-    behind = dispatcher.backfill_order if isinstance(dispatcher, Easy) else None
-    return dispatcher.order, ArrivalOrder() if behind is None else behind
-
-
-def _choices(parts: Parts, *, places: bool) -> Choices:
-    dispatcher = parts.dispatcher
-    assert isinstance(dispatcher, Easy | ListScheduler)
-    own, rule, depth = False, codes.EASY, None
-    if isinstance(dispatcher, Easy):
-        own = dispatcher.backfill_order is not None
-    else:
-        rule, depth = _OPTIONS[dispatcher.option], dispatcher.depth
-    allocator = _ALLOCATORS[type(dispatcher.allocator)]
-    return Choices(
-        rule,
-        -1 if depth is None else min(depth, codes.NEVER),
-        own,
-        allocator,
-        _CORRECTIONS[type(parts.correction)],
-        places,
-    )
 
 
 def predicted_run_times(parts: Parts, columns: JobColumns) -> IntArray:
@@ -123,80 +49,6 @@ def _run_times(parts: Parts, columns: JobColumns) -> IntArray:
     if parts.kill_at_requested_time:
         return np.minimum(columns.run_time, columns.requested_time)
     return columns.run_time
-
-
-def _counts_slots(parts: Parts, choices: Choices) -> bool:
-    """Say whether all units are alike and take the lowest slots, so that only numbers matter."""
-    # Which slots are taken decides on nothing, so that other allocators may look at nodes.
-    return parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
-
-
-class _Considered(NamedTuple):
-    """Jobs as queue orders see them: like a `WaitingJob`, but each field has all jobs, `[B]`."""
-
-    submit_time: IntArray
-    predicted_run_time: IntArray
-    demand: IntArray
-
-    @property
-    def area(self) -> IntArray:
-        """Demand × predicted run time."""
-        return self.demand * self.predicted_run_time
-
-
-def _keys(order: QueueOrder, columns: JobColumns, predicted: IntArray, system: System) -> IntArray:
-    """Return by which numbers, compared one after the other, an order considers jobs, `[B, K]`.
-
-    What is sorted by may be a product that needs more than 64 bits, so each number is two.
-    """
-    if not isinstance(order, KeyOrder):
-        return np.empty((len(predicted), 0), dtype=np.int64)
-    shares = [system.demand(1, job.unit_request) for job in columns.requests] or [0]
-    largest = max(shares) * int(columns.units.max(initial=1)) * int(predicted.max(initial=1)) ** 2
-    kind = np.int64 if largest < 1 << _WIDE else object
-    demand = columns.units.astype(kind) * np.array(shares, dtype=kind)[columns.request]
-    key = order.key(_Considered(columns.submit_time, predicted.astype(kind), demand))
-    halves = []
-    for number in key if isinstance(key, tuple) else (key,):
-        halves += [number >> _WIDE, number & ((1 << _WIDE) - 1)]
-    return np.ascontiguousarray(np.stack(halves, axis=1).astype(np.int64))
-
-
-class LeftJobs(NamedTuple):
-    """Jobs that have left the system, in the order in which they did, `[J]`.
-
-    `sequence` is a job's place among all submitted. Its places are those up to `last_place` in
-    `nodes` and `node_units`, from that of the job before.
-    """
-
-    sequence: IntArray
-    start_time: IntArray
-    end_time: IntArray
-    last_place: IntArray
-    nodes: IntArray
-    node_units: IntArray
-
-
-class HeldRounds(NamedTuple):
-    """Dispatching rounds, in order, `[K]`; the fields are those of `RoundRecord`."""
-
-    round: IntArray
-    now: IntArray
-    queued: IntArray
-    running: IntArray
-    started: IntArray
-    waiting: IntArray
-    waiting_amounts: IntArray
-    free_amounts: IntArray
-    decision_time: FloatArray
-
-
-class RunningJobs(NamedTuple):
-    """The jobs that run, `[J]`; `request` is the number of what their units ask for."""
-
-    start_time: IntArray
-    units: IntArray
-    request: IntArray
 
 
 class ArrayReplay:
@@ -213,18 +65,20 @@ class ArrayReplay:
     def __init__(self, parts: Parts, seconds: float = 0.2, *, places: bool = True) -> None:
         self._parts = parts
         self._system = system = parts.system
-        self._choices = choices = _choices(parts, places=places)
+        self._choices = choices = choices_of(parts, places=places)
         assert isinstance(parts.dispatcher, Easy | ListScheduler)
-        self._orders = _orders(parts.dispatcher)
+        self._orders = orders_of(parts.dispatcher)
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
-        self.by_node = not _counts_slots(parts, choices)
+        self.by_node = not counts_slots(parts, choices)
         if not self.by_node:
             assert parts.uniform_request is not None
             slots = np.array(SlotMap(slots_per_node(system, parts.uniform_request)).first)
         self._shapes = no_shapes(*system.capacity.shape)
         none = np.empty(0, dtype=np.int64)
-        keys, behind_keys = (_keys(order, NO_JOBS, none, system).shape[1] for order in self._orders)
+        keys, behind_keys = (
+            keys_of(order, NO_JOBS, none, system).shape[1] for order in self._orders
+        )
         self._tables = new_tables(
             system.capacity, slots, keys, behind_keys, max(int(slots[-1]), 1024)
         )
@@ -344,7 +198,7 @@ class ArrayReplay:
         self._checks.check(columns, shapes.on_idle.sum(axis=1), shapes.asked, present)
         predicted = predicted_run_times(self._parts, columns)
         keys, behind_keys = (
-            _keys(order, columns, predicted, self._system) for order in self._orders
+            keys_of(order, columns, predicted, self._system) for order in self._orders
         )
         tables.counters[codes.NEXT] = 0
         return Batch(
@@ -379,23 +233,4 @@ class ArrayReplay:
             self._tables.counters[codes.MOST_CELLS] = most
 
     def _written(self) -> tuple[LeftJobs, HeldRounds]:
-        """Return what the loop has written, and have it begin anew."""
-        counters, output = self._tables.counters, self._output
-        jobs = output.jobs[: counters[codes.OUT_JOBS]].copy()
-        places = int(counters[codes.OUT_PLACES])
-        rows = output.rounds[: counters[codes.OUT_ROUNDS]].copy()
-        times = output.decision_times[: counters[codes.OUT_ROUNDS]].copy()
-        counters[[codes.OUT_JOBS, codes.OUT_PLACES, codes.OUT_ROUNDS]] = 0
-        types = len(self._system.resource_types)
-        first = codes.ROUND_COLUMNS
-        return (
-            LeftJobs._make([*jobs.T, output.nodes[:places].copy(), output.units[:places].copy()]),
-            HeldRounds._make(
-                [
-                    *rows[:, :first].T,
-                    rows[:, first : first + types],
-                    rows[:, first + types :],
-                    times,
-                ]
-            ),
-        )
+        return take_written(self._tables.counters, self._output)

@@ -20,9 +20,10 @@ from hpcsched.errors import HpcschedError
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.report.monitor import Monitor
 from hpcsched.results import record_file
-from hpcsched.simulation import array_replay, engine
-from hpcsched.simulation.array_replay import ArrayReplay, HeldRounds
+from hpcsched.simulation import engine, replay_output
+from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.records import RoundRecord
+from hpcsched.simulation.replay_output import HeldRounds
 from hpcsched.watching import Watching
 from hpcsched.workload.job import TracedJob
 from tests.builders import alike, traced
@@ -69,7 +70,7 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_file, "BATCH", 8)
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
     monkeypatch.setattr(engine, "perf_counter", lambda: 0.0)
-    monkeypatch.setattr(array_replay, "HeldRounds", _TimelessRounds)
+    monkeypatch.setattr(replay_output, "HeldRounds", _TimelessRounds)
     monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
     compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)

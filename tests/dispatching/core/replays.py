@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hpcsched.simulation.array_replay import ArrayReplay, obstacles
+from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.workload.columns import RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
 from tests.builders import Recorder

@@ -10,7 +10,8 @@ from hpcsched.dispatching.core import event_kernels
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.array_replay import ArrayReplay, _keys
+from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.order_keys import keys_of
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
@@ -63,7 +64,7 @@ def test_keys_of_any_size(name: str, units: int, time: int) -> None:
     """What a queue is sorted by may need more than 64 bits, and is kept in two numbers of 62."""
     system, job, order = alike(2, core=1), traced(1, 7, units, time), ORDERS[name]
     (columns,) = columns_of([job], RequestNumbers(), 1)
-    (keys,) = _keys(order, columns, columns.requested_time, system).tolist()
+    (keys,) = keys_of(order, columns, columns.requested_time, system).tolist()
     found = [(high << 62) + low for high, low in zip(keys[::2], keys[1::2], strict=True)]
     assert all(0 <= low < 1 << 62 for low in keys[1::2])
     key = order.key(waiting(system, job)) if isinstance(order, KeyOrder) else ()

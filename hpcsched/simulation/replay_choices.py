@@ -1,0 +1,87 @@
+"""What of a simulation's parts runs in compiled code, and by which codes the core knows it."""
+
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.state import Choices
+from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
+from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
+from hpcsched.prediction.actual import Actual
+from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.simulation.parts import Parts
+
+_ALLOCATORS = {
+    FirstFit: codes.FIRST_FIT,
+    BestFit: codes.BEST_FIT,
+    KeepScarce: codes.KEEP_SCARCE,
+}
+_CORRECTIONS = {
+    OneSecond: codes.ONE_SECOND,
+    Doubling: codes.DOUBLING,
+    ToRequestedTime: codes.TO_REQUESTED_TIME,
+}
+_OPTIONS = {"strict": codes.STRICT, "greedy": codes.GREEDY, "backfill": codes.BACKFILL}
+
+
+def obstacles(parts: Parts) -> list[str]:
+    """Return what of a simulation's parts needs Python at each event, in words; empty if nothing.
+
+    Observers are not looked at: who wants to hear of single events must not replay columns.
+    """
+    there = {
+        "outages": parts.outages.all,
+        "limits of partitions": parts.partitions,
+        "pools": parts.system.pools,
+        "dependencies between jobs": parts.dependencies,
+        "dispatching that takes simulated time": parts.latency is not None,
+        "a part of the dispatcher that follows jobs": parts.followers,
+        "an observer that gives dispatchers data": parts.givers,
+    }
+    found = [what for what, needed in there.items() if needed]
+    if type(parts.predictor) not in (RequestedTime, Actual):
+        found.append(f"the predictor {parts.predictor_name or type(parts.predictor).__name__}")
+    if type(parts.correction) not in _CORRECTIONS:
+        found.append(f"the correction {type(parts.correction).__name__}")
+    dispatcher = parts.dispatcher
+    if type(dispatcher) not in (Easy, ListScheduler):
+        return [*found, f"the dispatcher {parts.dispatcher_name}"]
+    assert isinstance(dispatcher, Easy | ListScheduler)
+    if type(dispatcher.allocator) not in _ALLOCATORS:
+        found.append(f"the allocator {type(dispatcher.allocator).__name__}")
+    for order in orders_of(dispatcher):
+        if type(order) not in (ArrivalOrder, KeyOrder):
+            found.append(f"the queue order {type(order).__name__}")
+    return found
+
+
+def orders_of(dispatcher: Easy | ListScheduler) -> tuple[QueueOrder, QueueOrder]:
+    """Return the order of a queue, and that behind the head job."""
+    behind = dispatcher.backfill_order if isinstance(dispatcher, Easy) else None
+    return dispatcher.order, ArrivalOrder() if behind is None else behind
+
+
+def choices_of(parts: Parts, *, places: bool) -> Choices:
+    """Return the choices that a replay follows; with `places` it tells on which nodes jobs ran."""
+    dispatcher = parts.dispatcher
+    assert isinstance(dispatcher, Easy | ListScheduler)
+    own, rule, depth = False, codes.EASY, None
+    if isinstance(dispatcher, Easy):
+        own = dispatcher.backfill_order is not None
+    else:
+        rule, depth = _OPTIONS[dispatcher.option], dispatcher.depth
+    allocator = _ALLOCATORS[type(dispatcher.allocator)]
+    return Choices(
+        rule,
+        -1 if depth is None else min(depth, codes.NEVER),
+        own,
+        allocator,
+        _CORRECTIONS[type(parts.correction)],
+        places,
+    )
+
+
+def counts_slots(parts: Parts, choices: Choices) -> bool:
+    """Say whether all units are alike and take the lowest slots, so that only numbers matter."""
+    # Which slots are taken decides on nothing, so that other allocators may look at nodes.
+    return parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
