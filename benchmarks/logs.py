@@ -24,15 +24,15 @@ CORES = "unit: {core: 1}"
 
 LIST = "{{name: list, order: {}, option: backfill}}"
 
-# Name: log, its jobs, the processors of its system, and the dispatcher.
-LOGS: Mapping[str, tuple[str, int, int, str]] = {
-    "kth-easy": ("KTH-SP2-1996-2.swf.gz", 28481, 100, EASY),
-    "kth-list-fcfs": ("KTH-SP2-1996-2.swf.gz", 28481, 100, LIST.format("fcfs")),
-    "blue-easy": ("SDSC-BLUE-2000-4.2-cln.swf.gz", 232536, 1152, EASY),
-    "blue-list-fcfs": ("SDSC-BLUE-2000-4.2-cln.swf.gz", 232536, 1152, LIST.format("fcfs")),
-    "blue-list-laf": ("SDSC-BLUE-2000-4.2-cln.swf.gz", 232536, 1152, LIST.format("laf")),
-    "curie-easy": ("CEA-Curie-2011-2.1-cln.swf.gz", 295540, 93312, EASY),
-    "curie-list-fcfs": ("CEA-Curie-2011-2.1-cln.swf.gz", 295540, 93312, LIST.format("fcfs")),
+# Name: log, its jobs, nodes, processors a node, and the dispatcher.
+LOGS: Mapping[str, tuple[str, int, int, int, str]] = {
+    "kth-easy": ("KTH-SP2-1996-2.swf.gz", 28481, 100, 1, EASY),
+    "kth-list-fcfs": ("KTH-SP2-1996-2.swf.gz", 28481, 100, 1, LIST.format("fcfs")),
+    "blue-easy": ("SDSC-BLUE-2000-4.2-cln.swf.gz", 232536, 144, 8, EASY),
+    "blue-list-fcfs": ("SDSC-BLUE-2000-4.2-cln.swf.gz", 232536, 144, 8, LIST.format("fcfs")),
+    "blue-list-laf": ("SDSC-BLUE-2000-4.2-cln.swf.gz", 232536, 144, 8, LIST.format("laf")),
+    "curie-easy": ("CEA-Curie-2011-2.1-cln.swf.gz", 295540, 5832, 16, EASY),
+    "curie-list-fcfs": ("CEA-Curie-2011-2.1-cln.swf.gz", 295540, 5832, 16, LIST.format("fcfs")),
 }
 # Name: jobs, load, dispatcher.
 MADE_UP: Mapping[str, tuple[int, float, str]] = {
@@ -54,17 +54,18 @@ def scenario_of(row: str, folder: Path) -> tuple[Path, int]:
         name, jobs = SCENARIOS[row]
         return Path(__file__).parents[1] / "scenarios" / f"{name}.yaml", jobs
     if row in LOGS:
-        log, jobs, processors, dispatcher = LOGS[row]
+        log, jobs, nodes, cores, dispatcher = LOGS[row]
         trace = Path(os.environ["HPCSCHED_TRACES"], log)
         predictor = "actual"
     else:
         jobs, load, dispatcher = MADE_UP[row]
-        trace, processors, predictor = folder / f"{row}.swf", 100, "requested-time"
+        trace, nodes, cores = folder / f"{row}.swf", 100, 1
+        predictor = "requested-time"
         write_trace(trace, jobs, load=load)
     path = folder / f"{row}.yaml"
     path.write_text(
         f"name: {row}\n"
-        f"system: {{groups: [{{name: node, count: {processors}, resources: {{core: 1}}}}]}}\n"
+        f"system: {{groups: [{{name: node, count: {nodes}, resources: {{core: {cores}}}}}]}}\n"
         f"trace: {{source: swf, path: '{trace}', unit: {{core: 1}}}}\n"
         f"predictor: {predictor}\n"
         f"dispatcher: {dispatcher}\n"

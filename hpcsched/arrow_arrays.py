@@ -33,11 +33,12 @@ def arrow_array(
     return pa.Array.from_buffers(_KINDS[values.dtype], len(values), [valid, data])
 
 
-def text_array(texts: Sequence[str]) -> pa.Array:
-    """Return texts as an Arrow array."""
+def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """Return texts as an Arrow array, those that are `missing` as nulls."""
+    valid = None if missing is None else _bits(~missing)
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    buffers = [valid, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.string(), len(texts), buffers)
 
 

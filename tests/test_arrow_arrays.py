@@ -60,13 +60,17 @@ def test_structs(count: int) -> None:
     assert [array.field(k).null_count for k in range(len(SOLVER))] == [0] * len(SOLVER)
 
 
-def test_a_run_does_without_pandas(tmp_path: Path) -> None:
-    """Which takes longer to import than a log to replay."""
+@pytest.mark.parametrize("trace", ["trace.jobs=30", "trace={source: lublin99, jobs: 30}"])
+def test_a_run_does_without_pandas(trace: str, tmp_path: Path) -> None:
+    """Which takes longer to import than a log to replay; nor does it need scipy's algebra.
+
+    The first source yields columns, the second records.
+    """
     code = (
         "import sys; from hpcsched import column_run; column_run.FEW_JOBS = -1;"
         "from hpcsched.cli import main;"
-        f"main(['run', {str(SMALL)!r}, '--set', 'trace.jobs=30', '--out', {str(tmp_path)!r}]);"
+        f"main(['run', {str(SMALL)!r}, '--set', {trace!r}, '--out', {str(tmp_path)!r}]);"
         "import json; assert json.load(open('manifest.json'))['in_python'] == [];"
-        "raise SystemExit('pandas' in sys.modules)"
+        "raise SystemExit('pandas' in sys.modules or 'scipy.linalg' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)

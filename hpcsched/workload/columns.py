@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from operator import attrgetter
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 
-from hpcsched.arrow_arrays import arrow_array
+from hpcsched.arrow_arrays import arrow_array, text_array
 from hpcsched.system.request import ShapeKey, shape_key
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
@@ -172,12 +171,24 @@ def _columns(traced: Sequence[TracedJob], numbers: RequestNumbers) -> JobColumns
             _column(map(numbers.of, asked)),
             numbers.requests,
             pa.RecordBatch.from_arrays(
-                [pa.array(map(attrgetter(field.name), asked), field.type) for field in DETAILS],
+                [
+                    _detail([getattr(job, field.name) for job in asked], field.type)
+                    for field in DETAILS
+                ],
                 schema=DETAILS,
             ),
         )
     except OverflowError:
         raise NeedsPythonError("numbers of more than 64 bits") from None
+
+
+def _detail(values: Sequence[int | None] | Sequence[str | None], kind: pa.DataType) -> pa.Array:
+    """Return what a trace tells of jobs, None where it does not, as a column."""
+    missing = np.array([value is None for value in values], dtype=np.bool_)
+    if kind == pa.string():
+        return text_array(["" if value is None else str(value) for value in values], missing)
+    numbers = np.array([0 if value is None else value for value in values], dtype=np.int64)
+    return arrow_array(numbers, missing)
 
 
 def _column(values: Iterable[int]) -> IntArray:

@@ -1,17 +1,27 @@
 """What numba makes of compiled functions, for callers in Python and for compiled ones."""
 
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from numba.core.caching import NullCache
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+from numba.np import linalg
 
 from hpcsched.dispatching.core.code_cache import CodeCache
 from hpcsched.dispatching.core.inner_code import InnerDispatcher
 from hpcsched.dispatching.core.state_types import register
 
 register()
+
+# numba would import scipy's linear algebra here, to see whether it is there, which takes half as
+# long as numba itself. No function of ours needs it; one that does has it imported when compiled.
+_ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+try:
+    import_module("numba.np.arraymath")
+finally:
+    linalg.ensure_blas = _ensure_blas
 
 # Divisions by zero, which numba would otherwise look for, do not occur.
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
