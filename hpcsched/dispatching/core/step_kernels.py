@@ -17,65 +17,14 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.room_kernels import room_on, take_from
+from hpcsched.dispatching.core.row_kernels import (
+    reserve_on_row,
+    segments_within,
+    take_segments,
+)
 from hpcsched.dispatching.core.start_kernels import start
 from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.system.system import IntArray
-
-
-@compiled()
-def steps_within(end: int, units: int, steps: int, times: IntArray, free: IntArray) -> int:
-    """Return how many steps of a profile begin before `end`; 0 if one has less than `units` free.
-
-    `free[k]` slots are free from `times[k]` to before `times[k + 1]`.
-    """
-    step = 0
-    while step < steps and times[step] < end:
-        if free[step] < units:
-            return 0
-        step += 1
-    return step
-
-
-@compiled()
-def take_steps(
-    first: int, step: int, end: int, units: int, steps: int, times: IntArray, free: IntArray
-) -> int:
-    """Take units from step `first` to `end`, which lies in or at the end of step `step - 1`.
-
-    Return how many steps there are then.
-    """
-    if step == steps or times[step] != end:
-        for k in range(steps, step, -1):
-            times[k] = times[k - 1]
-            free[k] = free[k - 1]
-        times[step] = end
-        free[step] = free[step - 1]
-        steps += 1
-    for k in range(first, step):
-        free[k] -= units
-    return steps
-
-
-@compiled()
-def reserve_by_count(
-    run_time: int, units: int, steps: int, times: IntArray, free: IntArray
-) -> tuple[int, int]:
-    """Take units at the earliest time that as many stay free for a run time.
-
-    Return that time, and how many steps there are then. All of the system is free in the end.
-    """
-    first = 0
-    while True:
-        while free[first] < units:
-            first += 1
-        end, step = times[first] + run_time, first + 1
-        while step < steps and times[step] < end and free[step] >= units:
-            step += 1
-        if step == steps or times[step] >= end:
-            break
-        first = step + 1
-    start = times[first]
-    return start, take_steps(first, step, end, units, steps, times, free)
 
 
 @compiled()
@@ -145,12 +94,12 @@ def backfill_by_count(
         if candidates[found - 1] == at:
             found -= 1
         at += 1
-        step = steps_within(now + run_time, units, steps, times, free)
+        step = segments_within(now + run_time, units, steps, times, free)
         if step:
-            steps = take_steps(0, step, now + run_time, units, steps, times, free)
+            steps = take_segments(0, step, now + run_time, units, steps, times, free)
             start(row, now, state, by_node, pressure)
         elif state.depth < 0 or reservations < state.depth:
-            begins, steps = reserve_by_count(run_time, units, steps, times, free)
+            begins, steps = reserve_on_row(now, run_time, units, steps, times, free)
             reservations += 1
             if found and begins - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
                 continue
@@ -159,6 +108,6 @@ def backfill_by_count(
         while found:
             row = queue[candidates[found - 1]]
             end = now + jobs[row, PREDICTED]
-            if steps_within(end, jobs[row, UNITS], steps, times, free):
+            if segments_within(end, jobs[row, UNITS], steps, times, free):
                 break
             found -= 1

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at, total
 from hpcsched.dispatching.offline.trace import Trace
+from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, total
 from hpcsched.system.system import IntArray
 
 MOST_JOBS = 200

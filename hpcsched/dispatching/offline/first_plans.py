@@ -11,10 +11,11 @@ from hpcsched.dispatching.heuristic.orders import (
     smallest_area,
     smallest_product,
 )
-from hpcsched.dispatching.offline.release_kernels import plan_all
 from hpcsched.dispatching.offline.replay_kernels import replay_list
 from hpcsched.dispatching.offline.trace import Trace
 from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.planning.list_kernels import plan_in_order
+from hpcsched.dispatching.planning.segment_kernels import open_segments
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.system import IntArray
 
@@ -44,7 +45,8 @@ def plan_in(trace: Trace, order: IntArray, method: str) -> Known:
     """Return the plan of all jobs in an order, `[J]`, each at its earliest start."""
     starts = np.empty(trace.job_count, dtype=np.int64)
     placed = np.zeros((trace.job_count, trace.selection.data.node_count), dtype=np.int64)
-    done = plan_all(order, trace.submit, trace.content, trace.size, starts, placed)
+    segments = open_segments(0, trace.content.capacity, trace.size)
+    done = plan_in_order(order, trace.content, segments, starts, placed)
     assert done, "a job does not fit on the idle system"
     return Known(starts, placed, method)
 

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at
-from hpcsched.dispatching.offline.release_kernels import first_from
+from hpcsched.dispatching.core.row_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
 from hpcsched.system.system import IntArray
 
 

@@ -7,35 +7,8 @@ with time: in each round every waiting job is planned anew, and those start that
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.row_kernels import reserve_on_row
 from hpcsched.system.system import IntArray
-
-
-@compiled()
-def _reserve(
-    demand: int, run_time: int, times: IntArray, free: IntArray, count: int
-) -> tuple[int, int]:
-    """Take room at the earliest time that it is free; return that, and the number of steps."""
-    first = 0
-    while True:
-        while free[first] < demand:
-            first += 1
-        end = times[first] + run_time
-        last = first + 1
-        while last < count and times[last] < end and free[last] >= demand:
-            last += 1
-        if last == count or times[last] >= end:
-            break
-        first = last + 1
-    if last == count or times[last] != end:
-        for k in range(count, last, -1):
-            times[k] = times[k - 1]
-            free[k] = free[k - 1]
-        times[last] = end
-        free[last] = free[last - 1]
-        count += 1
-    for k in range(first, last):
-        free[k] -= demand
-    return times[first], count
 
 
 @compiled()
@@ -87,7 +60,7 @@ def replay_list(
                 break
             j = queue[k]
             k += 1
-            start, steps = _reserve(demands[j], run_times[j], times, free, steps)
+            start, steps = reserve_on_row(now, run_times[j], demands[j], steps, times, free)
             if start != now:
                 queue[left] = j
                 left += 1

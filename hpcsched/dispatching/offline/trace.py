@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.offline.cost_kernels import Costs, total
 from hpcsched.dispatching.offline.problem import OfflineProblem
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
+from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of, total
+from hpcsched.dispatching.planning.list_plans import content_of
+from hpcsched.dispatching.planning.segment_kernels import Content
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.search.improver import content_of
-from hpcsched.dispatching.search.segment_kernels import Content
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.tables import Column
 from hpcsched.system.system import IntArray
@@ -37,16 +37,20 @@ class PlanTable:
 class Trace(NamedTuple):
     """The `J` jobs that run for a second at least, in order of submission, and the idle system.
 
-    `submit`, `[J]`, is in seconds from the origin, which is the first submission of all. `size` is
-    as many segments as a plan of all jobs can have.
+    The origin of times is the first submission of all. `size` is as many segments as a plan of all
+    jobs can have.
     """
 
     problem: OfflineProblem
     jobs: tuple[WaitingJob, ...]
     selection: Selection
     content: Content
-    submit: IntArray
     size: int
+
+    @property
+    def submit(self) -> IntArray:
+        """When jobs are submitted, `[J]`, in seconds from the origin."""
+        return self.content.releases
 
     @property
     def job_count(self) -> int:
@@ -110,8 +114,10 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
         problem,
         jobs,
         selection,
-        content_of(data)._replace(pooled=selection.nodes is None),
-        np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64),
+        content_of(data)._replace(
+            pooled=selection.nodes is None,
+            releases=np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64),
+        ),
         data.node_count + 2 * on_nodes + 8,
     )
 
@@ -144,13 +150,19 @@ def goal_of(trace: Trace) -> Goal:
     Raises InputError for an objective that is no cost of starts.
     """
     objective, jobs, origin = trace.problem.objective, trace.jobs, trace.problem.origin
+    run_times = trace.content.run_times
     if isinstance(objective, PlannableRatio) and not isinstance(objective, Plannable):
-        return Goal(_costs(trace, objective.planned_ratio(jobs, origin, 0.0)), 1.0, 0.0, True)
+        return Goal(
+            costs_of(objective.planned_ratio(jobs, origin, 0.0), trace.submit, run_times),
+            1.0,
+            0.0,
+            True,
+        )
     if not isinstance(objective, Plannable):
         raise _not_planned(objective)
-    costs = _costs(trace, objective.planned_cost(jobs, origin))
+    costs = costs_of(objective.planned_cost(jobs, origin), trace.submit, run_times)
     # A cost may be a sum where the objective is a mean, so how they go together is measured.
-    lasting = np.cumsum(trace.content.run_times)
+    lasting = np.cumsum(run_times)
     # The last end says nothing of the plan where a job that runs for no time comes after all.
     early = trace.submit + lasting if costs.makespan else trace.submit
     late = early + lasting
@@ -180,22 +192,3 @@ def ratio(trace: Trace, goal: Goal, starts: IntArray) -> float:
 def _not_planned(objective: Objective) -> InputError:
     message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
     return InputError(Finding("no-planned-cost", message, key="objective"))
-
-
-def _costs(trace: Trace, cost: PlannedCost) -> Costs:
-    """Return what compiled code wants to know of a cost, without what every start costs."""
-    none = np.zeros(trace.job_count)
-    specific = cost.specific
-    weights = np.ascontiguousarray(np.atleast_2d(cost.weights), dtype=np.float64)
-    free = np.maximum(np.atleast_2d(cost.free), trace.submit).astype(np.float64)
-    some = weights.any(axis=1)
-    return Costs(
-        np.ascontiguousarray(weights[some]),
-        np.ascontiguousarray(free[some]),
-        float(cost.makespan),
-        0.0 if specific is None else float(specific.alpha),
-        0.0 if specific is None else float(specific.level),
-        none if specific is None else specific.amounts.astype(np.float64),
-        trace.submit,
-        trace.content.run_times,
-    )

@@ -9,28 +9,20 @@ import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.plan_kernels import NEVER, take_on
-from hpcsched.dispatching.offline.cost_kernels import Costs, cost_at
-from hpcsched.dispatching.offline.release_kernels import first_from, open_segments, plan_from
+from hpcsched.dispatching.core.random_kernels import below, change, draw_change, uniform
+from hpcsched.dispatching.core.row_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.search.segment_kernels import Content, Kept, Segments, keep, restore
+from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
+from hpcsched.dispatching.planning.list_kernels import go_on
+from hpcsched.dispatching.planning.segment_kernels import (
+    Content,
+    Segments,
+    keep,
+    open_segments,
+    room_for_segments,
+    room_to_keep,
+)
 from hpcsched.system.system import IntArray
-
-
-@compiled()
-def _uniform(state: IntArray) -> float:
-    """Return a number from 0 to below 1, by xorshift64*."""
-    x = np.uint64(state[0])
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    state[0] = np.int64(x)
-    return float((x * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
-
-
-@compiled()
-def _below(count: int, state: IntArray) -> int:
-    """Return a whole number from 0 to below `count`."""
-    return min(int(_uniform(state) * count), count - 1)
 
 
 @compiled()
@@ -43,15 +35,15 @@ def _choose(at: int, begun: int, width: int, count: int, random: IntArray, chose
     low = max(0, min(begun, at) - width // 4)
     high = min(count, at + width // 2 + 1)
     widest = width
-    if _uniform(random) < 0.5:
+    if uniform(random) < 0.5:
         widest = 6 * width
     if high - low > widest:
-        low += _below(high - low - widest + 1, random)
+        low += below(high - low - widest + 1, random)
         high = low + widest
     found, left = 0, high - low
     missing = min(width, left)
     for k in range(low, high):
-        if _uniform(random) * left < missing:
+        if uniform(random) * left < missing:
             chosen[found] = k
             found += 1
             missing -= 1
@@ -60,8 +52,8 @@ def _choose(at: int, begun: int, width: int, count: int, random: IntArray, chose
 
 
 @compiled()
-def _of_jobs(jobs: IntArray, content: Content) -> Content:
-    """Return what compiled code wants to know of a few jobs, which are numbered anew."""
+def _of_jobs(jobs: IntArray, begin: int, content: Content) -> Content:
+    """Return a few jobs, numbered anew, to be planned from `begin` on."""
     count = len(jobs)
     nodes, types = content.capacity.shape
     few = Content(
@@ -73,6 +65,7 @@ def _of_jobs(jobs: IntArray, content: Content) -> Content:
         content.capacity,
         content.totals,
         np.empty((count, content.draws.shape[1]), np.int64),
+        np.empty(count, np.int64),
     )
     for i in range(count):
         j = jobs[i]
@@ -80,10 +73,37 @@ def _of_jobs(jobs: IntArray, content: Content) -> Content:
             few.draws[i, p] = content.draws[j, p]
         few.units[i] = content.units[j]
         few.run_times[i] = content.run_times[j]
+        few.releases[i] = max(content.releases[j], begin)
         for r in range(types):
             few.requests[i, r] = content.requests[j, r]
         for n in range(nodes):
             few.room[i, n] = content.room[j, n]
+    return few
+
+
+@compiled()
+def _costs_of_jobs(jobs: IntArray, costs: Costs) -> Costs:
+    """Return the costs of a few jobs, numbered anew."""
+    count, terms = len(jobs), len(costs.weights)
+    few = Costs(
+        np.empty((terms, count), np.float64),
+        np.empty((terms, count), np.float64),
+        costs.makespan,
+        costs.patience,
+        costs.alpha,
+        costs.level,
+        np.empty(count, np.float64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+    )
+    for i in range(count):
+        j = jobs[i]
+        for t in range(terms):
+            few.weights[t, i] = costs.weights[t, j]
+            few.free[t, i] = costs.free[t, j]
+        few.amounts[i] = costs.amounts[j]
+        few.submit[i] = costs.submit[j]
+        few.run_times[i] = costs.run_times[j]
     return few
 
 
@@ -105,7 +125,7 @@ def _room_beside(
             for n in range(nodes):
                 if placed[j, n]:
                     units += 1
-        segments = open_segments(begin, content, 3 * nodes + 2 * units + spare)
+        segments = open_segments(begin, content.capacity, 3 * nodes + 2 * units + spare)
         for j in fixed:
             first = max(starts[j], begin)
             last = min(starts[j] + content.run_times[j], end)
@@ -134,7 +154,7 @@ def _room_beside(
                 segments.state,
             )
         return segments
-    segments = open_segments(begin, content, 2 * len(fixed) + 2 + spare)
+    segments = open_segments(begin, content.capacity, 2 * len(fixed) + 2 + spare)
     times = np.empty(2 * len(fixed), np.int64)
     changes = np.empty(2 * len(fixed), np.int64)
     for k in range(len(fixed)):
@@ -159,58 +179,10 @@ def _room_beside(
 
 
 @compiled()
-def _go_on(
-    first: int,
-    order: IntArray,
-    limit: float,
-    others_end: int,
-    jobs: IntArray,
-    releases: IntArray,
-    content: Content,
-    costs: Costs,
-    least: FloatArray,
-    keeping: bool,
-    kept: Kept,
-    scratch: Segments,
-    starts: IntArray,
-    placed: IntArray,
-) -> tuple[float, int]:
-    """Plan an order from a position on; return what it costs and how many jobs were planned.
-
-    The cost is infinite where a job is not planned, or as soon as it must come to more than
-    `limit`. With `keeping`, what goes before each position is kept.
-    """
-    restore(kept, first, scratch)
-    cost, end = kept.paid[first], kept.ended[first]
-    rest = 0.0
-    for k in range(first, len(order)):
-        rest += least[jobs[order[k]]]
-    for k in range(first, len(order)):
-        if keeping:
-            keep(scratch, kept, k)
-            kept.paid[k], kept.ended[k] = cost, end
-        i = order[k]
-        if not content.pooled:
-            for n in range(placed.shape[1]):
-                placed[i, n] = 0
-        starts[i] = plan_from(releases[i], i, content, scratch, placed)
-        if starts[i] == NEVER:
-            return np.inf, k + 1 - first
-        end = max(end, starts[i] + content.run_times[i])
-        cost += cost_at(jobs[i], starts[i], costs)
-        rest -= least[jobs[i]]
-        if cost + rest + costs.makespan * max(end, others_end) > limit:
-            return np.inf, k + 1 - first
-    return cost + costs.makespan * max(end, others_end), len(order) - first
-
-
-@compiled()
 def _search(
     tries: int,
     before: float,
     others_end: int,
-    jobs: IntArray,
-    releases: IntArray,
     content: Content,
     costs: Costs,
     least: FloatArray,
@@ -224,25 +196,10 @@ def _search(
     The plan that costs least is written into `starts`, `[K]`, and `placed`, `[K, N]`, if it costs
     less than `before`.
     """
-    count = len(jobs)
-    size, types = segments.free.shape
-    scratch = Segments(
-        np.empty_like(segments.start),
-        np.empty_like(segments.after),
-        np.empty_like(segments.free),
-        np.empty_like(segments.state),
-    )
-    kept = Kept(
-        np.empty((count, size), np.int64),
-        np.empty((count, size), np.int64),
-        np.empty((count, size, types), np.int64),
-        np.empty(count, np.int64),
-        np.zeros(count, np.float64),
-        np.zeros(count, np.int64),
-    )
-    keep(segments, kept, 0)
-    trial_starts = np.empty(count, np.int64)
-    trial_placed = np.zeros((count, placed.shape[1]), np.int64)
+    count = len(starts)
+    scratch, kept = room_for_segments(*segments.free.shape), room_to_keep(count, segments)
+    keep(segments, content.pooled, kept, 0)
+    trial_starts, trial_placed = np.empty_like(starts), np.zeros_like(placed)
     order, trial = np.arange(count), np.arange(count)
     slack = 1e-12 * abs(before)
     best, work = before, 0
@@ -250,61 +207,22 @@ def _search(
     for tried in range(tries + 1):
         low = 0
         if tried:
-            a = _below(count, random)
-            b = _below(count - 1, random)
-            if b >= a:
-                b += 1
-            low = min(a, b)
-            for k in range(count):
-                trial[k] = order[k]
-            if _uniform(random) < 0.5:
-                trial[a] = order[b]
-            else:
-                step = 1 if a < b else -1
-                for k in range(a, b, step):
-                    trial[k] = order[k + step]
-            trial[b] = order[a]
-        cost, planned = _go_on(
-            low,
-            trial,
-            now + slack,
-            others_end,
-            jobs,
-            releases,
-            content,
-            costs,
-            least,
-            False,
-            kept,
-            scratch,
-            trial_starts,
-            trial_placed,
-        )
+            a, b, swaps = draw_change(count, 1.0, random)
+            low, _ = change(a, b, swaps, order, trial)
+        cost, planned = go_on(low, -1, trial, now + slack, others_end, content, costs, least, False,
+                              kept, scratch, starts, trial_starts, trial_placed)  # fmt: skip
         work += planned * scratch.state[0]
         if cost == np.inf:
             if tried == 0:
                 break
             continue
         now = cost
-        for k in range(count):
+        for k in range(low, count):
             order[k] = trial[k]
         # Starts of positions before `low` are those of the order before: they are planned again.
-        again, planned = _go_on(
-            0 if cost < best - slack else low,
-            order,
-            np.inf,
-            others_end,
-            jobs,
-            releases,
-            content,
-            costs,
-            least,
-            True,
-            kept,
-            scratch,
-            trial_starts,
-            trial_placed,
-        )
+        first = 0 if cost < best - slack else low
+        again, planned = go_on(first, -1, order, np.inf, others_end, content, costs, least, True,
+                               kept, scratch, starts, trial_starts, trial_placed)  # fmt: skip
         work += planned * scratch.state[0]
         if again < best - slack:
             best = again
@@ -386,21 +304,18 @@ def improve(
                 fixed[beside] = j
                 beside += 1
         segments = _room_beside(fixed[:beside], begin, end, 2 * units + 2, content, starts, placed)
-        few = _of_jobs(jobs, content)
-        releases, new_starts = np.empty(found, np.int64), np.empty(found, np.int64)
+        new_starts, least_of_few = np.empty(found, np.int64), np.empty(found, np.float64)
         new_placed = np.zeros((found, placed.shape[1]), np.int64)
         for k in range(found):
-            releases[k] = max(costs.submit[jobs[k]], begin)
+            least_of_few[k] = least[jobs[k]]
             free[jobs[k]] = False
         best, work = _search(
             tries,
             before,
             others_end,
-            jobs,
-            releases,
-            few,
-            costs,
-            least,
+            _of_jobs(jobs, begin, content),
+            _costs_of_jobs(jobs, costs),
+            least_of_few,
             segments,
             random,
             new_starts,

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.offline.cost_kernels import Costs, least_of_each, total
 from hpcsched.dispatching.offline.first_plans import Known, shifted
 from hpcsched.dispatching.offline.trace import Goal, Trace, at_level, ratio
 from hpcsched.dispatching.offline.window_kernels import improve
+from hpcsched.dispatching.planning.cost_kernels import Costs, least_of_each, total
 from hpcsched.system.system import IntArray
 
 WIDTHS = (8, 16, 32)

@@ -1,4 +1,4 @@
-"""Compiled list scheduling over the data of a model, on the segments of `plan_kernels`.
+"""Compiled list scheduling over the data of a model: one job, an order, and the rest of an order.
 
 Pools are rows of segments behind those of the nodes, whose first resource type is what is free of
 them; it is at least 0. `draws`, `[J, P]`, is what jobs draw.
@@ -6,7 +6,9 @@ them; it is at least 0. `draws`, `[J, P]`, is what jobs draw.
 
 import numpy as np
 
+from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros
 from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.placement_kernels import fill_by_rank
 from hpcsched.dispatching.core.plan_kernels import (
     NEVER,
     earliest,
@@ -14,36 +16,11 @@ from hpcsched.dispatching.core.plan_kernels import (
     take_on,
     units_during,
 )
+from hpcsched.dispatching.core.row_kernels import reserve_on_row
 from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
+from hpcsched.dispatching.planning.segment_kernels import Content, Kept, Segments, keep, restore
 from hpcsched.system.system import IntArray
-
-
-@compiled()
-def _is_before(a: int, b: int, offers: FloatArray, shares: FloatArray) -> bool:
-    """Say whether candidate `a` offers less than `b`, or as much and is fuller, or came before."""
-    if offers[a] != offers[b]:
-        return bool(offers[a] < offers[b])
-    if shares[a] != shares[b]:
-        return bool(shares[a] < shares[b])
-    return a < b
-
-
-@compiled()
-def _sift(at: int, count: int, heap: IntArray, offers: FloatArray, shares: FloatArray) -> None:
-    """Move down what is at a place of a heap, the first on top, until all below it is in order.
-
-    A heap, as few of many nodes are asked for, and numba takes seconds to compile its own sorting.
-    """
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            return
-        if child + 1 < count and _is_before(heap[child + 1], heap[child], offers, shares):
-            child += 1
-        if _is_before(heap[at], heap[child], offers, shares):
-            return
-        heap[at], heap[child] = heap[child], heap[at]
-        at = child
 
 
 @compiled()
@@ -92,147 +69,166 @@ def earliest_in_pools(
 
 
 @compiled()
-def draw(
-    begin: int,
-    end: int,
-    draws: IntArray,
-    nodes: int,
-    start: IntArray,
-    after: IntArray,
-    free: IntArray,
-    state: IntArray,
-) -> None:
+def draw(begin: int, end: int, draws: IntArray, nodes: int, segments: Segments) -> None:
     """Take what a job draws from each pool, `[P]`, from `begin` to `end`."""
     amount = np.empty(1, np.int64)
     for p in range(len(draws)):
         if draws[p] > 0:
             amount[0] = draws[p]
-            take_on(nodes + p, begin, end, amount, start, after, free, state)
+            take_on(
+                nodes + p,
+                begin,
+                end,
+                amount,
+                segments.start,
+                segments.after,
+                segments.free,
+                segments.state,
+            )
 
 
 @compiled()
-def plan_job_from(
-    release: int,
-    j: int,
-    units: IntArray,
-    requests: IntArray,
-    run_times: IntArray,
-    room: IntArray,
-    capacity: IntArray,
-    totals: IntArray,
-    draws: IntArray,
-    start: IntArray,
-    after: IntArray,
-    free: IntArray,
-    state: IntArray,
-    placed: IntArray,
-) -> int:
-    """Give a job its earliest start from `release` on beside those planned; NEVER if there is none.
-
-    Units go to the nodes first by `preference`, as many on each as fit. Writes how many into
-    `placed`, `[J, N]`, and leaves alone what is there of other nodes.
-    """
-    count = len(capacity)
-    fits = np.empty(count, np.int64)
-    offers, shares = np.empty(count, np.float64), np.empty(count, np.float64)
-    chosen = np.empty(count, np.int64)
-    asked, on_idle = requests[j], room[j]
-    begin = release
+def _earliest(j: int, content: Content, segments: Segments) -> int:
+    """Return the earliest start at which nodes and pools have enough for a job; NEVER if none."""
+    start, after, free, state = segments.start, segments.after, segments.free, segments.state
+    count, run_time = len(content.capacity), content.run_times[j]
+    begin = content.releases[j]
     while True:  # nodes and pools in turn, until they agree
         begin = earliest(
             begin,
-            units[j],
-            run_times[j],
+            content.units[j],
+            run_time,
             state[0],
             start,
             after,
             free,
-            asked,
-            on_idle,
+            content.requests[j],
+            content.room[j],
             False,
-            capacity,
+            content.capacity,
         )
         if begin == NEVER:
             return NEVER
-        later = earliest_in_pools(begin, run_times[j], draws[j], count, start, after, free)
-        if later == begin:
-            break
-        if later == NEVER:
-            return NEVER
+        later = earliest_in_pools(begin, run_time, content.draws[j], count, start, after, free)
+        if later in (begin, NEVER):
+            return later
         begin = later
-    end = begin + run_times[j]
-    candidates = 0
-    for n in range(count):
-        if on_idle[n] == 0:
+
+
+@compiled()
+def _place(
+    j: int, begin: int, end: int, content: Content, segments: Segments, placed: IntArray
+) -> None:
+    """Take room for a job from `begin` to `end`, as many units on each node as fit.
+
+    Nodes come by `preference`. Writes how many units go to which node into `placed`, `[N]`.
+    """
+    start, after, free, state = segments.start, segments.after, segments.free, segments.state
+    asked, on_idle, capacity = content.requests[j], content.room[j], content.capacity
+    fits, ranks = numbers(len(capacity)), table_of_zeros(2, len(capacity))
+    for n in range(len(capacity)):
+        placed[n] = 0
+        fits[n] = on_idle[n]
+        if fits[n] == 0:
             continue
         first = n
         while after[first] != -1 and start[after[first]] <= begin:
             first = after[first]
-        lowest, s = on_idle[n], first
-        while lowest and s != -1 and start[s] < end:
-            lowest = min(lowest, units_during(s, n, free, asked, on_idle, False, capacity))
+        s = first
+        while fits[n] and s != -1 and start[s] < end:
+            fits[n] = min(fits[n], units_during(s, n, free, asked, on_idle, False, capacity))
             s = after[s]
-        if lowest:
-            offer, share = preference(n, first, end, start, after, free, asked, capacity, totals)
-            fits[candidates], offers[candidates], shares[candidates] = lowest, offer, share
-            chosen[candidates] = n
-            candidates += 1
-    heap = np.arange(candidates)
-    for k in range(candidates // 2 - 1, -1, -1):
-        _sift(k, candidates, heap, offers, shares)
-    missing = units[j]
-    while missing:
-        best = heap[0]
-        here = min(fits[best], missing)
-        placed[j, chosen[best]] = here
-        take_on(chosen[best], begin, end, asked * here, start, after, free, state)
-        missing -= here
-        candidates -= 1
-        heap[0] = heap[candidates]
-        _sift(0, candidates, heap, offers, shares)
-    draw(begin, end, draws[j], count, start, after, free, state)
+        if fits[n]:
+            ranks[0, n], ranks[1, n] = preference(
+                n, first, end, start, after, free, asked, capacity, content.totals
+            )
+    fill_by_rank(content.units[j], fits, ranks, placed)
+    for n in range(len(capacity)):
+        if placed[n]:
+            take_on(n, begin, end, asked * placed[n], start, after, free, state)
+
+
+@compiled()
+def plan_job(j: int, content: Content, segments: Segments, placed: IntArray) -> int:
+    """Give a job its earliest start beside those planned; NEVER if there is none.
+
+    Writes how many units go to which node into row `j` of `placed`, `[J, N]`.
+    """
+    run_time = content.run_times[j]
+    if content.pooled:
+        state, amount = segments.state, content.units[j] * content.requests[j, 0]
+        placed[j, 0] = content.units[j]
+        begin, state[0] = reserve_on_row(
+            content.releases[j], run_time, amount, state[0], segments.start, segments.row
+        )
+        return begin
+    begin = _earliest(j, content, segments)
+    if begin != NEVER:
+        _place(j, begin, begin + run_time, content, segments, placed[j])
+        draw(begin, begin + run_time, content.draws[j], len(content.capacity), segments)
     return begin
 
 
 @compiled()
 def plan_in_order(
-    order: IntArray,
-    units: IntArray,
-    requests: IntArray,
-    run_times: IntArray,
-    room: IntArray,
-    capacity: IntArray,
-    totals: IntArray,
-    draws: IntArray,
-    start: IntArray,
-    after: IntArray,
-    free: IntArray,
-    state: IntArray,
-    starts: IntArray,
-    placed: IntArray,
+    order: IntArray, content: Content, segments: Segments, starts: IntArray, placed: IntArray
 ) -> bool:
     """Plan each job of `order` at its earliest start beside those before it.
 
-    Writes into `starts`, `[J]`, and `placed`, `[J, N]`, which is 0 for these jobs; answers whether
-    all could be planned.
+    Writes into `starts`, `[J]`, and `placed`, `[J, N]`; answers whether all could be planned.
     """
     for j in order:
-        starts[j] = plan_job_from(
-            0,
-            j,
-            units,
-            requests,
-            run_times,
-            room,
-            capacity,
-            totals,
-            draws,
-            start,
-            after,
-            free,
-            state,
-            placed,
-        )
+        starts[j] = plan_job(j, content, segments, placed)
         if starts[j] == NEVER:
             return False
     return True
+
+
+@compiled()
+def go_on(
+    first: int,
+    last: int,
+    order: IntArray,
+    limit: float,
+    others_end: int,
+    content: Content,
+    costs: Costs,
+    least: FloatArray,
+    keeping: bool,
+    kept: Kept,
+    scratch: Segments,
+    known: IntArray,
+    starts: IntArray,
+    placed: IntArray,
+) -> tuple[float, int]:
+    """Plan an order from position `first` on; return what it costs and how many jobs were planned.
+
+    The cost is infinite where a job cannot be planned, where it must come to more than `limit`, or
+    where no job up to position `last` starts at another time than in `known`, `[J]`, so that the
+    plan is as before. What the rest costs at least, `least`, `[J]`, is counted in, so that few
+    orders are planned to the end. `others_end` is when jobs that are not in the order end.
+
+    Starts are written into `starts`, `[J]`. With `keeping`, what goes before each position is kept.
+    """
+    restore(kept, first, content.pooled, scratch)
+    cost, end = kept.paid[first], kept.ended[first]
+    rest = 0.0
+    for k in range(first, len(order)):
+        rest += least[order[k]]
+    same = True
+    for k in range(first, len(order)):
+        if keeping:
+            keep(scratch, content.pooled, kept, k)
+            kept.paid[k], kept.ended[k] = cost, end
+        j = order[k]
+        start = plan_job(j, content, scratch, placed)
+        if start == NEVER:
+            return np.inf, k + 1 - first
+        same = same and start == known[j]
+        starts[j] = start
+        end = max(end, start + content.run_times[j])
+        cost += cost_at(j, start, costs)
+        rest -= least[j]
+        if cost + rest + costs.makespan * max(end, others_end) > limit or (same and k == last):
+            return np.inf, k + 1 - first
+    return cost + costs.makespan * max(end, others_end), len(order) - first

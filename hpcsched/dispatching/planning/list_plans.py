@@ -10,16 +10,21 @@ from hpcsched.dispatching.planning import list_kernels
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.segment_kernels import Content, Segments
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.system import IntArray
 
 
 class ListPlanner:
-    """Plans the jobs of a model in any order, each at its earliest start beside those before it."""
+    """Plans the jobs of a model in any order, each at its earliest start beside those before it.
+
+    `content` is what compiled code wants to know of its jobs and nodes.
+    """
 
     def __init__(self, data: ModelData) -> None:
         self._data = data
+        self.content = content_of(data)
         available, times, on, amounts = _with_pools(data)
         segments = available.shape[1] + len(times)
         per_job = np.minimum(data.units, data.node_count) + data.pool_draws.shape[1]
@@ -27,24 +32,16 @@ class ListPlanner:
         size += 0 if data.outages is None else 2 * len(data.outages.nodes)
         start, after = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         free = np.empty((size, data.type_count), dtype=np.int64)
-        self._count = plan_kernels.open_plan(
-            0,
-            available,
-            times,
-            on,
-            amounts,
-            start,
-            after,
-            free,
-        )
-        self._segments = start, after, free
+        count = plan_kernels.open_plan(0, available, times, on, amounts, start, after, free)
+        state = np.array([count], dtype=np.int64)
+        self._segments = Segments(start, after, free, free.reshape(-1), state)
         if data.outages is not None:
-            self._count = _closed(data.outages, self._count, start, after, free)
+            _close(data.outages, self._segments)
 
-    def segments(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return what is free before any job is planned (see `plan_kernels`), to be written to."""
-        start, after, free = (segments.copy() for segments in self._segments)
-        return start, after, free, np.array([self._count], dtype=np.int64)
+    def segments(self) -> Segments:
+        """Return what is free before any job is planned, to be written to."""
+        start, after, free, _, state = (part.copy() for part in self._segments)
+        return Segments(start, after, free, free.reshape(-1), state)
 
     def plan(
         self, order: Iterable[int], first: Plan | None = None, *, always: bool = False
@@ -55,12 +52,12 @@ class ListPlanner:
         are all others that it has nodes for, at their times. Raises ValueError where a job does not
         fit on the idle nodes.
         """
-        data = self._data
-        start, after, free, state = self.segments()
+        data, content, segments = self._data, self.content, self.segments()
         starts = np.zeros(data.job_count, dtype=np.int64)
         placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
         rest = np.array(list(order), dtype=np.int64)
         if first is not None:
+            start, after, free, _, state = segments
             kept = (always | (first.starts == 0)) & (first.placed.sum(axis=1) == data.units)
             for job in kept.nonzero()[0]:
                 nodes = first.placed[job].nonzero()[0]
@@ -69,41 +66,38 @@ class ListPlanner:
                 starts[job] = begin = int(first.starts[job])
                 end = begin + int(data.run_times[job])
                 plan_kernels.take(begin, end, nodes, amounts, start, after, free, state)
-                list_kernels.draw(begin, end, data.pool_draws[job], data.node_count,
-                                  start, after, free, state)  # fmt: skip
+                list_kernels.draw(begin, end, data.pool_draws[job], data.node_count, segments)
             rest = rest[~kept[rest]]
-        done = list_kernels.plan_in_order(
-            rest,
-            data.units,
-            data.requests,
-            data.run_times,
-            data.room,
-            data.capacity,
-            data.totals,
-            data.pool_draws,
-            start,
-            after,
-            free,
-            state,
-            starts,
-            placed,
-        )
-        if not done:
+            content = content._replace(pooled=False)  # what was taken is not in order of time
+        if not list_kernels.plan_in_order(rest, content, segments, starts, placed):
             raise ValueError("a job does not fit on the nodes")
         return Plan(starts, placed)
 
 
-def _closed(
-    outages: OutageData, count: int, start: IntArray, after: IntArray, free: IntArray
-) -> int:
-    """Have nothing be free on nodes while they are closed; return the number of segments."""
-    state = np.array([count], dtype=np.int64)
+def content_of(data: ModelData) -> Content:
+    """Return what compiled code wants to know of jobs and nodes."""
+    alone = data.pools is None and data.outages is None
+    return Content(
+        alone and data.node_count == data.type_count == 1,
+        data.units,
+        data.requests,
+        data.run_times,
+        data.room,
+        data.capacity,
+        data.totals,
+        data.pool_draws,
+        np.zeros(data.job_count, dtype=np.int64),
+    )
+
+
+def _close(outages: OutageData, segments: Segments) -> None:
+    """Have nothing be free on nodes while they are closed."""
+    start, after, free, _, state = segments
     times = np.column_stack((outages.begins, outages.ends))
     alike, of = np.unique(times, axis=0, return_inverse=True)
     for k, (begin, end) in enumerate(alike.tolist()):
         nodes = outages.nodes[of.reshape(-1) == k]
         plan_kernels.close(begin, end, nodes, start, after, free, state)
-    return int(state[0])
 
 
 def _with_pools(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
+from hpcsched.dispatching.planned_cost import PlannedCost
+from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of
 from hpcsched.dispatching.planning.explaining import CarriedOut
 from hpcsched.dispatching.planning.improver import Improved, PlanningRound
-from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
-from hpcsched.dispatching.search.curve_kernels import Curves
 from hpcsched.dispatching.search.order_kernels import Effort, search
-from hpcsched.dispatching.search.segment_kernels import Content, Segments
 from hpcsched.system.system import IntArray
 
 
@@ -48,18 +46,21 @@ class OrderSearch:
         selection, data = given.selection, given.selection.data
         # Most costs are known without list plans, which the search makes for itself.
         cost = given.plans.target() if given.objective.moves else selection.cost
-        best = np.empty(data.job_count, dtype=np.int64)
+        best, starts = np.empty_like(data.units), np.empty_like(data.units)
+        placed = np.empty_like(data.room)
         search(
             np.array(self._orders(given), dtype=np.int64),
-            content_of(data),
-            Segments(*given.planner.segments()),
-            curves_of(cost, selection.starts_in_seconds(data.run_times), self.patience),
+            given.planner.content,
+            given.planner.segments(),
+            search_costs(cost, selection.starts_in_seconds(data.run_times), self.patience),
             self.effort,
             self.random,
             best,
+            starts,
+            placed,
         )
         self._last = {selection.jobs[i].job_id: place for place, i in enumerate(best.tolist())}
-        return given.planner.plan(best)
+        return Plan(starts, placed)
 
     def _orders(self, given: PlanningRound) -> list[Sequence[int]]:
         """Return the orders to begin with, as numbers of the selected jobs."""
@@ -70,26 +71,7 @@ class OrderSearch:
         return [*given.orders, sorted(range(len(places)), key=places.__getitem__)]
 
 
-def content_of(data: ModelData) -> Content:
-    """Return what compiled code wants to know of jobs and nodes."""
-    alone = data.pools is None and data.outages is None
-    pooled = alone and data.node_count == data.type_count == 1
-    jobs = data.units, data.requests, data.run_times, data.room
-    return Content(pooled, *jobs, data.capacity, data.totals, data.pool_draws)
-
-
-def curves_of(cost: PlannedCost, run_times: IntArray, patience: float) -> Curves:
+def search_costs(cost: PlannedCost, run_times: IntArray, patience: float) -> Costs:
     """Return what compiled code wants to know of a cost; run times in seconds, `[J]`."""
-    none = np.zeros(len(run_times))
-    specific = cost.specific or SpecificCost(0.0, 0.0, none, none)
-    return Curves(
-        np.ascontiguousarray(cost.weights, dtype=np.float64),
-        np.ascontiguousarray(cost.free, dtype=np.float64),
-        float(cost.makespan),
-        float(patience),
-        float(specific.alpha),
-        float(specific.level),
-        specific.amounts,
-        specific.waits,
-        run_times.astype(np.float64),
-    )
+    waits = np.zeros_like(run_times) if cost.specific is None else cost.specific.waits
+    return costs_of(cost, -waits.astype(np.int64), run_times, patience)

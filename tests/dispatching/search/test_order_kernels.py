@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost, linear
+from hpcsched.dispatching.planning.cost_kernels import cheapest_start, cost_at
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.search.curve_kernels import cost_of, least_cost
-from hpcsched.dispatching.search.improver import content_of, curves_of
+from hpcsched.dispatching.search.improver import search_costs
 from hpcsched.dispatching.search.order_kernels import FEW, Effort, search
-from hpcsched.dispatching.search.segment_kernels import Segments
 from tests.dispatching.cp.tiny import Size, tiny_data
 from tests.strategies import tries
 
@@ -48,22 +47,29 @@ def searched(
     data: ModelData, cost: PlannedCost, orders: Any = None, budget: int = AMPLE, patience: float = 0
 ) -> tuple[np.ndarray, float, bool]:
     """Return the best order found, what it is said to cost, and whether that is the least."""
-    best = np.empty(data.job_count, dtype=np.int64)
+    best, starts = np.empty_like(data.units), np.empty_like(data.units)
+    planner, placed = ListPlanner(data), np.empty_like(data.room)
     found, proved = search(
         np.array(orders or [range(data.job_count)], dtype=np.int64),
-        content_of(data),
-        Segments(*ListPlanner(data).segments()),
-        curves_of(cost, data.run_times, patience),
+        planner.content,
+        planner.segments(),
+        search_costs(cost, data.run_times, patience),
         Effort(budget, 2.0),
         np.array([1], dtype=np.int64),
         best,
+        starts,
+        placed,
     )
+    plan = planner.plan(best)
+    assert starts.tolist() == plan.starts.tolist()
+    assert placed.tolist() == plan.placed.tolist()
     return best, found, proved
 
 
 def value(data: ModelData, cost: PlannedCost, order: Any) -> float:
-    """Return what the list plan of an order costs, worked out without the search."""
-    return cost.value(ListPlanner(data).plan(order).starts, data.run_times)
+    """Return what the list plan of an order costs more than all starts, without the search."""
+    whole = cost.value(ListPlanner(data).plan(order).starts, data.run_times)
+    return whole - float((cost.weights * cost.free).sum())
 
 
 @pytest.mark.parametrize("size", [POOLED, ON_NODES], ids=["pooled", "on nodes"])
@@ -178,8 +184,8 @@ def test_specific_cost_is_that_of_exact_arithmetic(
     run_times = np.array([run_time])
     scale = float(upper + level * lower)
     assert cost.value(np.array([start]), run_times) == pytest.approx(exact, abs=1e-12 * scale)
-    curves = curves_of(cost, run_times, 0)
-    assert cost_of(0, start, curves) == pytest.approx(exact, abs=1e-12 * scale)
+    of_start = search_costs(cost, run_times, 0)
+    assert cost_at(0, start, of_start) == pytest.approx(exact, abs=1e-12 * scale)
     sums = specific.sums(np.array([start]), run_times)
     assert sums == pytest.approx((float(upper), float(lower)), rel=1e-12)
 
@@ -190,14 +196,23 @@ def test_least_cost_is_the_least_from_there_on(drawn: Any, start: int) -> None:
     """No later start costs less than is said."""
     data = drawn.draw(tiny_data(Size(jobs=1)))
     cost = drawn.draw(costs(data))
-    curves = curves_of(cost, data.run_times, 0)
-    every = [cost_of(0, later, curves) for later in range(start, start + 200)]
-    assert least_cost(0, start, curves) == pytest.approx(min(every), rel=1e-9, abs=1e-9)
+    of_start = search_costs(cost, data.run_times, 0)
+    every = [cost_at(0, later, of_start) for later in range(start, start + 200)]
+    least = cost_at(0, cheapest_start(0, start, of_start), of_start)
+    assert least == pytest.approx(min(every), rel=1e-9, abs=1e-9)
 
 
 def test_patience_makes_what_is_far_count_for_less() -> None:
     """With a time constant of τ, waiting for ever costs τ seconds of waiting."""
     cost = linear(np.ones(1))
-    run_times = np.array([5])
-    patient = [cost_of(0, start, curves_of(cost, run_times, 100)) for start in (0, 1, 100, 10**6)]
+    of_start = search_costs(cost, np.array([5]), 100)
+    patient = [cost_at(0, start, of_start) for start in (0, 1, 100, 10**6)]
     assert patient == pytest.approx([0, 0.995, 100 * (1 - np.exp(-1)), 100], rel=1e-3)
+
+
+def test_patience_with_a_wait_that_costs_nothing_at_first() -> None:
+    """Up to 20 s cost nothing; from there on, τ · (exp(-20 / τ) − exp(-start / τ))."""
+    cost = linear(np.ones(1), np.array([20]))
+    of_start = search_costs(cost, np.array([5]), 100)
+    found = [cost_at(0, start, of_start) for start in (0, 20, 70)]
+    assert found == pytest.approx([0, 0, 100 * (np.exp(-0.2) - np.exp(-0.7))])

@@ -5,24 +5,27 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.planned_cost import FloatArray, PlannedCost
 from hpcsched.system.system import IntArray
 
 _FARTHEST = 1 << 40
-"""Seconds after its submission within which the turn of a job's cost is looked for."""
+"""Seconds within which the turn of a job's cost is looked for."""
 
 
 class Costs(NamedTuple):
-    """What each of `J` jobs costs by its start, in seconds from the origin.
+    """What each of `J` jobs costs by its start, in seconds.
 
-    It is `Σ weights[t, j] · max(start − free[t, j], 0)`, which is 0 at the submission, and, for a
-    ratio of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) − Q^(α+1)))`
-    with Q = start − submit[j] and F = Q + run_times[j]. To the sum is added `makespan` · last end.
+    It is `Σ weights[t, j] · late[t]` with `late[t]` = max(start − free[t, j], 0), and, for a ratio
+    of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) − Q^(α+1)))` with
+    Q = start − submit[j] and F = Q + run_times[j]. If `patience` is not 0, `late` is discounted:
+    patience · (1 − exp(−late / patience)). To the sum is added `makespan` · last end. `weights` and
+    `free` are `[T, J]`.
     """
 
     weights: FloatArray
     free: FloatArray
     makespan: float
+    patience: float
     alpha: float
     level: float
     amounts: FloatArray
@@ -52,6 +55,8 @@ def cost_at(j: int, start: int, costs: Costs) -> float:
     for t in range(len(costs.weights)):
         late = start - costs.free[t, j]
         if late > 0.0:
+            if costs.patience > 0.0:
+                late = -costs.patience * np.expm1(-late / costs.patience)
             cost += costs.weights[t, j] * late
     if costs.amounts[j] != 0.0:
         a = costs.alpha + 1.0
@@ -63,20 +68,19 @@ def cost_at(j: int, start: int, costs: Costs) -> float:
 
 
 @compiled()
-def cheapest_start(j: int, costs: Costs) -> int:
-    """Return the start from the submission on at which a job costs least.
+def cheapest_start(j: int, low: int, costs: Costs) -> int:
+    """Return the start from `low` on at which a job costs least.
 
     What is linear only grows. A ratio around a level first falls, where waiting adds to the ratio's
     denominator by more, and then grows: the age of each second of the run is weighed by a function
     that falls up to one age and grows beyond it. The turn is found by bisection.
     """
-    low = costs.submit[j]
     if costs.amounts[j] == 0.0 or costs.level <= 0.0:
         return low
-    high, step = low + 1, 1
+    first, high, step = low, low + 1, 1
     while step < _FARTHEST and cost_at(j, high + 1, costs) < cost_at(j, high, costs):
         step *= 2
-        high = low + step
+        high = first + step
     while low < high:
         middle = (low + high) // 2
         if cost_at(j, middle + 1, costs) < cost_at(j, middle, costs):
@@ -88,9 +92,9 @@ def cheapest_start(j: int, costs: Costs) -> int:
 
 @compiled()
 def find_cheapest(costs: Costs, starts: IntArray, least: FloatArray) -> None:
-    """Write each job's cheapest start and what it costs then, both `[J]`."""
+    """Write each job's cheapest start from its submission on and what it costs then, both `[J]`."""
     for j in range(len(starts)):
-        starts[j] = cheapest_start(j, costs)
+        starts[j] = cheapest_start(j, costs.submit[j], costs)
         least[j] = cost_at(j, starts[j], costs)
 
 
@@ -102,7 +106,7 @@ def find_costs(costs: Costs, starts: IntArray, found: FloatArray) -> None:
 
 
 def total(costs: Costs, starts: IntArray) -> float:
-    """Return what a plan costs; starts in seconds from the origin, `[J]`."""
+    """Return what a plan costs; starts in seconds, `[J]`."""
     found = np.empty(len(starts))
     find_costs(costs, starts, found)
     end = float((starts + costs.run_times).max(initial=0))
@@ -114,3 +118,40 @@ def least_of_each(costs: Costs) -> tuple[IntArray, FloatArray]:
     starts, least = np.empty_like(costs.submit), np.empty(len(costs.submit))
     find_cheapest(costs, starts, least)
     return starts, least
+
+
+def costs_of(
+    cost: PlannedCost, submit: IntArray, run_times: IntArray, patience: float = 0.0
+) -> Costs:
+    """Return a cost without what every start costs.
+
+    Parameters
+    ----------
+    cost
+        The cost; its starts count from the same instant as `submit`.
+    submit
+        When jobs were submitted, in seconds, `[J]`; none starts before.
+    run_times
+        Run times in seconds, `[J]`.
+    patience
+        The time constant, in seconds, by which waits far ahead count for less; 0: they count in
+        full.
+    """
+    weights = np.atleast_2d(cost.weights)
+    some = weights.any(axis=1)
+    weights = weights[some].astype(np.float64)
+    free = np.maximum(np.atleast_2d(cost.free)[some], submit).astype(np.float64)
+    if patience:
+        weights *= np.exp(-free / patience)  # by so much less count waits that begin later
+    specific = cost.specific
+    return Costs(
+        weights,
+        free,
+        float(cost.makespan),
+        float(patience),
+        0.0 if specific is None else float(specific.alpha),
+        0.0 if specific is None else float(specific.level),
+        np.zeros(len(submit)) if specific is None else specific.amounts.astype(np.float64),
+        submit,
+        run_times,
+    )

@@ -1,0 +1,91 @@
+"""Compiled loops over a row of segments: what is free of one resource from now on.
+
+`free[k]` is free from `start[k]` to before `start[k + 1]`, and the last for ever. `count` segments
+are in use; callers make sure that there is room for two more. Nodes that have to be told apart have
+a row each, in `plan_kernels`.
+"""
+
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.plan_kernels import NEVER
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def first_from(time: int, start: IntArray, count: int) -> int:
+    """Return the number of the first of `count` ascending values that is not below `time`."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if start[middle] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled()
+def segments_within(end: int, amount: int, count: int, start: IntArray, free: IntArray) -> int:
+    """Return how many segments begin before `end`; 0 if one has less than `amount` free."""
+    k = 0
+    while k < count and start[k] < end:
+        if free[k] < amount:
+            return 0
+        k += 1
+    return k
+
+
+@compiled()
+def _split(at: int, time: int, count: int, start: IntArray, free: IntArray) -> int:
+    """Split the segment before number `at`, so that one begins at `time`; return the new count."""
+    for k in range(count, at, -1):
+        start[k] = start[k - 1]
+        free[k] = free[k - 1]
+    start[at] = time
+    free[at] = free[at - 1]
+    return count + 1
+
+
+@compiled()
+def take_segments(
+    first: int, last: int, end: int, amount: int, count: int, start: IntArray, free: IntArray
+) -> int:
+    """Take an amount from segment `first` to `end`, which lies in or at the end of `last - 1`.
+
+    Return the new count.
+    """
+    if last == count or start[last] != end:
+        count = _split(last, end, count, start, free)
+    for k in range(first, last):
+        free[k] -= amount
+    return count
+
+
+@compiled()
+def reserve_on_row(
+    release: int, run_time: int, amount: int, count: int, start: IntArray, free: IntArray
+) -> tuple[int, int]:
+    """Take an amount at the earliest time from `release` on that it stays free for a run time.
+
+    Return that time, which is NEVER if there is none, and the new count.
+    """
+    first = 0
+    if release > start[0]:
+        first = first_from(release + 1, start, count) - 1
+    while True:
+        while first < count and free[first] < amount:
+            first += 1
+        if first == count:
+            return NEVER, count
+        begin = max(start[first], release)
+        end = begin + run_time
+        last = first + 1
+        while last < count and start[last] < end and free[last] >= amount:
+            last += 1
+        if last == count or start[last] >= end:
+            break
+        first = last + 1
+    count = take_segments(first, last, end, amount, count, start, free)
+    if start[first] != begin:  # the part before `begin` gets it back
+        count = _split(first + 1, begin, count, start, free)
+        free[first] += amount
+    return begin, count
