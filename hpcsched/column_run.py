@@ -8,7 +8,7 @@ from hpcsched.dispatching.core.compiled import is_compiled
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import job_table, round_table
 from hpcsched.results.recorder import RunRecorder
-from hpcsched.simulation.array_replay import ArrayReplay, predicted_run_times
+from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.parts import Parts
 from hpcsched.watching import Watching
 from hpcsched.workload.columns import JobColumns, OpenJobs, batches_of
@@ -102,8 +102,7 @@ class ColumnRun:
         for left, held in self._replay.run(batches):
             self._compiling = False
             columns = self._opened.take(left.sequence)
-            predicted = predicted_run_times(self._parts, columns)
-            jobs = job_table(system, columns, predicted, left)
+            jobs = job_table(system, columns, left)
             self._recorder.replayed(jobs, round_table(system, held))
             if self._bar is not None:
                 self._bar.replayed(len(left.sequence))

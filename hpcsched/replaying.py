@@ -21,9 +21,9 @@ from hpcsched.results.recorder import job_columns, round_columns
 from hpcsched.results.schema import jobs_schema, rounds_schema
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
-from hpcsched.runner import parts_of
+from hpcsched.runner import begun_anew, parts_of
 from hpcsched.scenario import Scenario
-from hpcsched.simulation.array_replay import ArrayReplay, predicted_run_times
+from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
@@ -202,7 +202,7 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
         try:
             return _result(assembly, *_compiled(parts, workload, places=places), in_python)
         except NeedsPythonError as why:
-            in_python = (str(why),)
+            in_python, parts = (str(why),), begun_anew(assembly, parts)
     return _result(assembly, *_in_python(parts, workload, places=places), in_python)
 
 
@@ -261,8 +261,7 @@ def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Tab
     left, held = zip(*parts_of_it, strict=True)
     gone = joined_left(left)
     columns = joined_columns(workload.columns or (NO_JOBS,)).take(gone.sequence)
-    predicted = predicted_run_times(parts, columns)
     return (
-        job_table(parts.system, columns, predicted, gone),
+        job_table(parts.system, columns, gone),
         round_table(parts.system, joined_rounds(held)),
     )

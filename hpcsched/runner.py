@@ -128,7 +128,7 @@ def _write(
                 loop.run()
         except NeedsPythonError as why:
             loop.close()
-            loop = EventRun(assembly, parts, watching, [str(why)])
+            loop = EventRun(assembly, begun_anew(assembly, parts), watching, [str(why)])
             with _stopped_by_interrupt(loop):
                 loop.run()
         status = "interrupted" if loop.stopped else "complete"
@@ -178,6 +178,15 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         has_dependencies(assembly.source),
         assembly.outages,
         predictor_name=scenario.predictor.plugin_name,
+    )
+
+
+def begun_anew(assembly: Assembly, parts: Parts) -> Parts:
+    """Return the parts of a simulation with what has learnt from a replay built once more."""
+    scenario = assembly.scenario
+    return parts._replace(
+        predictor=assembly.make("predictor", scenario.predictor),
+        correction=assembly.make("correction", scenario.correction),
     )
 
 

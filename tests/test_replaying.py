@@ -30,7 +30,7 @@ def scenario(dispatcher: str, more: Sequence[str] = (), path: Path = SMALL) -> h
             ["predictor=actual", "simulation.kill_at_requested_time=true"],
             (),
         ),
-        ("{name: easy}", ["predictor=last-two"], ("the predictor last-two",)),
+        ("{name: easy}", ["predictor=last-two"], ()),
         ("{name: relaxed}", [], ("the dispatcher relaxed",)),
     ],
 )

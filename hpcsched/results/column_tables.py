@@ -14,11 +14,10 @@ from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import DETAILS, JobColumns
 
 
-def job_table(system: System, columns: JobColumns, predicted: IntArray, left: LeftJobs) -> pa.Table:
+def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     """Return the jobs that have left, with the columns of `jobs.parquet`.
 
-    `columns` has these jobs, in this order, and `predicted` what was predicted of each. Nodes are
-    missing where none were written.
+    `columns` has these jobs, in this order. Nodes are missing where none were written.
     """
     count = len(left.sequence)
     run_time = left.end_time - left.start_time
@@ -33,13 +32,13 @@ def job_table(system: System, columns: JobColumns, predicted: IntArray, left: Le
         "end_time": left.end_time,
         "run_time": run_time,
         "requested_time": columns.requested_time,
-        "predicted_run_time": predicted,
+        "predicted_run_time": left.predicted,
         "units": units,
         "unit_request": _requested_amounts(system, columns, request),
         "demand": _demand(system, columns, units, request, schema.field("demand").type),
         "state": pa.DictionaryArray.from_arrays(arrow_array(killed), text_array(STATES)),
         "rejected_by": pa.nulls(count, pa.string()),
-        **{name: columns.details.column(name) for name in DETAILS.names},
+        **{name: columns.details.column(name) for name in DETAILS.names if name in schema.names},
         **_constraints(columns, request, schema),
         **_places(left),
         "requeues": zeros,

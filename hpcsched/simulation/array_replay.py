@@ -1,10 +1,12 @@
-"""Replays jobs in compiled code, columns in and columns out, without Python in between.
+"""Replays jobs in compiled code, columns in and columns out.
 
 `obstacles` says what of a simulation's parts needs Python at each event; where there is none, an
-`ArrayReplay` gives the same starts, places and rounds as `hpcsched.simulation.engine`.
+`ArrayReplay` gives the same starts, places and rounds as `hpcsched.simulation.engine`. What has to
+be asked in Python now and then, is asked where the compiled loop returns: it goes on where it was.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,9 +27,8 @@ from hpcsched.dispatching.core.state import (
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.shapes import shape_of
-from hpcsched.prediction.actual import Actual
+from hpcsched.simulation.array_predictions import ArrayPredictions
 from hpcsched.simulation.column_checks import ColumnChecks
-from hpcsched.simulation.order_keys import keys_of
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, RunningJobs, take_written
@@ -38,21 +39,8 @@ from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError
 from hpcsched.workload.job import Job
 
 
-def predicted_run_times(parts: Parts, columns: JobColumns) -> IntArray:
-    """Return what is predicted of jobs, `[B]`, at least 1 s."""
-    actual = isinstance(parts.predictor, Actual)
-    return np.maximum(_run_times(parts, columns) if actual else columns.requested_time, 1)
-
-
-def _run_times(parts: Parts, columns: JobColumns) -> IntArray:
-    """Return how long jobs will run here, `[B]`."""
-    if parts.kill_at_requested_time:
-        return np.minimum(columns.run_time, columns.requested_time)
-    return columns.run_time
-
-
 class ArrayReplay:
-    """One replay, in which nothing needs Python between events; `run` can be called once.
+    """One replay, in which nothing needs Python at each event; `run` can be called once.
 
     A part of a replay lasts at most about `seconds` of real time, so that it can be watched and
     stopped in between: `stopped` says that it was. Without `places` nobody is told which nodes jobs
@@ -67,7 +55,7 @@ class ArrayReplay:
         self._system = system = parts.system
         self._choices = choices = choices_of(parts, places=places)
         assert isinstance(parts.dispatcher, Easy | ListScheduler)
-        self._orders = orders_of(parts.dispatcher)
+        self._predictions = ArrayPredictions(parts, orders_of(parts.dispatcher))
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
         self.by_node = not counts_slots(parts, choices)
@@ -76,11 +64,9 @@ class ArrayReplay:
             slots = np.array(SlotMap(slots_per_node(system, parts.uniform_request)).first)
         self._shapes = no_shapes(*system.capacity.shape)
         none = np.empty(0, dtype=np.int64)
-        keys, behind_keys = (
-            keys_of(order, NO_JOBS, none, system).shape[1] for order in self._orders
-        )
+        keys, behind_keys = self._predictions.keys(NO_JOBS, none)
         self._tables = new_tables(
-            system.capacity, slots, keys, behind_keys, max(int(slots[-1]), 1024)
+            system.capacity, slots, keys.shape[1], behind_keys.shape[1], max(int(slots[-1]), 1024)
         )
         self._tables.counters[codes.MOST_CELLS] = len(self._tables.cells)
         self._output = new_output(len(system.resource_types), 4096, 1 << 16, 4096)
@@ -138,9 +124,21 @@ class ArrayReplay:
             loop, new_state = plain(loop), plain(new_state)
         batches = iter(batches)
         batch = self._next_batch(batches)
+        state, until = None, 0.0
         while not (self.stopped and self._between_instants):
-            fields = (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
-            because = loop(new_state(fields), 0.0 if self.stopped else self._seconds)
+            if state is None:  # It takes longer to make than many an instant.
+                until = perf_counter() + self._seconds
+                fields = (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
+                state = new_state(fields)
+            because = loop(state, 0.0 if self.stopped else max(until - perf_counter(), 0.0))
+            if because == codes.NEEDS_PREDICTIONS:
+                self._predictions.predict(batch, self._tables, self._output, self._checks)
+                continue
+            if because == codes.NEEDS_CORRECTIONS:
+                self._predictions.correct(self._tables)
+                continue
+            # The arrays may be others from here on.
+            state = None
             if because == codes.NEEDS_JOBS:
                 # What was written is told before the jobs, since these may turn out to be unusable.
                 yield self._written()
@@ -196,15 +194,14 @@ class ArrayReplay:
         tables, shapes = self._tables, self._shapes
         present = tables.waiting_amounts + tables.running_amounts
         self._checks.check(columns, shapes.on_idle.sum(axis=1), shapes.asked, present)
-        predicted = predicted_run_times(self._parts, columns)
-        keys, behind_keys = (
-            keys_of(order, columns, predicted, self._system) for order in self._orders
-        )
+        predicted = self._predictions.known(columns)
+        keys, behind_keys = self._predictions.keys(columns, predicted)
+        self._predictions.begin(columns, tables.counters, self._choices.correction)
         tables.counters[codes.NEXT] = 0
         return Batch(
             columns.job_id,
             columns.submit_time,
-            _run_times(self._parts, columns),
+            self._predictions.run_times(columns),
             predicted,
             columns.requested_time,
             columns.units,
@@ -233,4 +230,6 @@ class ArrayReplay:
             self._tables.counters[codes.MOST_CELLS] = most
 
     def _written(self) -> tuple[LeftJobs, HeldRounds]:
+        self._predictions.learn(self._tables.counters, self._output)
+        self._predictions.taken()
         return take_written(self._tables.counters, self._output)

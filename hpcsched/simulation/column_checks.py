@@ -43,9 +43,7 @@ class ColumnChecks:
         ):
             raise NeedsPythonError("times that are out of order, or too large")
         self._last_submit = int(columns.submit_time[-1])
-        self._lasting += int(np.maximum(columns.run_time, columns.requested_time).sum())
-        if self._last_submit + self._lasting > LARGEST_SUM:
-            raise NeedsPythonError("times that are too large in all")
+        self.lasting(int(np.maximum(columns.run_time, columns.requested_time).sum()))
         if (units < 1).any() or (units > room[request]).any():
             raise NeedsPythonError("jobs that do not fit on the system")
         amounts = (asked[request] * units.astype(np.float64)[:, None]).sum(axis=0)
@@ -53,3 +51,9 @@ class ColumnChecks:
             raise NeedsPythonError("amounts that need more than 61 bits in all")
         if not self._seen.add_all(columns.job_id):
             raise NeedsPythonError("job numbers that come twice")
+
+    def lasting(self, seconds: int) -> None:
+        """Take note of run times; raises NeedsPythonError where all so far are too large."""
+        self._lasting += seconds
+        if self._last_submit + self._lasting > LARGEST_SUM:
+            raise NeedsPythonError("times that are too large in all")

@@ -1,6 +1,7 @@
 """The numbers by which queue orders consider jobs, as columns."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,15 @@ _WIDE = 62
 """Bits of the lower of two numbers that a key of an order is divided into."""
 
 
-class _Considered(NamedTuple):
-    """Jobs as queue orders see them: like a `WaitingJob`, but each field has all jobs, `[B]`."""
+class Considered(NamedTuple):
+    """Jobs as queue orders see them: like a `WaitingJob`, but a field may have all jobs, `[B]`."""
 
-    submit_time: IntArray
-    predicted_run_time: IntArray
-    demand: IntArray
+    submit_time: Any
+    predicted_run_time: Any
+    demand: Any
 
     @property
-    def area(self) -> IntArray:
+    def area(self) -> Any:
         """Demand × predicted run time."""
         return self.demand * self.predicted_run_time
 
@@ -28,18 +29,29 @@ class _Considered(NamedTuple):
 def keys_of(
     order: QueueOrder, columns: JobColumns, predicted: IntArray, system: System
 ) -> IntArray:
-    """Return by which numbers, compared one after the other, an order considers jobs, `[B, K]`.
-
-    What is sorted by may be a product that needs more than 64 bits, so each number is two.
-    """
+    """Return by which numbers, compared one after the other, an order considers jobs, `[B, K]`."""
     if not isinstance(order, KeyOrder):
         return np.empty((len(predicted), 0), dtype=np.int64)
-    shares = [system.demand(1, job.unit_request) for job in columns.requests] or [0]
+    shares = unit_demands(columns, system) or [0]
     largest = max(shares) * int(columns.units.max(initial=1)) * int(predicted.max(initial=1)) ** 2
     kind = np.int64 if largest < 1 << _WIDE else object
     demand = columns.units.astype(kind) * np.array(shares, dtype=kind)[columns.request]
-    key = order.key(_Considered(columns.submit_time, predicted.astype(kind), demand))
-    halves = []
+    keys = halves(order, Considered(columns.submit_time, predicted.astype(kind), demand))
+    return np.ascontiguousarray(np.stack(keys, axis=1).astype(np.int64))
+
+
+def unit_demands(columns: JobColumns, system: System) -> list[int]:
+    """Return the demand of a unit of each request, `[S]`."""
+    return [system.demand(1, job.unit_request) for job in columns.requests]
+
+
+def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
+    """Return the key of a job as numbers of at most 64 bits, of which each number in it needs two.
+
+    What is sorted by may be a product that needs more.
+    """
+    key = order.key(job)
+    found: list[Any] = []
     for number in key if isinstance(key, tuple) else (key,):
-        halves += [number >> _WIDE, number & ((1 << _WIDE) - 1)]
-    return np.ascontiguousarray(np.stack(halves, axis=1).astype(np.int64))
+        found += [number >> _WIDE, number & ((1 << _WIDE) - 1)]
+    return found

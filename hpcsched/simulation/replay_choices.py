@@ -6,9 +6,7 @@ from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepSca
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
-from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
-from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.parts import Parts
 
 _ALLOCATORS = {
@@ -39,10 +37,6 @@ def obstacles(parts: Parts) -> list[str]:
         "an observer that gives dispatchers data": parts.givers,
     }
     found = [what for what, needed in there.items() if needed]
-    if type(parts.predictor) not in (RequestedTime, Actual):
-        found.append(f"the predictor {parts.predictor_name or type(parts.predictor).__name__}")
-    if type(parts.correction) not in _CORRECTIONS:
-        found.append(f"the correction {type(parts.correction).__name__}")
     dispatcher = parts.dispatcher
     if type(dispatcher) not in (Easy, ListScheduler):
         return [*found, f"the dispatcher {parts.dispatcher_name}"]
@@ -76,7 +70,7 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         -1 if depth is None else min(depth, codes.NEVER),
         own,
         allocator,
-        _CORRECTIONS[type(parts.correction)],
+        _CORRECTIONS.get(type(parts.correction), codes.ASKED_FOR),
         places,
     )
 

@@ -10,13 +10,14 @@ from hpcsched.system.system import IntArray
 class LeftJobs(NamedTuple):
     """Jobs that have left the system, in the order in which they did, `[J]`.
 
-    `sequence` is a job's place among all submitted. Its places are those up to `last_place` in
-    `nodes` and `node_units`, from that of the job before.
+    `sequence` is a job's place among all submitted, `predicted` its predicted run time. Its places
+    are those up to `last_place` in `nodes` and `node_units`, from that of the job before.
     """
 
     sequence: IntArray
     start_time: IntArray
     end_time: IntArray
+    predicted: IntArray
     last_place: IntArray
     nodes: IntArray
     node_units: IntArray

@@ -88,6 +88,8 @@ class ScannedLines:
         names = pa.nulls(len(rows), pa.string())
         if self.names:
             names = pa.array([self.names[k] for k in rows], pa.string())
+        untold = [pa.nulls(len(rows), field.type) for field in DETAILS]
+        untold[DETAILS.get_field_index("think_time")] = arrow_array(np.zeros_like(rows))
         return JobColumns(
             self.job_id[rows],
             self.submit_time[rows],
@@ -97,7 +99,11 @@ class ScannedLines:
             numbered(self.request[rows], self.requests, numbers),
             numbers.requests,
             pa.RecordBatch.from_arrays(
-                [*(arrow_array(row, row < 0) for row in details), names],
+                [
+                    *(arrow_array(row, row < 0) for row in details),
+                    names,
+                    *untold[len(details) + 1 :],
+                ],
                 schema=DETAILS,
             ),
         )

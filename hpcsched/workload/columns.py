@@ -1,8 +1,8 @@
 """Columns of jobs: a batch of a trace as arrays, one number a job."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import NamedTuple, Protocol, runtime_checkable
+from itertools import islice, repeat
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +19,13 @@ BATCH = 8192
 DETAILS = pa.schema(
     [
         *((name, pa.int64()) for name in ("user", "group", "application", "queue", "partition")),
-        ("name", pa.string()),
+        *((name, pa.string()) for name in ("name", "queue_name", "partition_name")),
+        ("after", pa.list_(pa.int64())),
+        ("think_time", pa.int64()),
+        ("pool_requests", pa.map_(pa.string(), pa.int64())),
     ]
 )
-"""What a trace tells of a job beside what it asks for."""
+"""What a trace tells of a job beside what it asks for on nodes: further fields of `Job`."""
 
 
 class NeedsPythonError(Exception):
@@ -100,10 +103,11 @@ def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
     """Yield jobs out of columns that say all of them."""
     for batch in batches:
         columns = [column.tolist() for column in batch[:6]]
-        details = [column.to_pylist() for column in batch.details]
+        details = map(_values, batch.details)
         for (
             job_id, submit_time, run_time, requested_time, units, request,
-            user, group, application, queue, partition, name,
+            user, group, application, queue, partition, name, queue_name, partition_name,
+            after, think_time, pool_requests,
         ) in zip(*columns, *details, strict=True):  # fmt: skip
             like = batch.requests[request]
             job = Job(
@@ -121,9 +125,22 @@ def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
                 like.exclusive,
                 like.allowed_nodes,
                 name,
-                scatter=like.scatter,
+                queue_name,
+                partition_name,
+                tuple(after) if after else (),
+                think_time,
+                tuple(pool_requests) if pool_requests else (),
+                like.scatter,
             )
             yield TracedJob(job, run_time)
+
+
+def _values(column: pa.Array) -> Iterable[Any]:
+    """Return the values of a column, which takes its time where there are any."""
+    if column.null_count == len(column):
+        return repeat(None, len(column))
+    values: Iterable[Any] = column.to_pylist()
+    return values
 
 
 def numbered(request: IntArray, requests: Sequence[Job], numbers: RequestNumbers) -> IntArray:
@@ -182,8 +199,11 @@ def _columns(traced: Sequence[TracedJob], numbers: RequestNumbers) -> JobColumns
         raise NeedsPythonError("numbers of more than 64 bits") from None
 
 
-def _detail(values: Sequence[int | None] | Sequence[str | None], kind: pa.DataType) -> pa.Array:
-    """Return what a trace tells of jobs, None where it does not, as a column."""
+def _detail(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return what a trace tells of jobs, None or nothing where it does not, as a column."""
+    if pa.types.is_nested(kind):
+        told = [value or None for value in values]
+        return pa.array(told, kind) if any(told) else pa.nulls(len(told), kind)
     missing = np.array([value is None for value in values], dtype=np.bool_)
     if kind == pa.string():
         return text_array(["" if value is None else str(value) for value in values], missing)

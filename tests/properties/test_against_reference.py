@@ -50,7 +50,7 @@ def check(system: System, rule: Rule, jobs: list[TracedJob], predicted: dict[int
         told = replay(simulated(system, rule), jobs)
         found = {
             number: (start, tuple(zip(nodes, units, strict=True)))
-            for number, start, _, nodes, units in told.jobs
+            for number, start, _, _, nodes, units in told.jobs
         }
         assert found == expected, replay.__name__
 

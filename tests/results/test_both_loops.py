@@ -16,7 +16,8 @@ import hpcsched.runner
 from hpcsched import column_run
 from hpcsched.assembly import assemble
 from hpcsched.cli import main
-from hpcsched.errors import HpcschedError
+from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.prediction.last_two import LastTwo
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.report.monitor import Monitor
 from hpcsched.results import record_file
@@ -25,7 +26,7 @@ from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.simulation.replay_output import HeldRounds
 from hpcsched.watching import Watching
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, traced
 from tests.dispatching.core.test_against_events import dispatchers, requesting
 from tests.results.both_loops import FORCED, ListedJobs, check_equal, in_both_loops, manifest
@@ -52,6 +53,9 @@ def _many() -> Iterator[None]:
         ("eurora-day-easy", ["trace.jobs=400"]),
         ("kit-week-easy", ["trace.jobs=150"]),
         ("lublin99-easy", ["trace.jobs=300"]),
+        ("small-easy", ["trace.jobs=400", "predictor=last-two", "correction=doubling"]),
+        ("small-sjf", ["trace.jobs=400", "predictor=profile", "simulation.pooling=false"]),
+        ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
     ],
 )
 def test_scenarios(name: str, overrides: list[str], tmp_path: Path) -> None:
@@ -127,6 +131,45 @@ def test_drawn_workloads(
         assembled(workload, dispatcher, jobs, folder, pool=pool)
 
     check_equal(*in_both_loops(run, tmp_path_factory.mktemp("runs")))
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("predict", "job 61: raised KeyError: 61"),
+        ("observe", "job 61: raised KeyError: 61"),
+        ("predict_wrongly", "job 61: expected a whole number of seconds, found 1.5"),
+    ],
+)
+def test_a_predictor_that_fails(
+    method: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run begins anew in Python, with a predictor that has learnt nothing yet.
+
+    It fails in the middle of the log, so that what was predicted until then shows what it knew.
+    """
+    right = getattr(LastTwo, method.removesuffix("_wrongly"))
+
+    def wrong(predictor: LastTwo, job: Job, *more: int) -> Any:
+        if job.job_id == 61 and method == "predict_wrongly":
+            return 1.5
+        if job.job_id == 61:
+            raise KeyError(61)
+        return right(predictor, job, *more)
+
+    monkeypatch.setattr(LastTwo, method.removesuffix("_wrongly"), wrong)
+    scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200", "predictor=last-two"])
+
+    def run(folder: Path) -> None:
+        with pytest.raises(PluginError, match=f"^predictor last-two, {message}$"):
+            hpcsched.run(scenario, folder)
+
+    run(tmp_path / "compiled")
+    with monkeypatch.context() as patch:
+        patch.setattr(hpcsched.runner, "_in_python", lambda *_: [FORCED])
+        run(tmp_path / "python")
+    check_equal(tmp_path / "compiled", tmp_path / "python")
+    assert manifest(tmp_path / "compiled")["in_python"] == ["a predictor that fails"]
 
 
 @pytest.mark.parametrize("line", [1, 40, 99])
@@ -266,15 +309,16 @@ def test_an_interrupted_run_passes_the_audit(
 
 def test_what_needs_python_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By `run -v` and in the manifest."""
-    changed = ["--set", "trace.jobs=50", "--set", "predictor=last-two"]
+    changed = ["--set", "trace.jobs=50", "--set", "dispatcher=order-search"]
     command = ["run", str(SMALL), "--explain", "--out", str(tmp_path / "run"), *changed]
     assert main([*command, "-v"]) == 0
     line = (
-        "jobs are replayed event by event in Python: the predictor last-two, the observer reasons"
+        "jobs are replayed event by event in Python: the dispatcher order-search, the observer"
+        " reasons"
     )
     assert capsys.readouterr().err.splitlines()[0] == line
     assert manifest(tmp_path / "run")["in_python"] == [
-        "the predictor last-two",
+        "the dispatcher order-search",
         "the observer reasons",
     ]
     assert main([*command, "--force"]) == 0

@@ -9,12 +9,22 @@ EASY, STRICT, GREEDY, BACKFILL = range(4)
 # Allocators.
 FIRST_FIT, BEST_FIT, KEEP_SCARCE = range(3)
 
-# Corrections of predictions that have run out.
-ONE_SECOND, DOUBLING, TO_REQUESTED_TIME = range(3)
+# Corrections of predictions that have run out; of those that are `ASKED_FOR`, Python is asked.
+ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 
 # Why the loop of events returns: it is over; it needs the next jobs; its output tables are full;
-# it needs more rows for jobs in the system, or more cells for their places; or time is up.
-DONE, NEEDS_JOBS, OUTPUT_FULL, NEEDS_ROWS, NEEDS_CELLS, PAUSED = range(6)
+# it needs more rows for jobs in the system, or more cells for their places; time is up; or Python
+# is to be asked for predictions of the jobs that are submitted now, or for corrected ones.
+(
+    DONE,
+    NEEDS_JOBS,
+    OUTPUT_FULL,
+    NEEDS_ROWS,
+    NEEDS_CELLS,
+    PAUSED,
+    NEEDS_PREDICTIONS,
+    NEEDS_CORRECTIONS,
+) = range(8)
 
 # Phases of an instant, in this order; the loop can be left and entered in each.
 NEXT_INSTANT, ENDS, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(5)
@@ -41,7 +51,8 @@ NEXT_INSTANT, ENDS, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(5)
 ) = range(14)
 JOB_COLUMNS = 14
 
-# Counters. `NEXT` is the next job of the batch, `FREE_ROW` and `FREE_CELL` begin lists of unused
+# Counters. `NEXT` is the next job of the batch, and from `FORESEEN` on predictions are still to be
+# asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused
 # ones, `FREE_SLOTS` counts slots and `INTERVALS` the intervals in which they lie. `CELL_DEMAND` is
 # how many cells the queued jobs need at most, `MOST_CELLS` how many can ever be in use.
 (
@@ -65,12 +76,14 @@ JOB_COLUMNS = 14
     OUT_PLACES,
     OUT_ROUNDS,
     ENDED_ANY,
-) = range(20)
-COUNTERS = 20
+    FORESEEN,
+) = range(21)
+COUNTERS = 21
 
-# Columns of the table of jobs that have left: the place among all submitted, start and end, and
-# where its places end in the list of places.
-OUT_SEQUENCE, OUT_START, OUT_END, OUT_LAST_PLACE = range(4)
+# Columns of the table of jobs that have left: the place among all submitted, start, end and
+# predicted run time, and where its places end in the list of places.
+OUT_SEQUENCE, OUT_START, OUT_END, OUT_PREDICTED, OUT_LAST_PLACE = range(5)
+OUT_COLUMNS = 5
 
 # Columns of the table of rounds; the amounts that wait and that are free follow them.
 ROUND_NUMBER, ROUND_NOW, ROUND_QUEUED, ROUND_RUNNING, ROUND_STARTED, ROUND_WAITING = range(6)

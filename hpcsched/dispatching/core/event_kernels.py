@@ -2,6 +2,7 @@
 
 from hpcsched.dispatching.core.clock import seconds as read_clock
 from hpcsched.dispatching.core.codes import (
+    ASKED_FOR,
     CELL,
     CELL_DEMAND,
     CELLS_FREE,
@@ -9,10 +10,13 @@ from hpcsched.dispatching.core.codes import (
     END,
     ENDED_ANY,
     ENDS,
+    FORESEEN,
     FREE_ROW,
     MOST_CELLS,
     NEEDS_CELLS,
+    NEEDS_CORRECTIONS,
     NEEDS_JOBS,
+    NEEDS_PREDICTIONS,
     NEEDS_ROWS,
     NEXT,
     NEXT_INSTANT,
@@ -21,12 +25,14 @@ from hpcsched.dispatching.core.codes import (
     OUT_JOBS,
     OUT_LAST_PLACE,
     OUT_PLACES,
+    OUT_PREDICTED,
     OUT_ROUNDS,
     OUT_SEQUENCE,
     OUT_START,
     OUTPUT_FULL,
     PAUSED,
     PHASE,
+    PREDICTED,
     QUEUED,
     ROUND,
     ROUND_COLUMNS,
@@ -47,7 +53,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.job_kernels import end_first, leave_queue, submit
+from hpcsched.dispatching.core.job_kernels import any_outlived, end_first, leave_queue, submit
 from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
 from hpcsched.dispatching.core.state import ByNode
@@ -78,6 +84,7 @@ def _end_all(state: State, by_node: ByNode) -> bool:
         state.out_jobs[at, OUT_SEQUENCE] = jobs[row, SEQUENCE]
         state.out_jobs[at, OUT_START] = jobs[row, START]
         state.out_jobs[at, OUT_END] = now
+        state.out_jobs[at, OUT_PREDICTED] = jobs[row, PREDICTED]
         state.out_jobs[at, OUT_LAST_PLACE] = place
         counters[OUT_JOBS] = at + 1
         counters[OUT_PLACES] = place
@@ -139,6 +146,8 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
         if counters[PHASE] == SUBMISSIONS:
             now = counters[NOW]
             while counters[NEXT] < submitted and state.batch_submit_time[counters[NEXT]] == now:
+                if counters[NEXT] == counters[FORESEEN]:
+                    return NEEDS_PREDICTIONS
                 if counters[FREE_ROW] == -1:
                     return NEEDS_ROWS
                 submit(counters[NEXT], state, by_node)
@@ -153,6 +162,8 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                 needed = min(counters[CELL_DEMAND], counters[MOST_CELLS] - len(state.cells))
                 if needed > 0 and counters[CELLS_FREE] < counters[CELL_DEMAND]:
                     return NEEDS_CELLS
+                if state.correction == ASKED_FOR and any_outlived(counters[NOW], state):
+                    return NEEDS_CORRECTIONS
                 counters[ROUND] += 1
                 counters[STARTED] = 0
                 queued, running = counters[QUEUED], counters[RUNNING]

@@ -2,6 +2,7 @@
 
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
+    ASKED_FOR,
     CELL,
     CELL_DEMAND,
     DOUBLING,
@@ -250,6 +251,8 @@ def corrected_end(row: int, now: int, correction: int, jobs: IntArray) -> int:
 
     The rules are those of `hpcsched.prediction.corrections`.
     """
+    if correction == ASKED_FOR:
+        return jobs[row, SHOWN_END]
     start, requested = jobs[row, START], jobs[row, REQUESTED]
     if correction == ONE_SECOND:
         return now + 1
@@ -262,6 +265,18 @@ def corrected_end(row: int, now: int, correction: int, jobs: IntArray) -> int:
             run_time = min(run_time, requested)
         return start + run_time
     return start + max(requested, elapsed + 1)
+
+
+@compiled()
+def any_outlived(now: int, state: State) -> bool:
+    """Say whether a running job has outlived its prediction and all corrections of it."""
+    jobs, running = state.jobs, state.running
+    for k in range(state.counters[RUNNING]):
+        if jobs[running[k], PLANNED_END] > now:
+            return False
+        if jobs[running[k], SHOWN_END] <= now:
+            return True
+    return False
 
 
 @compiled()

@@ -122,7 +122,7 @@ class Output(NamedTuple):
 def new_output(types: int, jobs: int, places: int, rounds: int) -> Output:
     """Return empty tables of the given sizes."""
     return Output(
-        np.empty((jobs, 4), dtype=np.int64),
+        np.empty((jobs, codes.OUT_COLUMNS), dtype=np.int64),
         np.empty(places, dtype=np.int32),
         np.empty(places, dtype=np.int32),
         np.empty((rounds, codes.ROUND_COLUMNS + 2 * types), dtype=np.int64),

@@ -1,6 +1,7 @@
 """One replay in compiled code and one event by event, in a form in which they can be compared."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 from hpcsched.simulation.array_replay import ArrayReplay
@@ -15,27 +16,40 @@ from tests.builders import Recorder
 class Told(NamedTuple):
     """What a replay tells: jobs in the order in which they left, and rounds.
 
-    A job is its number, start, end, nodes and units on them; a round the first fields of a
-    `RoundRecord` without the number of rejected jobs, and the amounts that wait and that are free.
+    A job is its number, start, end, predicted run time, nodes and units on them. A round is the
+    first fields of a `RoundRecord` without the number of rejected jobs, and the amounts that wait
+    and that are free.
     """
 
     jobs: list[tuple[object, ...]]
     rounds: list[tuple[object, ...]]
 
 
+def _learning_anew(parts: Parts) -> Parts:
+    """Return parts whose predictor and correction know nothing of another replay."""
+    return parts._replace(
+        predictor=deepcopy(parts.predictor), correction=deepcopy(parts.correction)
+    )
+
+
 def in_compiled_code(
     parts: Parts, jobs: Sequence[TracedJob], batch: int = 3, seconds: float = 10.0
 ) -> Told:
     """Replay jobs that come in batches of a few."""
+    parts = _learning_anew(parts)
     assert obstacles(parts) == []
     told = Told([], [])
     replay = ArrayReplay(parts, seconds)
     for left, held in replay.run(columns_of(jobs, RequestNumbers(), batch)):
         first = 0
-        columns = (left.sequence, left.start_time, left.end_time, left.last_place)
-        for k, start, end, last in zip(*(column.tolist() for column in columns), strict=True):
+        columns = left[:5]
+        for k, start, end, predicted, last in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
             nodes, units = left.nodes[first:last].tolist(), left.node_units[first:last].tolist()
-            told.jobs.append((jobs[k].job.job_id, start, end, tuple(nodes), tuple(units)))
+            told.jobs.append(
+                (jobs[k].job.job_id, start, end, predicted, tuple(nodes), tuple(units))
+            )
             first = last
         told.rounds.extend(
             (*numbers, tuple(waiting), tuple(free))
@@ -50,12 +64,14 @@ def in_compiled_code(
 def event_by_event(parts: Parts, jobs: Sequence[TracedJob]) -> Told:
     """Replay jobs in Python."""
     recorder = Recorder()
+    parts = _learning_anew(parts)
     Simulation(parts._replace(observers=(recorder,))).run(iter(jobs))
     told = Told([], [])
     for number, job in recorder.jobs.items():
         assert job.allocation is not None
         nodes, units = tuple(job.allocation.nodes), tuple(job.allocation.units)
-        told.jobs.append((number, job.start_time, job.end_time, nodes, units))
+        times = job.start_time, job.end_time, job.predicted_run_time
+        told.jobs.append((number, *times, nodes, units))
     for r in recorder.rounds:
         counts = (r.round, r.now, r.queued, r.running, r.started, r.waiting)
         told.rounds.append((*counts, r.waiting_amounts, r.free_amounts))

@@ -1,5 +1,6 @@
 """The compiled loop and the loop of events in Python start the same jobs on the same nodes."""
 
+import zlib
 from typing import Any
 
 from hypothesis import given
@@ -10,7 +11,7 @@ from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
@@ -34,10 +35,46 @@ def dispatchers(draw: Any) -> Dispatcher:
     return lists(draw(orders), option, depth, draw(allocators))
 
 
+class Chained:
+    """A predictor and a correction whose every answer depends on all that it was told before.
+
+    Each call changes a number; so calls of others, or in another order, are seen.
+    """
+
+    def __init__(self) -> None:
+        self._chain = 0
+
+    def predict(self, job: Job) -> int:
+        """Return 0 to 9 s; 0 counts as 1."""
+        return self._next("predict", *job) % 10
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Take note of it."""
+        self._next("observe", *job, run_time)
+
+    def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
+        """Return up to 4 s more than have elapsed."""
+        return elapsed + 1 + self._next("correct", *job, predicted_run_time, elapsed) % 4
+
+    def _next(self, *told: object) -> int:
+        # The same set may be written in several ways.
+        in_order = [sorted(part) if isinstance(part, frozenset) else part for part in told]
+        self._chain = zlib.crc32(repr((self._chain, in_order)).encode())
+        return self._chain
+
+
+class ChainedOracle(Chained):
+    """One that is shown run times as well."""
+
+    def foresee(self, job: Job, run_time: int) -> int:
+        """Return 0 to 9 s."""
+        return self._next("foresee", *job, run_time) % 10
+
+
 settings = st.fixed_dictionaries(
     {
-        "predictor": st.sampled_from([Actual(), RequestedTime()]),
-        "correction": st.sampled_from([OneSecond(), Doubling(), ToRequestedTime()]),
+        "predictor": st.sampled_from([Actual(), RequestedTime(), Chained(), ChainedOracle()]),
+        "correction": st.sampled_from([OneSecond(), Doubling(), ToRequestedTime(), Chained()]),
         "kill_at_requested_time": st.booleans(),
     }
 )

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.order_keys import keys_of
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, columns_of
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.plans import waiting
@@ -51,8 +52,8 @@ def test_a_job_on_more_nodes_than_there_are_places() -> None:
     jobs = [traced(1, 0, 70_000, 5), traced(2, 1, 3, 2)]
     simulated = parts(alike(70_000, core=1), easy(), uniform_request=(1,))
     one, two = in_compiled_code(simulated, jobs).jobs
-    assert one == (1, 0, 5, tuple(range(70_000)), (1,) * 70_000)
-    assert two == (2, 5, 7, (0, 1, 2), (1, 1, 1))
+    assert one == (1, 0, 5, 5, tuple(range(70_000)), (1,) * 70_000)
+    assert two == (2, 5, 7, 2, (0, 1, 2), (1, 1, 1))
 
 
 @pytest.mark.parametrize("name", ORDERS)
@@ -172,3 +173,59 @@ def test_slots_have_a_loop_of_their_own() -> None:
     counted = parts(alike(2, core=1), easy(), uniform_request=(1,))
     assert ArrayReplay(counted).loop is event_kernels.advance_by_slot
     assert ArrayReplay(parts(alike(2, core=1), easy())).loop is event_kernels.advance_by_node
+
+
+class Says:
+    """A predictor and a correction that always says the same."""
+
+    def __init__(self, answer: object) -> None:
+        self._answer = answer
+
+    def predict(self, job: Job) -> Any:
+        """Return the answer."""
+        return self._answer
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Learn nothing."""
+
+    def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> Any:
+        """Return the answer."""
+        return self._answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"predictor": Says("soon")}, "a predictor that fails"),
+        ({"predictor": Says(1 << 33)}, "predictions that are too large"),
+        ({"predictor": Says(1), "correction": Says(1)}, "a correction that fails"),
+        ({"predictor": Says(1), "correction": Says(1 << 70)}, "corrections that are too large"),
+    ],
+)
+def test_answers_that_are_left_to_python(asked: dict[str, Any], why: str) -> None:
+    """Job 1 has run for 3 s when job 2 is submitted; it was predicted to end by then."""
+    simulated = parts(alike(1, core=1), easy(), **asked)
+    jobs = [traced(1, 0, 1, 9), traced(2, 3, 1, 9)]
+    with pytest.raises(NeedsPythonError, match=f"^{why}$"):
+        in_compiled_code(simulated, jobs)
+
+
+def test_a_predictor_is_told_of_what_ends_at_last() -> None:
+    """After the last submission nothing is predicted any more, and ends are told nevertheless."""
+    told: list[tuple[int, int]] = []
+    jobs = [traced(k, 0, 1, 5 - k) for k in range(3)]
+    replay = ArrayReplay(parts(alike(3, core=1), easy(), predictor=_Listening(told)))
+    list(replay.run(columns_of(jobs, RequestNumbers())))
+    assert told == [(2, 3), (1, 4), (0, 5)]
+
+
+class _Listening(Says):
+    """A predictor that takes note of ends in a list."""
+
+    def __init__(self, told: list[tuple[int, int]]) -> None:
+        super().__init__(7)
+        self._told = told
+
+    def observe(self, job: Job, run_time: int) -> None:
+        """Take note of it."""
+        self._told.append((job.job_id, run_time))
