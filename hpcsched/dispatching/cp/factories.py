@@ -59,7 +59,8 @@ SEARCH_BIAS = 2.0
 def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
     formulation = Hcp19(params.queue_length if params.version == 0 else None)
-    return _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
+    made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
+    return replace(made, wanted=made.wanted._replace(pooled=True))
 
 
 def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
@@ -116,7 +117,7 @@ def _make_any_objective(
         improver = _improver(Hcp19(), params, context, method, search)
     priority = context.make("queue_order", params.priority)
     dispatcher = _assemble(objective, priority, improver, params, context)
-    wanted = dispatcher.wanted._replace(curves=False, few=LITTLE)
+    wanted = dispatcher.wanted._replace(curves=False, few=LITTLE, pooled=improver is not None)
     return replace(dispatcher, wanted=wanted, weighted=method == "best" and dispatcher.weighted)
 
 

@@ -61,7 +61,8 @@ class CpParams(Params):
         ge=1,
         description="Nodes are left out of the model beyond this multiple of what the jobs ask for;"
         " the fullest and those that are free soonest stay. null: none are. cp and best-of leave"
-        " none out where queued jobs × nodes are 4,096 or fewer.",
+        " none out where queued jobs × nodes are 4,096 or fewer. hcp19, cp and best-of leave them"
+        " out of list plans alone: their pool is that of all nodes.",
     )
     largest_model: int = Field(
         20_000,
@@ -146,9 +147,10 @@ class Hcp19Params(VersionParams):
     """How `hcp19` plans."""
 
     decode: Literal["list", "prb"] = Field(
-        "list",
-        description="How its plan is carried out: list scheduling in the order of planned starts,"
-        " or, as in the papers, what is planned to start now is placed in order of priority.",
+        "prb",
+        description="How its plan is carried out. prb, as in the papers: what is planned to start"
+        " now is placed in order of priority, and waits where there is no room; list: by list"
+        " scheduling in the order of planned starts, if that is better than the list plans.",
     )
 
     @model_validator(mode="after")

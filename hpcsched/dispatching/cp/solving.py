@@ -63,7 +63,7 @@ def solve(task: Task) -> Answer:
         )
 
         model = built.model
-        model += pool_cumulatives(data, built.starts)
+        model += pool_cumulatives(data, data.pools, built.starts)
     loaded = perf_counter()
     session = task.backend.load(built)
     ready = perf_counter()

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.heuristic.releases import Releases
 from hpcsched.dispatching.planning.outage_data import Closure, first_closed
+from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.system import IntArray
 
@@ -18,7 +19,10 @@ Held = tuple[IntArray, IntArray, IntArray]
 
 
 class Content(NamedTuple):
-    """What becomes the data of a model; `remaining` is how long all running jobs go on together."""
+    """What becomes the data of a model.
+
+    `remaining` is how long all running jobs go on together; `system_pool`: see `ModelData`.
+    """
 
     jobs: tuple[WaitingJob, ...]
     units: IntArray
@@ -29,6 +33,7 @@ class Content(NamedTuple):
     remaining: int
     nodes: IntArray | None
     bundles: tuple[int, ...]
+    system_pool: PoolData | None = None
 
 
 def units_of(jobs: Sequence[WaitingJob]) -> IntArray:

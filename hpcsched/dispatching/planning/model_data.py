@@ -31,6 +31,8 @@ class ModelData:
       weights · max(start, free) over `T` terms of each job, + makespan · last end, + Σ of each
       job's curve at its start, if there are curves.
     - `pools`: what is free of the system's pools, and what jobs draw; None where there are none.
+    - `system_pool`: what is free of each resource type on all nodes of the system together, also
+      those that the model leaves out, and what jobs ask of it; None: the pool is the model's nodes.
     - `outages`: when nodes are closed by announced outages; None where none is. Running jobs hold
       nothing of a node once it is closed.
     - `horizon`: no job needs to end later in some best plan. `latest`, `[J]`: nor to start later;
@@ -53,6 +55,7 @@ class ModelData:
     latest: IntArray | None = None
     curves: tuple[Curve, ...] | None = None
     pools: PoolData | None = None
+    system_pool: PoolData | None = None
     outages: OutageData | None = None
 
     def __post_init__(self) -> None:

@@ -50,11 +50,14 @@ class OutageData(NamedTuple):
         return OutageData(self.nodes[some], self.begins[some], ends)
 
 
-def closures_of(problem: DispatchingProblem, nodes: IntArray, step: int) -> tuple[Closure, ...]:
+def closures_of(
+    problem: DispatchingProblem, nodes: IntArray, step: int, *, everywhere: bool = False
+) -> tuple[Closure, ...]:
     """Return the announced outages that take some of these nodes, by their begin.
 
     `nodes` are numbers of the system's nodes; their places in it are the numbers of the model's.
-    Those that are furthest off are left out where there are very many (see `MOST`).
+    Those that are furthest off are left out where there are very many (see `MOST`). With
+    `everywhere`, outages that take none of these nodes close none, and are returned too.
     """
     if not problem.outages:
         return ()
@@ -65,7 +68,7 @@ def closures_of(problem: DispatchingProblem, nodes: IntArray, step: int) -> tupl
     for outage in problem.outages:
         places = place[np.array(outage.nodes, dtype=np.int64)]
         places = places[places >= 0]
-        if not len(places):
+        if not (len(places) or everywhere):
             continue
         count += len(places)
         if count > most and found:
@@ -97,7 +100,7 @@ def horizon_past(closures: Sequence[Closure], horizon: int, serial: int) -> int:
 
 def outage_data(closures: Sequence[Closure], horizon: int) -> OutageData | None:
     """Return the closures that begin before a horizon, node by node; None if there are none."""
-    near = [closure for closure in closures if closure.begin < horizon]
+    near = [closure for closure in closures if closure.begin < horizon and len(closure.nodes)]
     if not near:
         return None
     nodes, begins, ends = _single(near)

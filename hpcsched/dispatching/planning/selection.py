@@ -40,6 +40,7 @@ from hpcsched.dispatching.planning.outage_data import (
     outage_data,
 )
 from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
+from hpcsched.dispatching.planning.system_pool import system_pool
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.pool_draws import most_draw
@@ -142,8 +143,9 @@ class Wanted(NamedTuple):
     objective may amount to; `overdue`: whether a running job that has outlived its prediction still
     holds its room; `worst_case`: whether the horizon is the sum of all run times, running jobs
     included, which is more than plans need; `curves`: whether the model's objective has the part of
-    the cost that is not linear; `counted`: whether units that are all alike are counted also where
-    the problem speaks of nodes, so that a plan is the same in either form.
+    the cost that is not linear; `pooled`: whether models have one pool of all nodes for each
+    resource type; `counted`: whether units that are all alike are counted also where the problem
+    speaks of nodes, so that a plan is the same in either form.
     """
 
     jobs: Jobs
@@ -154,6 +156,7 @@ class Wanted(NamedTuple):
     overdue: bool = True
     worst_case: bool = False
     curves: bool = True
+    pooled: bool = False
     counted: bool = False
     few: int = 0
 
@@ -231,7 +234,7 @@ def _select_nodes(
     few = len(problem.queue) * system.node_count <= wanted.few
     spare = None if few or alone.any() else wanted.spare_nodes
     nodes = chosen_nodes(jobs, rooms, releases, now, spare)
-    closures = closures_of(problem, nodes, wanted.step)
+    closures = closures_of(problem, nodes, wanted.step, everywhere=wanted.pooled)
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
@@ -246,9 +249,16 @@ def _select_nodes(
         nodes,
         (0,) * len(jobs),
     )
-    content = with_whole_nodes(content, alone) if alone.any() else scaled(content)
+    if alone.any():
+        content = with_whole_nodes(content, alone)
     if not content.jobs:
         return None
+    pool = None
+    if wanted.pooled:
+        pool = system_pool(problem, content, used, releases, wanted.step)
+    if not alone.any():
+        content = scaled(content)
+    content = content._replace(system_pool=pool)
     return _finish(content, wanted, cost_of(content.jobs), problem, closures)
 
 
@@ -272,7 +282,8 @@ def _finish(
     durations = in_steps(run_times(content.jobs), wanted.step)
     last = -(-content.remaining // wanted.step)
     if not wanted.worst_case:
-        last = int(content.held[0].max(initial=0))
+        elsewhere = 0 if content.system_pool is None else content.system_pool.last
+        last = int(content.held[0].max(initial=elsewhere))
     pools = pool_data(problem, content.jobs, wanted.step, last * wanted.step)
     waiting = 0
     if pools is not None:
@@ -295,6 +306,7 @@ def _finish(
         0,
         horizon,
         pools=pools,
+        system_pool=content.system_pool,
     )
     jobs, nodes, bundles = content.jobs, content.nodes, content.bundles
     unpriced = Selection(data, jobs, nodes, bundles, cost, wanted.largest, closures=closures)

@@ -6,8 +6,8 @@ cumulative([s(τᵢ)], [d(τᵢ)], [reqᵢᵣ], Tcapᵣ), running jobs included;
 There are |Q̄| decision variables. Jobs that start now are put on nodes by a heuristic, which may
 fail: the model is a relaxation.
 
-Ours departs in this: running jobs that end together are one task, and a resource type that cannot
-be short has no constraint. Neither changes a plan.
+Ours departs in this: what running jobs hold is one task for each stretch of time in which it is the
+same, and a resource type that cannot be short has no constraint. Neither changes a plan.
 """
 
 import cpmpy as cp
@@ -15,10 +15,10 @@ import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
-    cumulatives,
     largest_pooled_area,
     objective,
     start_variables,
+    system_cumulatives,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
@@ -52,7 +52,7 @@ class Hcp19:
             ends = data.horizon - data.run_times
             starts[self._first :] = ends[self._first :].tolist()
         goal, constraints = objective(data, starts)
-        constraints += cumulatives(data, starts)
+        constraints += system_cumulatives(data, starts)
         model = cp.Model(constraints)
         model.minimize(goal)
 

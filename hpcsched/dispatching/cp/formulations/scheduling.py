@@ -14,6 +14,7 @@ import numpy as np
 from hpcsched.dispatching.cp.formulation import Phase, Value, Variable
 from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.pool_data import PoolData
 
 
 def start_variables(data: ModelData) -> list[Variable]:
@@ -73,7 +74,8 @@ def start_by_start(
 
 def largest_pooled_area(data: ModelData) -> int:
     """Return the largest area of a resource type, over all nodes and the horizon."""
-    return int(data.totals.max(initial=1)) * data.horizon
+    totals = data.totals if data.system_pool is None else data.system_pool.capacity
+    return int(totals.max(initial=1)) * data.horizon
 
 
 def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
@@ -102,16 +104,23 @@ def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     return constraints
 
 
-def pool_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
-    """Return a cumulative for each pool of the system, where one can be short.
+def system_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
+    """Return a cumulative for each resource type, over all nodes of the system together."""
+    if data.system_pool is None:
+        return cumulatives(data, starts)
+    return pool_cumulatives(data, data.system_pool, starts, put_off=True)
+
+
+def pool_cumulatives(
+    data: ModelData, pools: PoolData, starts: Sequence[Variable], *, put_off: bool = False
+) -> list[Any]:
+    """Return a cumulative for each pool, where one can be short.
 
     As power is in the first HCP (Borghesi et al.; thesis 2020, section 2.3), a pool is one more
     resource that all jobs share. While less than the most of it is free, a fixed task takes the
-    difference. Jobs whose starts are numbers, which are put off to the end, draw nothing.
+    difference. Jobs whose starts are numbers, which are put off to the end, draw nothing without
+    `put_off`.
     """
-    pools = data.pools
-    if pools is None:
-        return []
     constraints = []
     lengths = np.append(np.diff(pools.since), 1)
     lengths[-1] = max(data.horizon - int(pools.since[-1]), 1)
@@ -121,7 +130,7 @@ def pool_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
             for start, run_time, amount in zip(
                 starts, data.run_times.tolist(), pools.draws[:, p].tolist(), strict=True
             )
-            if amount and not isinstance(start, int)
+            if amount and (put_off or not isinstance(start, int))
         ]
         missing = most - pools.free[:, p]
         if sum(amount for _, _, amount in tasks) + int(missing.max()) <= most or not tasks:

@@ -1,0 +1,211 @@
+"""HCP'19's model against the best plan on one pool of all nodes, found by trying every order."""
+
+from collections.abc import Sequence
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from hpcsched.dispatching.cp.backends.ortools import OrTools
+from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
+from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.dispatching.objectives import AF, Slowdown
+from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.system.outages import Outage
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.testing import make_problem, make_system
+from tests.properties.brute_force import can_be_placed, node_capacities, placement_of
+
+POOLED = Wanted("all", 100, None, pooled=True)
+
+
+def selected(problem: DispatchingProblem, wanted: Wanted = POOLED) -> Selection:
+    """Return what HCP'19 models, with the mean response time for its objective."""
+    objective = AF()
+    selection = select(
+        problem, problem.queue, wanted, lambda jobs: objective.planned_cost(jobs, problem.now)
+    )
+    assert selection is not None
+    return selection
+
+
+def solved(selection: Selection) -> int:
+    """Return the sum of the starts in the proved plan, in seconds from now."""
+    answer = solve(Task(Hcp19(), selection.data, OrTools(), Budget(60)))
+    assert answer.status == "optimal"
+    assert answer.plan is not None
+    return int(selection.starts_in_seconds(answer.plan.starts).sum())
+
+
+def free_by_second(problem: DispatchingProblem, length: int) -> list[list[int]]:
+    """Return what is free of each resource type on all nodes together, second by second."""
+    free = []
+    for second in range(length):
+        nodes = node_capacities(problem.system)
+        for running in problem.running:
+            if running.predicted_end_time - problem.now > second:
+                job = running.waiting.job
+                for n, units in enumerate(placement_of(problem.system, running.allocation)):
+                    for r, amount in enumerate(job.unit_request):
+                        nodes[n][r] -= units * amount
+        for outage in problem.outages:
+            if outage.start - problem.now <= second < outage.end - problem.now:
+                for n in outage.nodes:
+                    nodes[n] = [0] * len(nodes[n])
+        free.append([sum(amounts) for amounts in zip(*nodes, strict=True)])
+    return free
+
+
+def pooled_optimum(problem: DispatchingProblem) -> int:
+    """Return the least sum of starts, in seconds from now.
+
+    No job gets cheaper by waiting, so that some best plan has each job, in some order, at its
+    earliest start beside those before it.
+    """
+    ends = [running.predicted_end_time - problem.now for running in problem.running]
+    ends += [outage.end - problem.now for outage in problem.outages]
+    length = max(ends, default=0) + sum(job.predicted_run_time for job in problem.queue)
+    free = free_by_second(problem, length)
+    best = None
+    for order in permutations(problem.queue):
+        left = [list(amounts) for amounts in free]
+        total = 0
+        for job in order:
+            asked = [job.units * amount for amount in job.unit_request]
+            start = 0
+            while not _has_room(left[start : start + job.predicted_run_time], asked):
+                start += 1
+            for amounts in left[start : start + job.predicted_run_time]:
+                for r, amount in enumerate(asked):
+                    amounts[r] -= amount
+            total += start
+        best = total if best is None else min(best, total)
+    assert best is not None
+    return best
+
+
+def _has_room(seconds: Sequence[Sequence[int]], asked: Sequence[int]) -> bool:
+    return all(free >= amount for here in seconds for free, amount in zip(here, asked, strict=True))
+
+
+def random_problem(random: Random) -> DispatchingProblem | None:
+    """Return a problem of unlike jobs on unlike nodes; None where running jobs have no room."""
+    types = ("core", "mem", "gpu")
+    groups = tuple(
+        NodeGroup(
+            name,
+            random.randint(1, 2),
+            {
+                "core": random.randint(1, 6),
+                "mem": random.choice((4, 7, 10)),
+                "gpu": random.choice((0, 0, 2)),
+            },
+        )
+        for name in ("a", "b", "c")[: random.randint(1, 3)]
+    )
+    system = System(groups)
+    lines = [f"job_id units {' '.join(types)} requested_time start_time"]
+    for job_id in range(random.randint(2, 6)):
+        capacity = random.choice(groups).resources
+        amounts = [random.randint(0, capacity[name]) for name in types]
+        amounts[0] = max(amounts[0], 1)
+        units = random.randint(1, 2)
+        start = "0" if random.random() < 0.4 else "-"
+        lines.append(
+            f"{job_id} {units} {' '.join(map(str, amounts))} {random.randint(1, 5)} {start}"
+        )
+    try:
+        problem = make_problem(system, "\n".join(lines))
+    except ValueError:
+        return None
+    if random.random() < 0.2 and not problem.running:
+        begin = random.randint(1, 4)
+        outage = Outage(begin, begin + random.randint(1, 3), (0,), "maintenance")
+        problem = problem._replace(outages=(outage,))
+    return problem
+
+
+def check(seed: int) -> bool:
+    """Check one random problem; say whether there was anything to plan."""
+    problem = random_problem(Random(seed))
+    if problem is None or not all(
+        can_be_placed(problem.system, job.job, []) for job in problem.queue
+    ):
+        return False
+    objective = AF()
+    selection = select(
+        problem, problem.queue, POOLED, lambda jobs: objective.planned_cost(jobs, problem.now)
+    )
+    if selection is None:
+        return False  # no job can start now
+    assert solved(selection) == pooled_optimum(problem), seed
+    return True
+
+
+def test_the_pool_is_that_of_all_nodes() -> None:
+    """The optimum is that of the pool, on unlike nodes; some 45 problems."""
+    assert sum(check(seed) for seed in range(120)) >= 40
+
+
+@pytest.mark.slow
+def test_the_pool_is_that_of_all_nodes_on_500_problems() -> None:
+    """The same, on 500 problems in which there is something to plan."""
+    count, seed = 0, 1000
+    while count < 500:
+        count += check(seed)
+        seed += 1
+
+
+THREE_OF_TWO = """
+job_id  units  core  requested_time
+1       1      2     10
+2       1      2     10
+3       1      2     10
+"""
+
+
+def test_nodes_are_not_rounded_down_one_by_one() -> None:
+    """Two nodes of 3 cores, three jobs of 2: six cores are enough for all, 1 + 1 + 1 = 3.0.
+
+    Node by node only two fit, and the third waits for 10 s of 10: 1 + 1 + 2 = 4.0.
+    """
+    problem = make_problem(make_system(2, core=3), THREE_OF_TWO)
+    objective = Slowdown()
+    for pooled, expected in ((True, 3.0), (False, 4.0)):
+        selection = select(
+            problem,
+            problem.queue,
+            POOLED._replace(pooled=pooled),
+            lambda jobs: objective.planned_cost(jobs, problem.now),
+        )
+        assert selection is not None
+        answer = solve(Task(Hcp19(), selection.data, OrTools(), Budget(60)))
+        assert answer.objective is not None
+        assert selection.bound(answer.objective) == pytest.approx(expected)
+
+
+def test_nodes_on_which_no_job_fits_are_in_the_pool() -> None:
+    """A node of 4 cores and one of 1; a job of 3 and one of 2 cores: 5 of 5 cores, both now.
+
+    The job of 2 does not fit on the node of 1, nor beside the other on that of 4.
+    """
+    system = System((NodeGroup("a", 1, {"core": 4}), NodeGroup("b", 1, {"core": 1})))
+    table = """
+    job_id  units  core  requested_time
+    1       1      3     10
+    2       1      2     10
+    """
+    problem = make_problem(system, table)
+    assert solved(selected(problem)) == pooled_optimum(problem) == 0
+    assert solved(selected(problem, POOLED._replace(pooled=False))) == 10
+
+
+def test_nodes_that_are_spare_are_in_the_pool() -> None:
+    """Leaving nodes out for list plans takes nothing from the pool."""
+    problem = make_problem(make_system(9, core=3), THREE_OF_TWO)
+    few = selected(problem, POOLED._replace(spare_nodes=1.0))
+    assert few.data.node_count < 9
+    assert few.data.system_pool is not None
+    assert few.data.system_pool.free.tolist() == [[13]]  # 27 cores, in units of 2
