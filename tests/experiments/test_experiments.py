@@ -103,9 +103,14 @@ def test_mod2017(read):
     found = labels(experiment.cells, "dispatcher", "predictor")
     assert len(found) == 15
     assert {predictor for _, predictor in found} == {"W", "D", "R"}
-    orders = {
-        cell.labels["dispatcher"]: cell.scenario.dispatcher.order.plugin_name
+    rules = {
+        (
+            cell.labels["dispatcher"],
+            cell.scenario.dispatcher.order.plugin_name,
+            cell.scenario.dispatcher.option,
+        )
         for cell in experiment.cells
         if cell.labels["dispatcher"] in {"SJF", "LJF"}
     }
-    assert orders == {"SJF": "sjf", "LJF": "ljf"}
+    # They end at the first job that does not fit, as in the paper.
+    assert rules == {("SJF", "sjf", "strict"), ("LJF", "ljf", "strict")}
