@@ -22,11 +22,12 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
 from hpcsched.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -121,8 +122,8 @@ def enlarged(problem: DispatchingProblem, nodes: int) -> DispatchingProblem:
     larger = System((*system.groups, NodeGroup("more", more, group.resources)), system.units)
     request = system.request(group.resources)
     model = problem.running[0].waiting
-    job = model.job._replace(job_id=1 << 40, units=more, unit_request=request)
-    waiting = model._replace(job_id=1 << 40, units=more, unit_request=request, job=job)
+    job = model.job._replace(job_id=1 << 40, request=Request(more, request))
+    waiting = waiting_job(job, model.predicted_run_time, larger)
     where = NodeAllocation(tuple(range(system.node_count, nodes)), (1,) * more)
     end = problem.now + 10**7
     blocker = RunningJob(end, 1 << 40, problem.now, more, where, waiting)

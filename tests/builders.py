@@ -24,6 +24,7 @@ from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
 
@@ -128,7 +129,14 @@ def traced(
 ) -> TracedJob:
     """Return a job that requests its run time if nothing else is said."""
     requested = run_time if requested_time is None else requested_time
-    return TracedJob(Job(job_id, submit_time, units, unit_request, requested, **more), run_time)
+    asked = {name: more.pop(name) for name in Request._fields if name in more}
+    request = Request(units, unit_request, **asked)
+    return TracedJob(Job(job_id, submit_time, request, requested, **more), run_time)
+
+
+def changed_request(job: Job, **changes: Any) -> Job:
+    """Return a job that asks for something else."""
+    return job._replace(request=job.request._replace(**changes))
 
 
 def lists(

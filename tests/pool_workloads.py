@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay
-from tests.builders import Told, replay
+from tests.builders import Told, changed_request, replay
 from tests.strategies import Workload, mixed_workloads
 
 DRAWS = st.sampled_from(
@@ -37,8 +37,8 @@ def pool_workloads(draw, predictions: str = "wrong", max_jobs: int = 7) -> Workl
     drawn = st.integers(0, 5)
     jobs = tuple(
         traced._replace(
-            job=traced.job._replace(
-                pool_requests=(("power", draw(drawn)), ("licence", draw(drawn)))
+            job=changed_request(
+                traced.job, pool_requests=(("power", draw(drawn)), ("licence", draw(drawn)))
             )
         )
         for traced in workload.jobs

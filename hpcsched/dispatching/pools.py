@@ -50,14 +50,14 @@ def pools_of(problem: "DispatchingProblem") -> ProblemPools | None:
     held = held_draws(problem)
     capacity = [pool.capacity_at(problem.now) for pool in pools]
     free = np.array(capacity, dtype=np.int64) - np.array(total(held, len(pools)), dtype=np.int64)
-    draws = [most_draw(problem.system, job.job) for job in problem.queue]
+    draws = [most_draw(problem.system, job.request) for job in problem.queue]
     free.flags.writeable = False
     return ProblemPools(problem.now, pools, free, _rows(draws, pools), _rows(held, pools))
 
 
 def held_draws(problem: "DispatchingProblem") -> list[Amounts]:
     """Return what comes free with the end of each running job of a problem, `[K, P]`."""
-    running = [(job.allocation, job.waiting.job) for job in problem.running]
+    running = [(job.allocation, job.waiting.request) for job in problem.running]
     return drawn_by_all(problem.system, running)
 
 

@@ -10,13 +10,18 @@ from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.pools import ProblemPools, pools_of
 from hpcsched.system.allocation import Allocation, Interval, SlotMap
 from hpcsched.system.outages import Outage
+from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job
 
 
 class WaitingJob(NamedTuple):
-    """A queued job; `demand` is its largest share of the system (see `System.demand`)."""
+    """A queued job; `demand` is its largest share of the system (see `System.demand`).
+
+    `job` is as its user submitted it, and `request` what it may be given if it starts now: the
+    same, on such of its nodes as stay in service for it. Room is found for `request`.
+    """
 
     job_id: int
     submit_time: int
@@ -25,11 +30,28 @@ class WaitingJob(NamedTuple):
     predicted_run_time: int
     demand: int
     job: Job
+    request: Request
 
     @property
     def area(self) -> int:
         """Demand × predicted run time."""
         return self.demand * self.predicted_run_time
+
+
+def waiting_job(job: Job, predicted_run_time: int, system: System) -> WaitingJob:
+    """Return a job as it waits where all of its nodes are in service."""
+    request = job.request
+    units, unit_request = request.units, request.unit_request
+    return WaitingJob(
+        job_id=job.job_id,
+        submit_time=job.submit_time,
+        units=units,
+        unit_request=unit_request,
+        predicted_run_time=predicted_run_time,
+        demand=system.demand(units, unit_request),
+        job=job,
+        request=request,
+    )
 
 
 class RunningJob(NamedTuple):
@@ -57,8 +79,8 @@ class DispatchingProblem(NamedTuple):
     A system may have `pools`, which belong to no node: a start must fit in them as well.
 
     `outages` are those that are announced and not over, by their start. Nobody need look at them to
-    decide rightly: jobs are in the queue as ones that may only use nodes that stay in service for
-    them if they start now. What plans make of later starts is up to the dispatcher.
+    decide rightly: the `request` of a queued job is bound to nodes that stay in service for it if
+    it starts now. What plans make of later starts is up to the dispatcher.
 
     `explain` asks for a reason for each queued job, which must not change what starts. `additional`
     is what observers tell, by their names; it may be empty.
@@ -91,7 +113,7 @@ class DispatchingProblem(NamedTuple):
             return self.free_amounts.T
         space = NodeSpace(self.system)
         for running in self.running:
-            space.claim(running.allocation, running.waiting.job)
+            space.claim(running.allocation, running.waiting.request)
         space.available.flags.writeable = False
         return space.available.T
 

@@ -6,24 +6,25 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.instances.lines import JobLine, PlacedLine, ProblemLine, in_words
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation
 from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.pools import longest_stay
+from hpcsched.system.request import Request, is_constrained
 from hpcsched.system.space import OvercommitError, units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 
 
 class _Placed(NamedTuple):
-    """A job that runs: since when, where, and what it was placed as."""
+    """A job that runs: since when, where, and what it was placed for."""
 
     start_time: int
     allocation: Allocation
-    job: Job
+    request: Request
 
 
 class Decoder:
@@ -73,7 +74,7 @@ class Decoder:
                 )
         for job_id in [i for i in self._placed if i not in running or i in told or i in placed]:
             gone = self._placed.pop(job_id)
-            self._occupancy.release(gone.allocation, gone.job)
+            self._occupancy.release(gone.allocation, gone.request)
         for number, place in enumerate(line.placed):
             if place.job_id not in running:
                 raise ValueError(
@@ -91,82 +92,80 @@ class Decoder:
         )
 
     def _waiting(self, line: JobLine, where: str, now: int) -> WaitingJob:
+        request = Request(
+            units=line.units,
+            unit_request=line.unit_request,
+            node_groups=None if line.node_groups is None else frozenset(line.node_groups),
+            allowed_nodes=None if line.allowed_nodes is None else frozenset(line.allowed_nodes),
+            exclusive=line.exclusive,
+            scatter=line.scatter,
+            pool_requests=line.pool_requests,
+        )
         job = Job(
             line.job_id,
             line.submit_time,
-            line.units,
-            line.unit_request,
+            request,
             line.requested_time,
             line.user,
             line.group,
             line.application,
             line.queue,
             line.partition,
-            None if line.node_groups is None else frozenset(line.node_groups),
-            line.exclusive,
-            None if line.allowed_nodes is None else frozenset(line.allowed_nodes),
             line.name,
-            queue_name=line.queue_name,
-            partition_name=line.partition_name,
-            pool_requests=line.pool_requests,
-            scatter=line.scatter,
+            line.queue_name,
+            line.partition_name,
         )
         if job.submit_time > now:
             raise ValueError(
                 f"{where}: expected a submit time of at most now, {now}, found {job.submit_time}"
             )
         self._check_request(job, where)
-        self._check_pools(job, line.predicted_run_time, where)
-        return WaitingJob(
-            job.job_id,
-            job.submit_time,
-            job.units,
-            job.unit_request,
-            line.predicted_run_time,
-            self._system.demand(job.units, job.unit_request),
-            job,
-        )
+        self._check_pools(request, line.predicted_run_time, where)
+        return waiting_job(job, line.predicted_run_time, self._system)
 
     def _check_request(self, job: Job, where: str) -> None:
         """Raise ValueError unless the job could run on the system when nothing else does."""
-        types, request = self._system.resource_types, list(job.unit_request)
-        if len(request) != len(types) or not any(request):
+        request, types = job.request, self._system.resource_types
+        amounts = list(request.unit_request)
+        if len(amounts) != len(types) or not any(amounts):
             raise ValueError(
-                f"{where}.unit_request: expected amounts of {', '.join(types)}, found {request}"
+                f"{where}.unit_request: expected amounts of {', '.join(types)}, found {amounts}"
             )
-        if self._request is not None and (job.constrained or job.unit_request != self._request):
+        if self._request is not None and (
+            is_constrained(request) or request.unit_request != self._request
+        ):
             raise ValueError(
                 f"{where}: expected a job that asks for {list(self._request)} per unit, on any"
                 f" node, as the header says of all; found job {job.job_id}"
             )
-        unknown = (job.node_groups or frozenset()) - self._group_names
+        unknown = (request.node_groups or frozenset()) - self._group_names
         if unknown:
             raise ValueError(
                 f"{where}.node_groups: expected names of the system's node groups,"
                 f" found {min(unknown)!r}"
             )
-        if job.allowed_nodes and max(job.allowed_nodes) >= self._system.node_count:
+        if request.allowed_nodes and max(request.allowed_nodes) >= self._system.node_count:
             raise ValueError(
                 f"{where}.allowed_nodes: expected nodes from 0 to {self._system.node_count - 1},"
-                f" found {max(job.allowed_nodes)}"
+                f" found {max(request.allowed_nodes)}"
             )
-        room = int(units_that_fit(self._system, self._system.capacity.T, job).sum())
-        if job.units > room:
+        room = int(units_that_fit(self._system, self._system.capacity.T, request).sum())
+        if request.units > room:
             raise ValueError(
                 f"{where}.units: expected at most {room}, which fit on the system,"
-                f" found {job.units}"
+                f" found {request.units}"
             )
 
-    def _check_pools(self, job: Job, run_time: int, where: str) -> None:
+    def _check_pools(self, request: Request, run_time: int, where: str) -> None:
         """Raise ValueError unless the job draws from known pools, what they offer for its time."""
         pools = self._system.pools
-        unknown = {name for name, _ in job.pool_requests} - {pool.name for pool in pools}
+        unknown = {name for name, _ in request.pool_requests} - {pool.name for pool in pools}
         if unknown:
             raise ValueError(
                 f"{where}.pool_requests: expected names of the system's pools,"
                 f" found {min(unknown)!r}"
             )
-        stay = longest_stay(pools, most_draw(self._system, job))
+        stay = longest_stay(pools, most_draw(self._system, request))
         if run_time > stay:
             raise ValueError(
                 f"{where}.predicted_run_time: expected at most {stay} s, for which pools offer what"
@@ -178,7 +177,7 @@ class Decoder:
             raise ValueError(
                 f"{where}: expected a start time of at most now, {now}, found {line.start_time}"
             )
-        job = self._jobs[line.job_id].job
+        request = self._jobs[line.job_id].request
         slot_map = self._occupancy.slot_map
         allocation: Allocation
         if line.slots is not None and slot_map is not None and line.nodes is line.node_units:
@@ -189,14 +188,14 @@ class Decoder:
             wanted = "nodes and node_units" if slot_map is None else "slots"
             raise ValueError(f"{where}: expected {wanted}, found other keys or none")
         try:
-            checked = check_allocation(self._system, allocation, job, slot_map)
-            claimed = self._occupancy.claim(checked, job)
+            checked = check_allocation(self._system, allocation, request, slot_map)
+            claimed = self._occupancy.claim(checked, request)
         except OvercommitError as error:
             node = self._system.node_name(error.node)
-            raise ValueError(f"{where}: job {job.job_id}, node {node}: {error}") from None
+            raise ValueError(f"{where}: job {line.job_id}, node {node}: {error}") from None
         except ValueError as error:
-            raise ValueError(f"{where}: job {job.job_id}: {error}") from None
-        self._placed[line.job_id] = _Placed(line.start_time, claimed, job)
+            raise ValueError(f"{where}: job {line.job_id}: {error}") from None
+        self._placed[line.job_id] = _Placed(line.start_time, claimed, request)
 
     def _running(self, line: ProblemLine) -> tuple[RunningJob, ...]:
         running = []

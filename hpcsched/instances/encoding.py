@@ -7,7 +7,6 @@ from typing import Any
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.allocation import Allocation, SlotAllocation
-from hpcsched.workload.job import Job
 
 _OPTIONAL = (
     *("user", "group", "application", "queue", "partition", "name"),
@@ -74,25 +73,25 @@ def as_line(content: Mapping[str, Any]) -> bytes:
 
 
 def _job(waiting: WaitingJob) -> dict[str, Any]:
-    job: Job = waiting.job
+    job, request = waiting.job, waiting.request
     content: dict[str, Any] = {
         "job_id": job.job_id,
         "submit_time": job.submit_time,
-        "units": job.units,
-        "unit_request": job.unit_request,
+        "units": request.units,
+        "unit_request": request.unit_request,
         "requested_time": job.requested_time,
         "predicted_run_time": waiting.predicted_run_time,
     }
     given = ((name, getattr(job, name)) for name in _OPTIONAL)
     content |= {name: value for name, value in given if value is not None}
-    if job.node_groups is not None:
-        content["node_groups"] = sorted(job.node_groups)
-    if job.exclusive:
+    if request.node_groups is not None:
+        content["node_groups"] = sorted(request.node_groups)
+    if request.exclusive:
         content["exclusive"] = True
-    if job.scatter:
+    if request.scatter:
         content["scatter"] = True
-    if job.allowed_nodes is not None:
-        content["allowed_nodes"] = sorted(job.allowed_nodes)
-    if job.pool_requests:
-        content["pool_requests"] = job.pool_requests
+    if request.allowed_nodes is not None:
+        content["allowed_nodes"] = sorted(request.allowed_nodes)
+    if request.pool_requests:
+        content["pool_requests"] = request.pool_requests
     return content

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from hpcsched.dispatching.history import FollowsJobs
-from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
 from hpcsched.live.learning import Predictions
 from hpcsched.live.site import Site
-from hpcsched.live.snapshot import NoPlaceError, job_of, waiting_job
+from hpcsched.live.snapshot import NoPlaceError, job_of
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
@@ -88,7 +88,7 @@ class Following:
             wanted = job_of(job, self.site)
         except NoPlaceError:
             return None
-        waiting = waiting_job(wanted, self.site, self._predictions.of(wanted))
+        waiting = waiting_job(wanted, self._predictions.of(wanted), self.site.system)
         found = self._jobs[job.job_id] = _Followed(waiting, counted)
         if counted:
             self.account.read += 1
@@ -117,8 +117,9 @@ class Following:
         start = now if job.start_time is None else self.site.time(job.start_time)
         waiting = found.waiting
         if len(nodes) != waiting.units:  # the cluster gave it more nodes than it needs
-            own = waiting.job._replace(units=len(nodes), scatter=len(nodes) > 1)
-            waiting = found.waiting = waiting_job(own, self.site, waiting.predicted_run_time)
+            request = waiting.request._replace(units=len(nodes), scatter=len(nodes) > 1)
+            own, predicted = waiting.job._replace(request=request), waiting.predicted_run_time
+            waiting = found.waiting = waiting_job(own, predicted, self.site.system)
         found.running = RunningJob(
             start + waiting.predicted_run_time,
             job.job_id,

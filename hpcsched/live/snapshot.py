@@ -6,13 +6,19 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import (
+    DispatchingProblem,
+    RunningJob,
+    WaitingJob,
+    waiting_job,
+)
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.driver import corrected_run_time
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
+from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job
@@ -72,35 +78,32 @@ def job_of(job: ClusterJob, site: Site) -> Job:
             raise NoPlaceError("none of the nodes that it may use is the scenario's")
         if len(allowed) == len(site.names):
             allowed = None
-    found = Job(
+    request = Request(
+        units=job.units,
+        unit_request=site.system.request(shares(job.amounts, site.system)),
+        exclusive=job.exclusive,
+        allowed_nodes=allowed,
+        scatter=job.scatter,
+    )
+    if not any(request.unit_request):
+        raise NoPlaceError("it asks for nothing that the system has")
+    if int(units_that_fit(site.system, site.system.capacity.T, request).sum()) < job.units:
+        raise NoPlaceError("it does not fit on the idle nodes that it may use")
+    return _job(job, site.time(job.submit_time), request)
+
+
+def _job(job: ClusterJob, submit_time: int, request: Request) -> Job:
+    """Return a cluster's job as one that asks for this."""
+    return Job(
         job.job_id,
-        site.time(job.submit_time),
-        job.units,
-        site.system.request(shares(job.amounts, site.system)),
+        submit_time,
+        request,
         job.requested_time,
         job.user,
         job.group,
         job.application,
-        None,
-        job.partition_number,
-        None,
-        job.exclusive,
-        allowed,
-        job.name,
-        scatter=job.scatter,
-    )
-    if not any(found.unit_request):
-        raise NoPlaceError("it asks for nothing that the system has")
-    if int(units_that_fit(site.system, site.system.capacity.T, found).sum()) < job.units:
-        raise NoPlaceError("it does not fit on the idle nodes that it may use")
-    return found
-
-
-def waiting_job(job: Job, site: Site, predicted: int) -> WaitingJob:
-    """Return a queued job."""
-    demand = site.system.demand(job.units, job.unit_request)
-    return WaitingJob(
-        job.job_id, job.submit_time, job.units, job.unit_request, predicted, demand, job
+        partition=job.partition_number,
+        name=job.name,
     )
 
 
@@ -138,7 +141,7 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
                 beyond.append(job)
                 continue
             queue[job.job_id] = job
-            waiting.append(waiting_job(wanted, site, asked.predict(wanted)))
+            waiting.append(waiting_job(wanted, asked.predict(wanted), site.system))
     for node in state.nodes:
         number = site.numbers.get(node.name)
         if number is not None and not node.usable:
@@ -179,7 +182,7 @@ class _Taken:
         if not any(rest):
             return []
         self._blocks += 1
-        stand_in = Job(-self._blocks, now, 1, rest, DAY)
+        stand_in = Job(-self._blocks, now, Request(1, rest), DAY)
         return [_in_place(stand_in, (number,), self._site, start=now, end=now + DAY, predicted=DAY)]
 
     def frozen(self) -> IntArray:
@@ -208,19 +211,7 @@ def _running(
     start = site.time(job.start_time) if job.start_time is not None else now
     found = []
     for held, nodes in alike.items():
-        seen = Job(
-            job.job_id,
-            min(site.time(job.submit_time), start),
-            len(nodes),
-            held,
-            job.requested_time,
-            job.user,
-            job.group,
-            job.application,
-            None,
-            job.partition_number,
-            name=job.name,
-        )
+        seen = _job(job, min(site.time(job.submit_time), start), Request(len(nodes), held))
         predicted = asked.predict(seen)
         end = start + predicted
         if end <= now:
@@ -235,5 +226,5 @@ def _in_place(
     job: Job, nodes: tuple[int, ...], site: Site, *, start: int, end: int, predicted: int
 ) -> RunningJob:
     allocation = NodeAllocation(nodes, (1,) * len(nodes))
-    waiting = waiting_job(job, site, predicted)
+    waiting = waiting_job(job, predicted, site.system)
     return RunningJob(end, job.job_id, start, job.units, allocation, waiting)

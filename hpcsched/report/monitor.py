@@ -105,7 +105,7 @@ class Monitor(Observer):
 
     def drawn(self) -> Sequence[int]:
         """Return the amount that running jobs draw from each pool."""
-        running = [(job.allocation, job.waiting.job) for job in self._running.values()]
+        running = [(job.allocation, job.waiting.request) for job in self._running.values()]
         return total(drawn_by_all(self._system, running), len(self._system.pools))
 
     def areas(self, begin: int, now: int) -> list[int]:

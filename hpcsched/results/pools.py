@@ -55,19 +55,19 @@ class PoolRecorder(Observer):
     def job_started(self, job: RunningJob) -> None:
         """Add what a job draws."""
         self._pass_to(job.start_time)
-        self._accounts.started(job.allocation, job.waiting.job)
+        self._accounts.started(job.allocation, job.waiting.request)
 
     def job_interrupted(self, interruption: Interruption) -> None:
         """Take off what a job drew that has lost a node."""
         self._pass_to(interruption.end_time)
-        self._accounts.ended(interruption.allocation, interruption.job)
+        self._accounts.ended(interruption.allocation, interruption.job.request)
 
     def job_ended(self, record: JobRecord) -> None:
         """Take off what a job drew that has ended; one that failed was interrupted before."""
         where, end = record.allocation, record.end_time
         if where is not None and end is not None and record.state != "failed":
             self._pass_to(end)
-            self._accounts.ended(where, record.job)
+            self._accounts.ended(where, record.job.request)
 
     def close(self) -> None:
         """Write the last row and finish the file."""

@@ -11,6 +11,7 @@ from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.schema import SOLVER, STATES, jobs_schema, rounds_schema
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 
@@ -58,6 +59,7 @@ def job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Arra
     traced, demands, predicted, states, starts, ends, allocations, *more = transposed(records)
     rejected_by, requeues, lost_times = more
     job = dict(zip(Job._fields, transposed(traced), strict=True))
+    job |= dict(zip(Request._fields, transposed(job["request"]), strict=True))
     run_times = [
         None if start is None else end - start for start, end in zip(starts, ends, strict=True)
     ]

@@ -33,10 +33,10 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, RunningJobs, take_written
 from hpcsched.system.allocation import SlotMap
+from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
 from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError
-from hpcsched.workload.job import Job
 
 
 class ArrayReplay:
@@ -211,9 +211,9 @@ class ArrayReplay:
             last=last,
         )
 
-    def _add_shapes(self, requests: Sequence[Job]) -> None:
+    def _add_shapes(self, requests: Sequence[Request]) -> None:
         known = len(self._shapes.asked)
-        new = [shape_of(self._system, job) for job in requests[known:]]
+        new = [shape_of(self._system, request) for request in requests[known:]]
         if not new:
             return
         self._shapes = with_shapes(
@@ -221,7 +221,7 @@ class ArrayReplay:
             np.stack([shape.asked for shape in new]),
             np.stack([shape.on_idle for shape in new]),
             np.array([shape.exclusive for shape in new]),
-            np.array([job.exclusive or job.scatter for job in requests[known:]]),
+            np.array([request.exclusive or request.scatter for request in requests[known:]]),
         )
         if self.by_node:
             # At most so many units fit on the nodes at once, whatever their shapes.

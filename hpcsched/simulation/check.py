@@ -14,9 +14,9 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.reasons import REASON_KINDS, Reason
 from hpcsched.simulation.pool_accounts import OverdrawError, PoolAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace, OvercommitError, SlotSpace
 from hpcsched.system.system import System
-from hpcsched.workload.job import Job
 
 
 class BadDecisionError(ValueError):
@@ -94,7 +94,7 @@ class _Check:
         if problem.system.pools:
             self._pools = PoolAccounts(problem.system)
             for running in problem.running:
-                self._pools.started(running.allocation, running.waiting.job)
+                self._pools.started(running.allocation, running.waiting.request)
 
     def start(self, start: Start) -> WaitingJob:
         """Return the job of a start, whose room is taken."""
@@ -128,12 +128,12 @@ class _Check:
         return waiting
 
     def _place(self, waiting: WaitingJob, allocation: object) -> None:
-        problem, job = self._problem, waiting.job
-        checked = check_allocation(problem.system, allocation, job, problem.slot_map)
+        problem, request = self._problem, waiting.request
+        checked = check_allocation(problem.system, allocation, request, problem.slot_map)
         if self._pools is not None:
-            self._pools.check(problem.now, checked, job)
-            self._pools.started(checked, job)
-        self._space.claim(checked, job)
+            self._pools.check(problem.now, checked, request)
+            self._pools.started(checked, request)
+        self._space.claim(checked, request)
 
     def _closed_to(self, waiting: WaitingJob, node: int) -> str | None:
         if self._conditions is None:
@@ -142,9 +142,9 @@ class _Check:
 
 
 def check_allocation(
-    system: System, allocation: object, job: Job, slot_map: SlotMap | None
+    system: System, allocation: object, request: Request, slot_map: SlotMap | None
 ) -> Allocation:
-    """Return the allocation; raise ValueError unless it places exactly the job's units.
+    """Return the allocation; raise ValueError unless it places exactly the units of a request.
 
     `slot_map` numbers the slots where the system is kept as slots. Whether the room is free is
     another question, which claiming it answers.
@@ -158,13 +158,13 @@ def check_allocation(
                 raise ValueError(f"slots {low} to {high} are empty, unknown or out of order")
             placed, last = placed + high - low, high
     elif isinstance(allocation, NodeAllocation | SlotAllocation):
-        _check_nodes(system, allocation, job)
+        _check_nodes(system, allocation, request)
         placed = sum(allocation.units)
     else:
         raise ValueError(f"expected an allocation, found {type(allocation).__name__}")
-    if placed != job.units:
-        raise ValueError(f"expected {job.units} units to be placed, found {placed}")
-    if job.scatter:
+    if placed != request.units:
+        raise ValueError(f"expected {request.units} units to be placed, found {placed}")
+    if request.scatter:
         for node, count in zip(allocation.nodes, allocation.units, strict=True):
             if count > 1:
                 raise ValueError(
@@ -204,7 +204,7 @@ def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
         explained.add(job_id)
 
 
-def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:
+def _check_nodes(system: System, allocation: Allocation, request: Request) -> None:
     nodes, units = allocation.nodes, allocation.units
     if len(nodes) != len(units):
         raise ValueError(f"{len(nodes)} nodes are named, with units for {len(units)}")
@@ -216,13 +216,13 @@ def _check_nodes(system: System, allocation: Allocation, job: Job) -> None:
         raise ValueError(f"nodes must be from 0 to {system.node_count - 1}, found {nodes}")
     if any(count < 1 for count in units):
         raise ValueError(f"at least one unit must be placed on each node named, found {units}")
-    if job.node_groups is not None:
+    if request.node_groups is not None:
         for node in nodes:
             group = system.groups[int(system.group_of[node])].name
-            if group not in job.node_groups:
+            if group not in request.node_groups:
                 raise ValueError(f"node {system.node_name(node)} is not in a group that it may use")
-    if job.allowed_nodes is not None:
+    if request.allowed_nodes is not None:
         for node in nodes:
-            if node not in job.allowed_nodes:
+            if node not in request.allowed_nodes:
                 name = system.node_name(node)
                 raise ClosedNodeError(node, f"node {name} is not one that it may use")

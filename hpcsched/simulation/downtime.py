@@ -14,10 +14,9 @@ import numpy as np
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.system.outages import Outage, Outages
-from hpcsched.system.request import ShapeKey, shape_key
+from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import Job
 
 _NEVER = np.iinfo(np.int64).max
 _MOST_NAMES = 3
@@ -190,9 +189,9 @@ class Downtime:
             open_ = self._open[of] = self._opened(end)
         shown: WaitingJob | None = waiting
         if not open_.all:
-            allowed, room = self._room(waiting.job, of, open_)
-            bound = waiting._replace(job=waiting.job._replace(allowed_nodes=allowed))
-            shown = None if waiting.units > room else bound
+            eligible, room = self._room(waiting.job.request, of, open_)
+            request = waiting.job.request._replace(allowed_nodes=eligible)
+            shown = None if waiting.units > room else waiting._replace(request=request)
         found = self._shown[waiting.job_id] = _Narrowed(of, shown, open_.closed_by)
         return found
 
@@ -213,16 +212,18 @@ class Downtime:
             f"{shown} and {more} more" if more > 0 else shown,
         )
 
-    def _room(self, job: Job, of: tuple[int, int], open_: _Open) -> tuple[frozenset[int], int]:
-        """Return the nodes that are open to a job, and how many of its units fit on them."""
-        own = job.allowed_nodes
-        key = of, shape_key(job)
+    def _room(
+        self, request: Request, of: tuple[int, int], open_: _Open
+    ) -> tuple[frozenset[int], int]:
+        """Return the nodes that are open to a request, and how many of its units fit on them."""
+        own = request.allowed_nodes
+        key = of, shape_key(request)
         known = self._rooms.get(key)
         if known is None:
-            allowed = open_.nodes if own is None else own & open_.nodes
-            alone = job._replace(allowed_nodes=allowed)
+            eligible = open_.nodes if own is None else own & open_.nodes
+            alone = request._replace(allowed_nodes=eligible)
             fits = units_that_fit(self._system, self._system.capacity.T, alone)
-            known = self._rooms[key] = allowed, int(fits.sum())
+            known = self._rooms[key] = eligible, int(fits.sum())
         return known
 
     def _next_announced(self, now: int) -> IntArray:

@@ -30,7 +30,12 @@ from math import inf
 from time import perf_counter
 
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import (
+    DispatchingProblem,
+    RunningJob,
+    WaitingJob,
+    waiting_job,
+)
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.prediction.driver import PredictorDriver
@@ -215,15 +220,7 @@ class Simulation:
         state: JobState = "completed"
         if self._parts.kill_at_requested_time and run_time > job.requested_time:
             run_time, state = job.requested_time, "killed"
-        waiting = WaitingJob(
-            job.job_id,
-            job.submit_time,
-            job.units,
-            job.unit_request,
-            self._predictor.predict(job, run_time),
-            self._system.demand(job.units, job.unit_request),
-            job,
-        )
+        waiting = waiting_job(job, self._predictor.predict(job, run_time), self._system)
         if conditions is not None:
             if refused_by is None and not conditions.fits_pools(waiting):
                 refused_by = "over_pool"
@@ -231,7 +228,7 @@ class Simulation:
         if refused_by is None:
             self._queue[job.job_id] = waiting
             self._fates[job.job_id] = run_time, state
-            self._waiting_units[job.unit_request] += job.units
+            self._waiting_units[waiting.unit_request] += waiting.units
         if job.after and not self._parts.dependencies:
             raise PluginError(
                 f"trace source: job {job.job_id} waits for others to end, and the source does not"
@@ -366,7 +363,7 @@ class Simulation:
             obstacle = conditions.obstacle(waiting, allocation, now)
             if obstacle is not None:
                 return obstacle
-        allocation = self._occupancy.claim(allocation, waiting.job)
+        allocation = self._occupancy.claim(allocation, waiting.request)
         self._leave_queue(waiting)
         self._stranded.clear()
         run_time, state = self._fates[job_id]
@@ -394,10 +391,9 @@ class Simulation:
     def _give_back(self, running: RunningJob) -> None:
         """Have a job run no longer: give back all that it holds."""
         self._stranded.clear()
-        job = running.waiting.job
         del self._running[bisect_left(self._running, running)]
-        self._ends_foreseen.forget(job.job_id)
-        self._occupancy.release(running.allocation, job)
+        self._ends_foreseen.forget(running.job_id)
+        self._occupancy.release(running.allocation, running.waiting.request)
         if self._conditions is not None:
             self._conditions.released(running)
 

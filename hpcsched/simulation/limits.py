@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.records import RejectedBy
-from hpcsched.system.request import ShapeKey, shape_key
+from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
@@ -72,11 +72,11 @@ class Limits:
         if groups is not None and groups != self._all_groups:
             if job.node_groups is not None:
                 groups &= job.node_groups
-            job = job._replace(node_groups=groups)
-        if job.units > self._room(job).units:
+            job = job._replace(request=job.request._replace(node_groups=groups))
+        if job.units > self._room(job.request).units:
             return Admission(job, "larger_than_partition")
         most = partition.nodes_per_user
-        if most is not None and self._most_nodes(job) > most:
+        if most is not None and self._most_nodes(job.request) > most:
             return Admission(job, "over_nodes_per_user")
         return Admission(job, None)
 
@@ -122,7 +122,7 @@ class Limits:
             account = partition.name, job.user
             if account not in full:
                 running = taken.get(account) or self._accounts.get(account, _NOTHING)
-                with_it = _Held(running.jobs + 1, running.nodes + self._most_nodes(job))
+                with_it = _Held(running.jobs + 1, running.nodes + self._most_nodes(job.request))
                 limit = _broken(partition, with_it)
                 if limit is None:
                     taken[account] = with_it
@@ -145,15 +145,15 @@ class Limits:
         else:
             del self._accounts[account]
 
-    def _most_nodes(self, job: Job) -> int:
-        """Return on how many nodes the job could at most be placed."""
-        return min(job.units, self._room(job).nodes)
+    def _most_nodes(self, request: Request) -> int:
+        """Return on how many nodes a request could at most be placed."""
+        return min(request.units, self._room(request).nodes)
 
-    def _room(self, job: Job) -> _Room:
-        shape = shape_key(job)
+    def _room(self, request: Request) -> _Room:
+        shape = shape_key(request)
         room = self._rooms.get(shape)
         if room is None:
-            fits = units_that_fit(self._system, self._system.capacity.T, job)
+            fits = units_that_fit(self._system, self._system.capacity.T, request)
             room = self._rooms[shape] = _Room(int(fits.sum()), int((fits > 0).sum()))
         return room
 

@@ -3,8 +3,9 @@
 from collections import Counter
 
 from hpcsched.system.allocation import Allocation
-from hpcsched.system.pool_draws import Amounts, PoolRequest, most_draw, node_draw, own_draw
+from hpcsched.system.pool_draws import Amounts, most_draw, node_draw, own_draw
 from hpcsched.system.pools import longest_stay, next_change, period_of, settled_from
+from hpcsched.system.request import Request
 from hpcsched.system.system import System
 
 
@@ -32,12 +33,12 @@ class PoolAccounts:
         """What is drawn from each pool, `[P]`."""
         return tuple(self._drawn)
 
-    def admits(self, job: PoolRequest, predicted_run_time: int) -> bool:
+    def admits(self, request: Request, predicted_run_time: int) -> bool:
         """Say whether the job could ever run to its predicted end, alone on the system.
 
         What counts is what pools offer in the long run: for ever in the end, or in each period.
         """
-        draw = most_draw(self._system, job)
+        draw = most_draw(self._system, request)
         if draw not in self._stays:
             self._stays[draw] = longest_stay(self._system.pools, draw)
         return predicted_run_time <= self._stays[draw]
@@ -54,25 +55,25 @@ class PoolAccounts:
         pools = self._system.pools
         return max(time, settled_from(pools)) + times * period_of(pools)
 
-    def check(self, now: int, allocation: Allocation, job: PoolRequest) -> None:
+    def check(self, now: int, allocation: Allocation, request: Request) -> None:
         """Raise OverdrawError if a start draws more from a pool than it offers at `now`."""
         newly_on = sum(1 for node in allocation.nodes if not self._jobs_on[node])
-        own = own_draw(self._system, job)
+        own = own_draw(self._system, request)
         for p, pool in enumerate(self._system.pools):
             amount = own[p] + newly_on * self._per_node[p]
             free = pool.capacity_at(now) - self._drawn[p]
             if amount and amount > free:
                 raise OverdrawError(f"pool {pool.name}: {amount} would be drawn, {free} free")
 
-    def started(self, allocation: Allocation, job: PoolRequest) -> None:
+    def started(self, allocation: Allocation, request: Request) -> None:
         """Take what a job draws that has started."""
         newly_on = 0
         for node in allocation.nodes:
             newly_on += not self._jobs_on[node]
             self._jobs_on[node] += 1
-        self._add(own_draw(self._system, job), newly_on, 1)
+        self._add(own_draw(self._system, request), newly_on, 1)
 
-    def ended(self, allocation: Allocation, job: PoolRequest) -> None:
+    def ended(self, allocation: Allocation, request: Request) -> None:
         """Give back what a job drew that has ended."""
         off = 0
         for node in allocation.nodes:
@@ -80,7 +81,7 @@ class PoolAccounts:
             if not self._jobs_on[node]:
                 del self._jobs_on[node]
                 off += 1
-        self._add(own_draw(self._system, job), off, -1)
+        self._add(own_draw(self._system, request), off, -1)
 
     def _add(self, own: Amounts, nodes: int, sign: int) -> None:
         for p, amount in enumerate(own):

@@ -79,7 +79,7 @@ class StartConditions:
     def fits_pools(self, waiting: WaitingJob) -> bool:
         """Say whether a job could ever run beside no other for all that pools offer."""
         pools = self._pools
-        return pools is None or pools.admits(waiting.job, waiting.predicted_run_time)
+        return pools is None or pools.admits(waiting.request, waiting.predicted_run_time)
 
     def submitted(self, waiting: WaitingJob, now: int, *, queued: bool) -> None:
         """Take note of a job that was submitted, and has been `queued` or refused."""
@@ -93,7 +93,7 @@ class StartConditions:
         # It may have no run time, and then ends without an instant of its own.
         self._active = running.start_time
         if self._pools is not None:
-            self._pools.started(running.allocation, running.waiting.job)
+            self._pools.started(running.allocation, running.waiting.request)
         if self._limits is not None:
             self._limits.started(running)
         if self._dependencies is not None:
@@ -104,7 +104,7 @@ class StartConditions:
     def released(self, running: RunningJob) -> None:
         """Take note of a job that does not run any more, whether it has ended or lost a node."""
         if self._pools is not None:
-            self._pools.ended(running.allocation, running.waiting.job)
+            self._pools.ended(running.allocation, running.waiting.request)
         if self._limits is not None:
             self._limits.ended(running)
 
@@ -165,7 +165,7 @@ class StartConditions:
         """Return why a job may not start now as was decided some time ago; None if it may."""
         if self._pools is not None:
             try:
-                self._pools.check(now, allocation, waiting.job)
+                self._pools.check(now, allocation, waiting.request)
             except OverdrawError as error:
                 return f"{error} since the decision was asked for"
         if self._downtime is not None:

@@ -52,7 +52,7 @@ def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system
             f"{stranded.late[job.job_id]}; with the dispatch latency every start of it comes too"
             " late"
         )
-    room = int(units_that_fit(system, system.capacity.T, job.job).sum())
+    room = int(units_that_fit(system, system.capacity.T, job.request).sum())
     if room < job.units:
         return f"its {job.units} units do not fit on the nodes open to it, which hold {room}"
     lacking = [_lacking(job, at, system) for at in stranded.asked]
@@ -70,7 +70,7 @@ def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system
 
 def _lacking(job: WaitingJob, at: int, system: System) -> str | None:
     """Return the first pool that offers too little while a job would run from a second on."""
-    draw, end = most_draw(system, job.job), at + job.predicted_run_time
+    draw, end = most_draw(system, job.request), at + job.predicted_run_time
     for pool, amount in zip(system.pools, draw, strict=True):
         time = at
         while amount and time < end:

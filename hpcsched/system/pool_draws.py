@@ -7,7 +7,6 @@ was planned for.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from hpcsched.system.allocation import Allocation
 from hpcsched.system.request import Request
@@ -18,15 +17,7 @@ Amounts = tuple[int, ...]
 """An amount for each pool of a system, `[P]`."""
 
 
-class PoolRequest(Request, Protocol):
-    """A job's demand for room and for what pools offer."""
-
-    @property
-    def pool_requests(self) -> tuple[tuple[str, int], ...]:
-        """What the trace says that the job draws, by name of a pool."""
-
-
-def own_draw(system: System, request: PoolRequest) -> Amounts:
+def own_draw(system: System, request: Request) -> Amounts:
     """Return what a job draws wherever it runs, `[P]`: all but what nodes draw."""
     draws = []
     for pool in system.pools:
@@ -47,7 +38,7 @@ def node_draw(system: System) -> Amounts:
     return tuple(0 if pool.draw.traced else pool.draw.per_node for pool in system.pools)
 
 
-def most_draw(system: System, request: PoolRequest) -> Amounts:
+def most_draw(system: System, request: Request) -> Amounts:
     """Return what a job draws at most, `[P]`: as if no other job ran on any of its nodes."""
     own, per_node = own_draw(system, request), node_draw(system)
     if not any(per_node):
@@ -56,9 +47,7 @@ def most_draw(system: System, request: PoolRequest) -> Amounts:
     return tuple(amount + each * nodes for amount, each in zip(own, per_node, strict=True))
 
 
-def drawn_by_all(
-    system: System, running: Sequence[tuple[Allocation, PoolRequest]]
-) -> list[Amounts]:
+def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) -> list[Amounts]:
     """Return what each of the jobs that run together draws, `[K, P]`; the sum is exact.
 
     A node's draw is the last job's on it: given in the order in which they are to end, it is what

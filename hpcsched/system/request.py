@@ -1,49 +1,40 @@
-"""What a system needs to know of a job in order to find room for it."""
+"""What a job asks of a system: room for its units, and what it draws from pools."""
 
-from typing import Protocol
-
-
-class Request(Protocol):
-    """A job's demand for room; `hpcsched.workload.job.Job` is one."""
-
-    @property
-    def units(self) -> int:
-        """How many units have to be placed, each on one node."""
-
-    @property
-    def unit_request(self) -> tuple[int, ...]:
-        """What each unit asks for, in the order of the system's resource types."""
-
-    @property
-    def node_groups(self) -> frozenset[str] | None:
-        """The names of the groups that may be used; None: any."""
-
-    @property
-    def allowed_nodes(self) -> frozenset[int] | None:
-        """The numbers of the nodes that may be used; None: any."""
-
-    @property
-    def exclusive(self) -> bool:
-        """Whether no other job may use a node while this one does."""
-
-    @property
-    def scatter(self) -> bool:
-        """Whether each unit needs a node of its own, which units of other jobs may use too."""
+from typing import NamedTuple
 
 
-ShapeKey = tuple[tuple[int, ...], frozenset[str] | None, frozenset[int] | None, bool, bool]
+class Request(NamedTuple):
+    """A demand for `units` identical units of `unit_request` each, and for what pools offer.
+
+    Amounts are in the order of the system's resource types. A unit runs on one node, and several
+    units may share a node. `node_groups` names the groups and `allowed_nodes` the numbers of the
+    nodes that may be used (None: any), and `exclusive` keeps other jobs off them. `scatter` has
+    each unit on a node of its own, beside units of other jobs if they fit (PBS: `place=scatter`).
+    `pool_requests` are what the trace says that the job draws from pools while it runs, by their
+    names.
+
+    What stands between `unit_request` and `pool_requests` says where and how a unit may be placed;
+    what is said of nothing else goes there as well.
+    """
+
+    units: int
+    unit_request: tuple[int, ...]
+    node_groups: frozenset[str] | None = None
+    allowed_nodes: frozenset[int] | None = None
+    exclusive: bool = False
+    scatter: bool = False
+    pool_requests: tuple[tuple[str, int], ...] = ()
+
+
+ShapeKey = tuple[object, ...]
 """Equal for requests of one shape: as many of their units fit on a node, whatever is free."""
+
+_ANYWHERE = Request(1, ())[2:-1]
 
 
 def shape_key(request: Request) -> ShapeKey:
     """Return what a request has in common with all others of its shape."""
-    return (
-        request.unit_request,
-        request.node_groups,
-        request.allowed_nodes,
-        request.exclusive,
-        request.scatter,
-    )
+    return request[1:-1]
 
 
 def is_constrained(request: Request) -> bool:
@@ -51,9 +42,4 @@ def is_constrained(request: Request) -> bool:
 
     Such units are not counted as slots, of which any is as good as any other.
     """
-    return (
-        request.exclusive
-        or request.scatter
-        or request.node_groups is not None
-        or request.allowed_nodes is not None
-    )
+    return request[2:-1] != _ANYWHERE

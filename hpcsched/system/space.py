@@ -7,7 +7,7 @@ free slots decides whether a job fits, whatever the nodes are.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -53,20 +53,9 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
     return fits
 
 
-class _Unit(NamedTuple):
-    """A request for one unit, anywhere."""
-
-    unit_request: tuple[int, ...]
-    units: int = 1
-    node_groups: frozenset[str] | None = None
-    allowed_nodes: frozenset[int] | None = None
-    exclusive: bool = False
-    scatter: bool = False
-
-
 def slots_per_node(system: System, unit_request: tuple[int, ...]) -> IntArray:
     """Return how many units with this request each node can hold when nothing runs, `[N]`."""
-    return units_that_fit(system, system.capacity.T, _Unit(unit_request))
+    return units_that_fit(system, system.capacity.T, Request(1, unit_request))
 
 
 def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = False) -> int:
@@ -74,7 +63,7 @@ def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = F
 
     With `scatter` that is one on each node that can hold a unit.
     """
-    unit = _Unit(unit_request, scatter=scatter)
+    unit = Request(1, unit_request, scatter=scatter)
     return int(units_that_fit(system, system.capacity.T, unit).sum())
 
 

@@ -14,16 +14,17 @@ from typing import Any
 from hpcsched.dispatching.allocator import Room
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.objectives import BoundedSlowdown
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
+from hpcsched.system.request import Request, is_constrained
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
 
-_NUMBERS = ("submit_time", "units", "requested_time")
+_NUMBERS = ("submit_time", "requested_time")
 _OPTIONAL_NUMBERS = ("user", "group", "application", "queue", "partition")
 _BOUNDS = ("node_groups", "allowed_nodes", "exclusive", "scatter")
-_JOB_COLUMNS = ("job_id", "run_time", *_NUMBERS, *_OPTIONAL_NUMBERS, *_BOUNDS)
+_JOB_COLUMNS = ("job_id", "run_time", "units", *_NUMBERS, *_OPTIONAL_NUMBERS, *_BOUNDS)
 _PROBLEM_COLUMNS = ("start_time", "predicted_run_time")
 
 
@@ -83,7 +84,7 @@ def make_problem(
 def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
     """Return the unit request of all jobs; raises ValueError where there is not one for all."""
     requests = {job.unit_request for job in jobs}
-    if len(requests) != 1 or any(job.constrained for job in jobs):
+    if len(requests) != 1 or any(is_constrained(job.request) for job in jobs):
         raise ValueError("pooled: expected jobs that all ask for the same, on any node")
     return requests.pop()
 
@@ -108,53 +109,44 @@ def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapp
 
 
 def _job(system: System, row: Mapping[str, str]) -> TracedJob:
-    given = {"submit_time": "0", "units": "1", "requested_time": row.get("run_time", ""), **row}
+    given = {"submit_time": "0", "requested_time": row.get("run_time", ""), **row}
     numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
     optional: dict[str, Any] = {name: int(row[name]) for name in _OPTIONAL_NUMBERS if name in row}
     amounts = {name: int(row[name]) for name in system.resource_types if name in row}
     groups, nodes = row.get("node_groups"), row.get("allowed_nodes")
-    job = Job(
-        job_id=int(row["job_id"]),
+    request = Request(
+        units=int(row.get("units", 1)),
         unit_request=system.request(amounts or {system.resource_types[0]: 1}),
         node_groups=None if groups is None else frozenset(groups.split(",")),
         allowed_nodes=None if nodes is None else frozenset(map(int, nodes.split(","))),
         exclusive=row.get("exclusive") == "yes",
         scatter=row.get("scatter") == "yes",
-        **numbers,
-        **optional,
     )
+    job = Job(job_id=int(row["job_id"]), request=request, **numbers, **optional)
     return TracedJob(job, int(row.get("run_time", job.requested_time)))
 
 
 def _waiting(system: System, row: Mapping[str, str]) -> WaitingJob:
     job = _job(system, row).job
-    return WaitingJob(
-        job.job_id,
-        job.submit_time,
-        job.units,
-        job.unit_request,
-        int(row.get("predicted_run_time", job.requested_time)),
-        system.demand(job.units, job.unit_request),
-        job,
-    )
+    return waiting_job(job, int(row.get("predicted_run_time", job.requested_time)), system)
 
 
 def _start(
     waiting: WaitingJob, start_time: int, now: int, nodes: NodeSpace, occupancy: Occupancy
 ) -> RunningJob:
     """Start a job on the lowest-numbered nodes with room, which is then taken."""
-    job = waiting.job
-    fits = units_that_fit(nodes.system, nodes.available, job)
-    if fits.sum() < job.units:
-        raise ValueError(f"job {job.job_id} has no room beside the running jobs above it")
-    room = Room(fits, nodes.available, job.unit_request, nodes.system)
-    allocation = FirstFit().allocate(job.units, room)
-    nodes.claim(allocation, job)
+    request = waiting.request
+    fits = units_that_fit(nodes.system, nodes.available, request)
+    if fits.sum() < request.units:
+        raise ValueError(f"job {waiting.job_id} has no room beside the running jobs above it")
+    room = Room(fits, nodes.available, request.unit_request, nodes.system)
+    allocation = FirstFit().allocate(request.units, room)
+    nodes.claim(allocation, request)
     return RunningJob(
         max(start_time + waiting.predicted_run_time, now + 1),
-        job.job_id,
+        waiting.job_id,
         start_time,
-        job.units,
-        occupancy.claim(allocation, job),
+        request.units,
+        occupancy.claim(allocation, request),
         waiting,
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
+from hpcsched.system.request import Request
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
@@ -34,17 +35,6 @@ class SampleWorkload(NamedTuple):
     uniform: bool
 
 
-class _Wish(NamedTuple):
-    """What the units of a job ask for, and where they may run."""
-
-    unit_request: tuple[int, ...]
-    node_groups: frozenset[str] | None = None
-    exclusive: bool = False
-    allowed_nodes: frozenset[int] | None = None
-    units: int = 1
-    scatter: bool = False
-
-
 def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ...]:
     """Return three workloads of `count` jobs each, the same for a seed on every machine.
 
@@ -62,15 +52,15 @@ def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ..
     )
 
 
-def _core(_random: Random) -> _Wish:
-    return _Wish((1,))
+def _core(_random: Random) -> Request:
+    return Request(1, (1,))
 
 
-def _cores_and_mem(_random: Random) -> _Wish:
-    return _Wish((2, 3))
+def _cores_and_mem(_random: Random) -> Request:
+    return Request(1, (2, 3))
 
 
-def _anything(random: Random) -> _Wish:
+def _anything(random: Random) -> Request:
     request = random.choice([(1, 0, 0), (4, 4, 0), (8, 16, 0), (0, 12, 0), (2, 8, 1), (3, 24, 0)])
     groups = random.choice([None, None, None, frozenset({"gpu"}), frozenset({"gpu", "fat"})])
     exclusive = random.random() < 0.15
@@ -78,12 +68,12 @@ def _anything(random: Random) -> _Wish:
     if groups is None and random.random() < 0.2:
         able = [n for n, has in enumerate(MIXED.capacity) if (has >= request).all()]
         nodes = frozenset(random.sample(able, (len(able) + 1) // 2))
-        return _Wish(request, None, exclusive, nodes, scatter=scatter)
-    return _Wish(request, groups, exclusive, scatter=scatter)
+        return Request(1, request, None, nodes, exclusive, scatter)
+    return Request(1, request, groups, None, exclusive, scatter)
 
 
 def _jobs(
-    system: System, wish: Callable[[Random], _Wish], seed: int, count: int
+    system: System, wish: Callable[[Random], Request], seed: int, count: int
 ) -> tuple[TracedJob, ...]:
     random = Random(seed)
     jobs, submit_time = [], 0
@@ -93,7 +83,7 @@ def _jobs(
     return tuple(jobs)
 
 
-def _job(job_id: int, submit_time: int, system: System, wish: _Wish, random: Random) -> TracedJob:
+def _job(job_id: int, submit_time: int, system: System, wish: Request, random: Random) -> TracedJob:
     room = int(units_that_fit(system, system.capacity.T, wish).sum())
     units = random.choice([1, 1, 2, 3, room // 2, room])
     run_time = random.choice([0, 1, random.randint(2, 60), random.randint(30, 600)])
@@ -101,13 +91,8 @@ def _job(job_id: int, submit_time: int, system: System, wish: _Wish, random: Ran
     job = Job(
         job_id,
         submit_time,
-        max(1, min(units, room)),
-        wish.unit_request,
+        wish._replace(units=max(1, min(units, room))),
         requested_time,
         user=random.randint(1, 4),
-        node_groups=wish.node_groups,
-        allowed_nodes=wish.allowed_nodes,
-        exclusive=wish.exclusive,
-        scatter=wish.scatter,
     )
     return TracedJob(job, run_time)

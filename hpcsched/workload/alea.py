@@ -18,6 +18,7 @@ from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST, Listed
+from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
@@ -68,17 +69,6 @@ class AleaParams(RecordPolicies):
     )
 
 
-class _Shape(NamedTuple):
-    """All of a job that decides how many of its units fit on the idle system."""
-
-    unit_request: tuple[int, ...]
-    allowed_nodes: frozenset[int] | None
-    units: int = 1
-    node_groups: frozenset[str] | None = None
-    exclusive: bool = False  # which makes no difference where nothing runs
-    scatter: bool = False  # which no log of Alea says
-
-
 class _Wanted(NamedTuple):
     """What a record wants of the system.
 
@@ -86,12 +76,9 @@ class _Wanted(NamedTuple):
     down, and a property `ignored` that is not known.
     """
 
-    units: int
-    unit_request: tuple[int, ...]
+    request: Request
     declared: dict[str, int]
-    allowed_nodes: frozenset[int] | None
     room: int
-    exclusive: bool
     rounded: bool
     ignored: bool
 
@@ -116,7 +103,7 @@ class AleaSource(RecordSource):
         self._properties = NodeProperties(system, params.properties)
         self._everywhere = frozenset(range(system.node_count))
         self._queues: dict[str, int] = {}
-        self._rooms: dict[_Shape, int] = {}
+        self._rooms: dict[ShapeKey, int] = {}
         self._wanted = lru_cache(_REQUESTS_KEPT)(self._read_request)
         next(self.lines.records(), None)  # so that a file that cannot be read is known at once
 
@@ -137,21 +124,19 @@ class AleaSource(RecordSource):
         self.check_run_time(run_time)
         requested_time = self.requested_time(requested_time, run_time)
         wanted = self._wanted(text, processors, memory)
-        if wanted.units > wanted.room:
-            self.check_room(wanted.units, wanted.room, wanted.declared, wanted.allowed_nodes)
+        request = wanted.request
+        if request.units > wanted.room:
+            self.check_room(request.units, wanted.room, wanted.declared, request.allowed_nodes)
         job = Job(
             job_id,
             submit_time,
-            wanted.units,
-            wanted.unit_request,
+            request,
             requested_time,
             user if user >= 0 else None,
             group if group >= 0 else None,
             application if application >= 0 else None,
             self._queues.setdefault(queue, len(self._queues) + 1),
             partition if partition >= 0 else None,
-            exclusive=wanted.exclusive,
-            allowed_nodes=wanted.allowed_nodes,
         )
         if wanted.rounded:
             self.account.clipped["fractional_processors"] += 1
@@ -167,11 +152,13 @@ class AleaSource(RecordSource):
         asked = self._node_request(text, processors)
         declared, units = self._units(asked, self._memory(asked, memory))
         allowed, ignored = self._allowed_nodes(asked)
-        request = self.system.request(declared)
-        room = self._room(_Shape(request, allowed))
-        return _Wanted(
-            units, request, declared, allowed, room, asked.exclusive, asked.rounded, ignored
+        request = Request(
+            units=units,
+            unit_request=self.system.request(declared),
+            allowed_nodes=allowed,
+            exclusive=asked.exclusive,
         )
+        return _Wanted(request, declared, self._room(request), asked.rounded, ignored)
 
     def _node_request(self, text: str, processors: int) -> NodeRequest:
         try:
@@ -233,12 +220,13 @@ class AleaSource(RecordSource):
             allowed = allowed if nodes is None else allowed - nodes
         return None if allowed == self._everywhere else allowed, ignored
 
-    def _room(self, shape: _Shape) -> int:
+    def _room(self, request: Request) -> int:
+        shape = shape_key(request)
         room = self._rooms.get(shape)
         if room is None:
-            if not any(shape.unit_request):
+            if not any(request.unit_request):
                 raise UnusableError("malformed", "a unit must ask for at least one resource type")
-            fits = units_that_fit(self.system, self.system.capacity.T, shape)
+            fits = units_that_fit(self.system, self.system.capacity.T, request)
             room = self._rooms[shape] = int(fits.sum())
         return room
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hpcsched.errors import InputError
+from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import TracedJob
 from hpcsched.workload.number_fields import BoolArray
 from hpcsched.workload.policies import UnusableError
 from hpcsched.workload.record_source import RecordSource
@@ -45,8 +46,8 @@ class ScannedLines:
         The units of each plain line; they fit on the idle system.
     request : array of int
         The unit request of each plain line, as an index of `requests`.
-    requests : list of Job
-        Jobs with these unit requests.
+    requests : list of Request
+        Requests with these unit requests, of any units.
     details : array of int, `[5, L]`
         Numbers of user, group, application, queue and partition; -1 where they are not given.
     names : list of str or None
@@ -60,7 +61,7 @@ class ScannedLines:
     requested_time: IntArray
     units: IntArray
     request: IntArray
-    requests: list[Job]
+    requests: list[Request]
     details: IntArray
     names: list[str | None]
 
@@ -70,7 +71,7 @@ class ScannedLines:
         self.job_id[k], self.submit_time[k] = job.job_id, job.submit_time
         self.requested_time[k], self.units[k] = job.requested_time, job.units
         self.request[k] = len(self.requests)
-        self.requests.append(job)
+        self.requests.append(job.request)
         told = [getattr(job, name) for name in NUMBERED]
         self.details[:, k] = [-1 if number is None else number for number in told]
         if self.names:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, text_array
-from hpcsched.system.request import ShapeKey, shape_key
+from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.source import TraceSource
@@ -36,7 +36,8 @@ class JobColumns(NamedTuple):
     """Jobs in order of submission, `[B]`, times in seconds.
 
     `request` numbers the distinct unit requests of the whole trace, which `requests` lists by one
-    job each; the list grows from batch to batch. `details` has the columns of `DETAILS`.
+    request each, of any units and draws; the list grows from batch to batch. `details` has the
+    columns of `DETAILS`.
     """
 
     job_id: IntArray
@@ -45,7 +46,7 @@ class JobColumns(NamedTuple):
     requested_time: IntArray
     units: IntArray
     request: IntArray
-    requests: Sequence[Job]
+    requests: Sequence[Request]
     details: pa.RecordBatch
 
     def take(self, rows: IntArray) -> "JobColumns":
@@ -63,16 +64,16 @@ class RequestNumbers:
     """Numbers distinct unit requests in the order in which they are met."""
 
     def __init__(self) -> None:
-        self.requests: list[Job] = []
+        self.requests: list[Request] = []
         self._numbers: dict[ShapeKey, int] = {}
 
-    def of(self, job: Job) -> int:
-        """Return the number of a job's unit request."""
-        key = shape_key(job)
+    def of(self, request: Request) -> int:
+        """Return the number of a unit request."""
+        key = shape_key(request)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.requests)
-            self.requests.append(job)
+            self.requests.append(request)
         return number
 
 
@@ -109,28 +110,23 @@ def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
             user, group, application, queue, partition, name, queue_name, partition_name,
             after, think_time, pool_requests,
         ) in zip(*columns, *details, strict=True):  # fmt: skip
-            like = batch.requests[request]
+            asked = batch.requests[request][1:-1]
+            drawn = tuple(pool_requests) if pool_requests else ()
             job = Job(
                 job_id,
                 submit_time,
-                units,
-                like.unit_request,
+                Request._make((units, *asked, drawn)),
                 requested_time,
                 user,
                 group,
                 application,
                 queue,
                 partition,
-                like.node_groups,
-                like.exclusive,
-                like.allowed_nodes,
                 name,
                 queue_name,
                 partition_name,
                 tuple(after) if after else (),
                 think_time,
-                tuple(pool_requests) if pool_requests else (),
-                like.scatter,
             )
             yield TracedJob(job, run_time)
 
@@ -143,7 +139,7 @@ def _values(column: pa.Array) -> Iterable[Any]:
     return values
 
 
-def numbered(request: IntArray, requests: Sequence[Job], numbers: RequestNumbers) -> IntArray:
+def numbered(request: IntArray, requests: Sequence[Request], numbers: RequestNumbers) -> IntArray:
     """Return the numbers of unit requests, given as indices of `requests`."""
     met, first, place = np.unique(request, return_index=True, return_inverse=True)
     number = np.empty(len(met), dtype=np.int64)
@@ -185,7 +181,7 @@ def _columns(traced: Sequence[TracedJob], numbers: RequestNumbers) -> JobColumns
             _column(run_time for _, run_time in traced),
             _column(job.requested_time for job in asked),
             _column(job.units for job in asked),
-            _column(map(numbers.of, asked)),
+            _column(numbers.of(job.request) for job in asked),
             numbers.requests,
             pa.RecordBatch.from_arrays(
                 [

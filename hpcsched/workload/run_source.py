@@ -12,6 +12,7 @@ from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, InputPath, Params
+from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
@@ -117,18 +118,20 @@ def _traced(row: dict[str, Any], system: System) -> TracedJob:
     job = Job(
         row["job_id"],
         row["submit_time"],
-        row["units"],
-        request,
+        Request(
+            units=row["units"],
+            unit_request=request,
+            node_groups=None if groups is None else frozenset(groups),
+            allowed_nodes=None if nodes is None else frozenset(nodes),
+            exclusive=row["exclusive"],
+            scatter=row["scatter"],
+        ),
         row["requested_time"],
         row["user"],
         row["group"],
         row["application"],
         row["queue"],
         row["partition"],
-        None if groups is None else frozenset(groups),
-        row["exclusive"],
-        None if nodes is None else frozenset(nodes),
         row["name"],
-        scatter=row["scatter"],
     )
     return TracedJob(job, row["run_time"])

@@ -26,6 +26,7 @@ from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
+from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.column_source import ColumnSource, ScannedLines
@@ -145,8 +146,7 @@ class SwfSource(ColumnSource):
         job = Job(
             job_id,
             submit_time,
-            units,
-            request,
+            Request(units=units, unit_request=request),
             requested_time,
             user if user >= 0 else None,
             group if group >= 0 else None,
@@ -160,7 +160,7 @@ class SwfSource(ColumnSource):
             job = self._after(job, *more[-2:])
         if drawn:
             requests = tuple((pool, amount * units) for pool, amount in drawn.items() if amount)
-            job = job._replace(pool_requests=requests)
+            job = job._replace(request=job.request._replace(pool_requests=requests))
         if run_time > requested_time:
             run_time = self.clipped(run_time, requested_time)
         return TracedJob(job, run_time)
@@ -216,7 +216,7 @@ class SwfSource(ColumnSource):
 
     def _fitting(
         self, processors: IntArray, asked: IntArray, plain: BoolArray
-    ) -> tuple[IntArray, IntArray, list[Job]]:
+    ) -> tuple[IntArray, IntArray, list[Request]]:
         """Return the units and the unit request of each plain line, as an index of the last.
 
         `asked` has further numbers by which unit requests differ, `[A, L]`. Lines with requests
@@ -240,7 +240,7 @@ class SwfSource(ColumnSource):
         columns[:, rows] = np.array(found, dtype=np.int64).reshape(-1, 3)[place].T
         units, index, fits = columns
         plain &= fits > 0
-        return units, index, [Job(0, 0, 1, request, 1) for request in known]
+        return units, index, [Request(1, request) for request in known]
 
     def _after(self, job: Job, preceding: int, think_time: int) -> Job:
         """Return the job as one that waits for another, where that was read before and is used.

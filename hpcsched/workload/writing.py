@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.system.request import is_constrained
 from hpcsched.workload.job import Job
 from hpcsched.workload.source import TraceSource
 
@@ -47,7 +48,7 @@ class Losses:
     def note(self, job: Job, one_core: bool) -> None:
         """Count what a job loses; `one_core` says whether a unit asks for one core alone."""
         said, counts = self._said, self.counts
-        if job.constrained and BOUND not in said:
+        if is_constrained(job.request) and BOUND not in said:
             counts[BOUND] += 1
         if job.name is not None and NAMES not in said:
             counts[NAMES] += 1

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched import cli
+from tests.builders import changed_request
 from tests.real_traces import FOLDER, KTH_SP2, trace
 from tests.workload.swf_files import record, write
 
@@ -202,7 +203,7 @@ def test_generate_says_what_it_had_to_leave_out(
 
     def exclusive(self):
         for traced in jobs(self):
-            yield traced._replace(job=traced.job._replace(exclusive=True))
+            yield traced._replace(job=changed_request(traced.job, exclusive=True))
 
     monkeypatch.setattr(SwfSource, "jobs", exclusive)
     assert cli.main(["trace", "generate", tiny(tmp_path), "--out", "new.swf"]) == 0

@@ -18,7 +18,7 @@ from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
 from hpcsched.dispatching.heuristic.node_profile import NodeProfile
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.system.system import IntArray, NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
@@ -88,7 +88,7 @@ class Seconds:
 
     def earliest(self, job: WaitingJob) -> int | None:
         """Return the first second from which on a job can run; None if it never can."""
-        units = self.units(job.job)
+        units = self.units(job.request)
         for t in range(len(units)):
             if units[t : t + job.predicted_run_time].min(axis=0).sum() >= job.units:
                 return self.now + t
@@ -103,7 +103,7 @@ class Seconds:
     ) -> NodeAllocation:
         """Return where an allocator puts a job that is to run from a time on."""
         end = start + job.predicted_run_time
-        fits = np.array(self.units_during(job.job, start, end))
+        fits = np.array(self.units_during(job.request, start, end))
         room = Room(fits, self.lowest(start, end), job.unit_request, self.system, problem)
         return allocator.allocate(job.units, room)
 
@@ -112,9 +112,9 @@ class Seconds:
 
         An exclusive job holds whole nodes; its units are spread over them in any way.
         """
-        fits = self.units_during(job.job, start, start + job.predicted_run_time)
+        fits = self.units_during(job.request, start, start + job.predicted_run_time)
         nodes: list[int] = np.flatnonzero(held.any(axis=1)).tolist()
-        if job.job.exclusive:
+        if job.request.exclusive:
             units = [1] * len(nodes)
             for k, node in enumerate(nodes):
                 units[k] += min(fits[node] - 1, job.units - sum(units))
@@ -141,23 +141,19 @@ class Round(NamedTuple):
         seconds = Seconds(problem.system, problem.now, length)
         for running in problem.running:
             seconds.take(
-                running.waiting.job, running.allocation, problem.now, running.predicted_end_time
+                running.waiting.request, running.allocation, problem.now, running.predicted_end_time
             )
         workspace = NodeWorkspace(problem, self.allocator)
         for job in self.placed:
             if workspace.fits(job):
                 end = problem.now + job.predicted_run_time
-                seconds.take(job.job, workspace.place(job), problem.now, end)
+                seconds.take(job.request, workspace.place(job), problem.now, end)
         return workspace, seconds
 
 
 def waiting(system: System, traced_job: TracedJob) -> WaitingJob:
     """Return a waiting job whose run time is foreseen."""
-    job = traced_job.job
-    demand = system.demand(job.units, job.unit_request)
-    return WaitingJob(
-        job.job_id, job.submit_time, job.units, job.unit_request, traced_job.run_time, demand, job
-    )
+    return waiting_job(traced_job.job, traced_job.run_time, system)
 
 
 def idle_problem(system: System, queue: tuple[WaitingJob, ...], now: int) -> DispatchingProblem:
@@ -179,11 +175,11 @@ class _Draft:
 
     def run(self, job: WaitingJob, order: list[int], seconds: int) -> bool:
         """Let a job run for some more seconds on the first nodes with room; say if there are."""
-        fits = self._at_present.units_during(job.job, self.now, self.now + 1)
+        fits = self._at_present.units_during(job.request, self.now, self.now + 1)
         if sum(fits) < job.units:
             return False
         allocation = _somewhere(job.units, fits, order)
-        self._at_present.take(job.job, allocation, self.now, self.now + 1)
+        self._at_present.take(job.request, allocation, self.now, self.now + 1)
         end = self.now + seconds
         self.running.append(RunningJob(end, job.job_id, 0, job.units, allocation, job))
         return True
@@ -270,7 +266,7 @@ def _any_job(rng: random.Random, system: System, number: int) -> TracedJob:
             exclusive=exclusive,
             scatter=rng.random() < 0.15,
         )
-        if Seconds(system, 0, 0).units(job.job).sum() >= job.job.units:
+        if Seconds(system, 0, 0).units(job.job.request).sum() >= job.job.units:
             return job
 
 

@@ -21,9 +21,9 @@ from hpcsched.dispatching.heuristic.releases import available_at, releases_of, u
 from hpcsched.dispatching.heuristic.shapes import shape_of
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.allocation import SlotAllocation, SlotMap
+from hpcsched.system.request import Request
 from hpcsched.system.space import held_amounts
 from hpcsched.system.system import IntArray, NodeGroup, System
-from hpcsched.workload.job import Job
 from tests.builders import alike, traced
 from tests.dispatching.plans import (
     Action,
@@ -55,7 +55,7 @@ def check_step(
         assert allocation == expected
         if allocation is not None:
             end = seconds.now + job.predicted_run_time
-            seconds.take(job.job, allocation, seconds.now, end)
+            seconds.take(job.request, allocation, seconds.now, end)
     elif action == "reserve":
         start = seconds.earliest(job)
         assert start is not None
@@ -66,7 +66,7 @@ def check_step(
         held = (seconds.free - seconds_of(profile, seconds))[start - seconds.now]
         allocation = seconds.allocation_of(job, start, held)
         assert allocation.nodes == seconds.choice(job, start, KeepScarce()).nodes
-        seconds.take(job.job, allocation, start, start + job.predicted_run_time)
+        seconds.take(job.request, allocation, start, start + job.predicted_run_time)
     assert np.array_equal(seconds_of(profile, seconds), seconds.free)
 
 
@@ -128,22 +128,22 @@ def test_starts_take_room_in_the_workspace_too(given_round: Round) -> None:
         elif action == "reserve":
             profile.reserve(job)
         if allocation is not None:
-            nodes, amounts = held_amounts(given_round.problem.system, allocation, job.job)
+            nodes, amounts = held_amounts(given_round.problem.system, allocation, job.request)
             free[:, nodes] -= amounts
             started.append((job, allocation))
         assert np.array_equal(workspace.space.available, free)
         assert workspace.started == started
 
 
-def units_at(seconds: Seconds, job: Job, time: int) -> int:
-    """Return how many units of a job the system can hold in a second."""
-    return sum(seconds.units_during(job, time, time + 1))
+def units_at(seconds: Seconds, request: Request, time: int) -> int:
+    """Return how many units of a request the system can hold in a second."""
+    return sum(seconds.units_during(request, time, time + 1))
 
 
 def impossible(job: WaitingJob, system: System, fault: str) -> WaitingJob:
     """Return a job like another, but for one fault because of which it never fits."""
     seconds = Seconds(system, 0, 0)
-    asked = job.job
+    asked = job.request
     match fault:
         case "units":
             asked = asked._replace(units=units_at(seconds, asked, 0) + 1)
@@ -153,7 +153,7 @@ def impossible(job: WaitingJob, system: System, fault: str) -> WaitingJob:
             asked = asked._replace(unit_request=tuple(larger), units=1)
         case _:
             asked = asked._replace(node_groups=frozenset())
-    return job._replace(job=asked, units=asked.units, unit_request=asked.unit_request)
+    return job._replace(request=asked, units=asked.units, unit_request=asked.unit_request)
 
 
 @tries(50)
@@ -192,7 +192,7 @@ def test_releases_against_seconds(given_round: Round, data: st.DataObject) -> No
     releases = workspace.releases()
     assert (np.diff(releases.times) >= 0).all()
     queue = [*given_round.problem.queue, *(job.waiting for job in given_round.problem.running)]
-    asked = data.draw(st.sampled_from(queue)).job
+    asked = data.draw(st.sampled_from(queue)).request
     gained = units_gained(system, available, releases, shape_of(system, asked))
     assert (gained >= 0).all()
     for t, free in enumerate(seconds.free):
@@ -214,7 +214,7 @@ def test_no_releases() -> None:
     """Where nothing runs, nothing comes free."""
     system = alike(2, core=3, gpu=0)
     releases = releases_of(system, [])
-    shape = shape_of(system, traced(1, 0, 1, 1, (1, 0)).job)
+    shape = shape_of(system, traced(1, 0, 1, 1, (1, 0)).job.request)
     assert releases.amounts.shape == (0, 2)
     assert units_gained(system, system.capacity.T, releases, shape).tolist() == []
     assert available_at(9, system.capacity.T, releases).tolist() == [[3, 3], [0, 0]]
@@ -223,7 +223,7 @@ def test_no_releases() -> None:
 def test_releases_of_slots() -> None:
     """Slots 1 to 3, of two on each node, are 1 unit on node 0 and 2 on node 1."""
     system = alike(3, core=4)
-    job = traced(1, 0, 3, 1, (2,)).job
+    job = traced(1, 0, 3, 1, (2,)).job.request
     allocation = SlotAllocation(((1, 4),), SlotMap(np.array([2, 2, 2])))
     times, nodes, amounts = releases_of(system, [(7, allocation, job)])
     assert times.tolist() == [7, 7]

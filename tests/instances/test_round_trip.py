@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hpcsched.dispatching.problem import waiting_job
 from hpcsched.instances.decoding import Decoder
 from hpcsched.instances.encoding import Encoder
 from hpcsched.instances.files import InstancesFile, write_instances
@@ -16,7 +17,7 @@ from hpcsched.instances.header import Selection
 from hpcsched.instances.recording import record
 from hpcsched.scenario import load_scenario
 from hpcsched.testing import make_problem, make_system
-from tests.builders import NoObjective, Spy, Told, easy, replay
+from tests.builders import NoObjective, Spy, Told, changed_request, easy, replay
 from tests.instances.samples import RUN_TIMES, plain, small, tiny
 from tests.strategies import mixed_workloads, tries, uniform_workloads
 
@@ -94,8 +95,9 @@ def test_numbers_of_numpy():
     problem = make_problem(make_system(), "job_id run_time\n1 9\n")._replace(objective=OBJECTIVE)
     (waiting,) = problem.queue
     one = np.int64(1)
-    job = waiting.job._replace(units=one, unit_request=(one,), group=one)
-    check([problem._replace(queue=(waiting._replace(job=job),))], problem.system)
+    job = changed_request(waiting.job, units=one, unit_request=(one,))._replace(group=one)
+    changed = waiting_job(job, waiting.predicted_run_time, problem.system)
+    check([problem._replace(queue=(changed,))], problem.system)
 
 
 @pytest.mark.parametrize("make", [lambda folder: load_scenario(tiny(folder)), lambda _: small()])

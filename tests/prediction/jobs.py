@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hpcsched.system.request import Request
 from hpcsched.workload.job import Job
 
 _FATE = ("run_time", "start_time", "end_time", "wait_time", "response_time", "time_limit")
@@ -18,5 +19,7 @@ class GuardedJob(Job):
 
 def job(job_id: int = 1, requested_time: int = 1000, **more: Any) -> GuardedJob:
     """Return a job of one unit of user 7, unless something else is said."""
-    given = {"submit_time": 0, "units": 1, "unit_request": (1,), "user": 7, **more}
+    asked = {"units": 1, "unit_request": (1,)}
+    asked |= {name: more.pop(name) for name in Request._fields if name in more}
+    given = {"submit_time": 0, "request": Request(**asked), "user": 7, **more}
     return GuardedJob(job_id=job_id, requested_time=requested_time, **given)

@@ -13,6 +13,7 @@ from hpcsched import Decision, DispatchingProblem, Plugin, hookimpl
 from hpcsched.cli import main
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.report.explanation import traced_facts
+from hpcsched.system.request import Request
 from hpcsched.testing import UsePlugins
 from hpcsched.workload.job import Job
 from tests.builders import easy
@@ -308,7 +309,7 @@ def test_how_units_lie_on_nodes(ran: Ran, tmp_path: Path) -> None:
 
 def test_what_a_trace_tells_of_how_units_lie() -> None:
     """The same of a job that had not left the system, from the trace."""
-    job = Job(1, 0, 2, (1,), 10, exclusive=True, scatter=True)
+    job = Job(1, 0, Request(2, (1,), exclusive=True, scatter=True), 10)
     facts = traced_facts(job, ("core",))
     assert (facts.exclusive, facts.scatter, facts.state) == (True, True, None)
 

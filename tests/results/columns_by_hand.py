@@ -16,7 +16,8 @@ from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import System
 from hpcsched.testing.audit import run_columns as columns_of
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import TracedJob
+from tests.builders import traced
 
 
 class Row(NamedTuple):
@@ -39,8 +40,9 @@ class Row(NamedTuple):
     def traced(self, **more: Any) -> TracedJob:
         """Return the job as the trace has it."""
         run_time = 0 if self.start is None or self.end is None else self.end - self.start
-        wanted = (self.job_id, self.submit, self.units, self.request, 1000)
-        return TracedJob(Job(*wanted, exclusive=self.exclusive, **more), run_time)
+        more = {"exclusive": self.exclusive, **more}
+        given = (self.job_id, self.submit, self.units, run_time, self.request)
+        return traced(*given, requested_time=1000, **more)
 
     def record(self) -> JobRecord:
         """Return the job as it left the system."""

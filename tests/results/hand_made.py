@@ -33,7 +33,8 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.account import TraceAccount
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import TracedJob
+from tests.builders import traced
 
 SYSTEM = System(
     (
@@ -90,7 +91,8 @@ class Placed(NamedTuple):
 
 def job(job_id: int, submit: int, units: int, request: tuple[int, ...], run_time: int, **more: Any):
     """Return a job of the trace that requests twice its run time."""
-    return TracedJob(Job(job_id, submit, units, request, 2 * run_time + 1, **more), run_time)
+    requested = 2 * run_time + 1
+    return traced(job_id, submit, units, run_time, request, requested_time=requested, **more)
 
 
 JOBS = (
@@ -123,10 +125,10 @@ class Trace:
         """Yield the jobs and count them, and one record that was skipped."""
         self.account = TraceAccount(read=1)
         self.account.skipped["zero_run_time"] += 1
-        for traced in self._jobs:
+        for one in self._jobs:
             self.account.read += 1
             self.account.submitted += 1
-            yield traced
+            yield one
 
 
 def held(placed: Placed, r: int) -> int:

@@ -15,6 +15,7 @@ from hpcsched.results.audit.columns import match, places_in, read_run, read_trac
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, JOBS
 from hpcsched.results.schema import interruptions_schema, jobs_schema
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.job import Job, TracedJob
@@ -256,7 +257,7 @@ def test_no_jobs_to_match() -> None:
 
 def traced(units: int, *request: int) -> TracedJob:
     """Return a job that asks for units of a request."""
-    return TracedJob(Job(1, 0, units, request, 10), 5)
+    return TracedJob(Job(1, 0, Request(units, request), 10), 5)
 
 
 def test_demands() -> None:

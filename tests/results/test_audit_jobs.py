@@ -7,7 +7,9 @@ import pytest
 
 from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.request import Request
 from hpcsched.workload.job import TracedJob
+from tests.builders import changed_request
 from tests.results.hand_made import SYSTEM, job, row, trace_and_run
 
 PLACES = {0: 2}
@@ -123,7 +125,8 @@ def test_a_job_without_times(missing: str) -> None:
 
 def requests(wanted: TracedJob, demand: float, changed: Changed, /, **in_trace: Any) -> list[str]:
     """Return what is found of a job and a demand, with values of the run and the trace changed."""
-    job_of_run = wanted._replace(job=wanted.job._replace(**changed))
+    asked = {name: changed.pop(name) for name in Request._fields if name in changed}
+    job_of_run = wanted._replace(job=changed_request(wanted.job, **asked)._replace(**changed))
     trace, run, match = trace_and_run([wanted], [row(job_of_run, 20, PLACES, demand=demand)])
     check = check_requests(replace(trace, **in_trace), run, match, SYSTEM)
     assert check.looked_at == 1

@@ -17,10 +17,12 @@ from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.schema import interruptions_schema
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.partitions import Partition, Partitions
+from tests.builders import changed_request
 from tests.results.hand_made import write_run
 
 SITE = System(tuple(NodeGroup(name, 1, {"core": 4}) for name in ("a", "b", "c")))
@@ -51,8 +53,8 @@ def described(
 
     It may have been refused, by a partition or otherwise.
     """
-    traced = Job(1, 0, 1, (1,), 20, queue=queue, node_groups=groups(own))
-    told = traced._replace(node_groups=groups(said))
+    traced = Job(1, 0, Request(1, (1,), groups(own)), 20, queue=queue)
+    told = changed_request(traced, node_groups=groups(said))
     end = 10 if refused is None else None
     start, place = (0, NodeAllocation((0,), (1,))) if refused is None else (None, None)
     state = "completed" if refused is None else "rejected"
@@ -123,7 +125,7 @@ def lost_checked(folder: Path, jobs: Sequence[tuple[int, str]], *lost: Lost) -> 
     ]  # fmt: skip
     table = pa.Table.from_pylist(rows, schema=interruptions_schema())
     pq.write_table(table, run.path / INTERRUPTIONS)
-    traced = [TracedJob(Job(k, 0, 3, (2,), 20), 10) for k, _ in jobs]
+    traced = [TracedJob(Job(k, 0, Request(3, (2,)), 20), 10) for k, _ in jobs]
     place = NodeAllocation((1, 2), (2, 1))
     records = [
         JobRecord(one.job, 6, 20, state, 0, 5, place)

@@ -16,6 +16,7 @@ from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, summarize
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job
@@ -61,7 +62,7 @@ def test_many_row_groups(tmp_path: Path) -> None:
     recorder = RunRecorder(tmp_path, system)
     count = ROW_GROUP + 5
     for k in range(count):
-        wanted = Job(k, k, 1, (1, 2), 9)
+        wanted = Job(k, k, Request(1, (1, 2)), 9)
         place = NodeAllocation((0,), (1,))
         recorder.job_ended(JobRecord(wanted, 1, 9, "completed", k, k + 3, place))
     recorder.close()
@@ -78,7 +79,7 @@ def test_demands_beyond_64_bits(tmp_path: Path) -> None:
     system = System((NodeGroup("n", 1, primes),))
     assert system.full_demand > 2**63
     recorder = RunRecorder(tmp_path, system)
-    wanted = Job(1, 0, 1, (5, 6, 7), 9)
+    wanted = Job(1, 0, Request(1, (5, 6, 7)), 9)
     demand = system.demand(1, wanted.unit_request)
     place = NodeAllocation((0,), (1,))
     recorder.job_ended(JobRecord(wanted, demand, 9, "completed", 2, 5, place))

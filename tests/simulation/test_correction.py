@@ -9,11 +9,12 @@ from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
+from hpcsched.system.request import Request
 from hpcsched.testing import make_jobs, make_system, sample_workloads
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import Spy, alike, easy, lists, parts, replay, traced
 
-JOB = Job(1, 0, 1, (1,), 100)
+JOB = Job(1, 0, Request(1, (1,)), 100)
 CORRECTIONS = (OneSecond(), Doubling(), ToRequestedTime())
 
 

@@ -195,12 +195,13 @@ def test_overlapping_outages():
 
 
 def test_what_dispatchers_are_shown():
-    """Nodes that are down are not free; jobs are shown on the nodes that are open to them."""
+    """Nodes that are down are not free; requests are for nodes that are open, jobs as submitted."""
     shown = []
 
     def look(problem, _):
         for job in problem.queue:
-            allowed = job.job.allowed_nodes
+            assert job.job.allowed_nodes is None
+            allowed = job.request.allowed_nodes
             nodes = None if allowed is None else sorted(allowed)
             shown.append((problem.now, job.job_id, nodes, problem.availability[:, 0].tolist()))
 
@@ -215,10 +216,11 @@ def test_what_dispatchers_are_shown():
 
 def test_a_job_bound_to_nodes_is_shown_on_those_of_them_that_are_open():
     """Node 0 is out of service until 5. Job 1 may use nodes 0 and 1, and job 2 node 0 alone."""
-    shown = []
+    shown, submitted = [], {}
 
     def look(problem, _):
-        shown.extend((problem.now, job.job_id, job.job.allowed_nodes) for job in problem.queue)
+        shown.extend((problem.now, job.job_id, job.request.allowed_nodes) for job in problem.queue)
+        submitted.update({job.job_id: job.job for job in problem.queue})
 
     jobs = [
         traced(1, 0, 1, 9, allowed_nodes=frozenset({0, 1})),
@@ -227,6 +229,7 @@ def test_a_job_bound_to_nodes_is_shown_on_those_of_them_that_are_open():
     outages = out(Outage(0, 5, (0,), "failure"))
     recorder = replay(alike(3, core=1), Spy(easy(), look), jobs, outages=outages)
     assert shown == [(0, 1, {1}), (5, 2, {0})]
+    assert submitted == {job.job_id: job for job, _ in jobs}
     assert recorder.start_times == {1: 0, 2: 5}
     assert recorder.jobs[1].allocation.nodes == (1,)
 

@@ -315,8 +315,7 @@ def test_what_a_problem_says_of_pools():
     """What is free now and later, what queued jobs draw at most, and what comes free."""
     seen = []
     pools = power(50, (6, 30), per={"core": 10}, per_node=2), Pool("licence", 3, Draw(traced=True))
-    job = traced(1, 1, 2, 4, (1,))
-    job = job._replace(job=job.job._replace(pool_requests=(("licence", 2),)))
+    job = traced(1, 1, 2, 4, (1,), pool_requests=(("licence", 2),))
     dispatcher = Spy(easy(), lambda problem, _: seen.append(problem))
     replay(system(*pools), dispatcher, (traced(0, 0, 2, 5, (1,)), job))
     found = seen[1].pools

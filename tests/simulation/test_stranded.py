@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, waiting_job
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.stranded import Stranded, why_stranded
@@ -74,7 +74,7 @@ def why_it_waits(asked: tuple[int, ...], *pools: Pool) -> str:
     system = System((NodeGroup("node", 2, {"core": 1}),), {}, pools)
     (job, _), stranded = traced(1, 0, 1, 1), Stranded()
     stranded.asked += asked
-    return why_stranded((WaitingJob(1, 0, 1, (1,), 1, 1, job),), (), stranded, system)
+    return why_stranded((waiting_job(job, 1, system),), (), stranded, system)
 
 
 def test_the_pool_that_offered_too_little_last_is_named() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
@@ -13,5 +14,5 @@ def test_what_fits_does_not_share_memory_with_what_is_free(amount: int) -> None:
     """Changing the answer changes nothing of the space that was asked."""
     system = System((NodeGroup("node", 3, {"core": 4}),))
     space = NodeSpace(system)
-    fits = units_that_fit(system, space.available, Job(1, 0, 1, (amount,), 10))
+    fits = units_that_fit(system, space.available, Job(1, 0, Request(1, (amount,)), 10))
     assert not np.shares_memory(fits, space.available)

@@ -97,13 +97,13 @@ SYSTEM = System(
 
 def test_what_jobs_draw():
     """A job is charged for as many nodes as it could be alone on; the sum over all is exact."""
-    first = traced(1, 0, 4, 5, (2, 0)).job._replace(pool_requests=(("licence", 3),))
-    second = traced(2, 0, 2, 5, (1, 1)).job
+    first = traced(1, 0, 4, 5, (2, 0), pool_requests=(("licence", 3),)).job.request
+    second = traced(2, 0, 2, 5, (1, 1)).job.request
     assert own_draw(SYSTEM, first) == (1 + 4 * 4, 3)
     assert own_draw(SYSTEM, second) == (1 + 2 * 9, 0)
     assert most_draw(SYSTEM, first) == (17 + 30, 3)
     assert most_draw(SYSTEM, second) == (19 + 20, 0)
-    one_node = traced(3, 0, 4, 5, (1, 0), allowed_nodes=frozenset({2})).job
+    one_node = traced(3, 0, 4, 5, (1, 0), allowed_nodes=frozenset({2})).job.request
     assert most_draw(SYSTEM, one_node) == (1 + 8 + 10, 0)
     # Both are on node 0, which is switched off with the second.
     running = [

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.system.allocation import NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.request import Request
 from hpcsched.system.space import OvercommitError, SlotSpace
 from hpcsched.workload.job import Job
 from tests.strategies import tries
 
-JOB = Job(0, 0, 1, (1,), 1)
+JOB = Job(0, 0, Request(1, (1,)), 1)
 NODES = st.lists(st.integers(0, 4), min_size=1, max_size=6)
 
 

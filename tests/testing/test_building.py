@@ -2,6 +2,7 @@
 
 import pytest
 
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_jobs, make_problem, make_system
 from hpcsched.workload.job import Job, TracedJob
@@ -24,7 +25,7 @@ def test_system() -> None:
 def test_jobs_with_defaults() -> None:
     """A job number and one of the times are enough."""
     jobs = make_jobs(make_system(), "job_id run_time\n7 60\n")
-    assert jobs == [TracedJob(Job(7, 0, 1, (1,), 60), 60)]
+    assert jobs == [TracedJob(Job(7, 0, Request(1, (1,)), 60), 60)]
 
 
 def test_jobs_with_everything() -> None:
@@ -39,8 +40,8 @@ def test_jobs_with_everything() -> None:
     )
     groups = frozenset({"cpu", "gpu"})
     assert jobs == [
-        TracedJob(Job(5, 10, 3, (2, 1), 100, node_groups=groups, exclusive=True), 60),
-        TracedJob(Job(6, 11, 1, (1, 0), 30), 30),
+        TracedJob(Job(5, 10, Request(3, (2, 1), groups, exclusive=True), 100), 60),
+        TracedJob(Job(6, 11, Request(1, (1, 0)), 30), 30),
     ]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.alea import AleaParams, AleaSource
 from hpcsched.workload.job import Job, TracedJob
@@ -67,9 +68,8 @@ def test_a_record(tmp_path: Path) -> None:
     source, jobs = read(tmp_path, line)
     job = only(jobs)
     assert jobs[0].run_time == 60
-    assert job[:5] == (7, START, 2, (8, 3 * GIB), 100)
+    assert job[:4] == (7, START, Request(2, (8, 3 * GIB)), 100)
     assert (job.user, job.group, job.application, job.queue, job.partition) == (12, None, 14, 1, 16)
-    assert (job.node_groups, job.allowed_nodes, job.exclusive) == (None, None, False)
     assert job.name is None
     assert source.uniform_request is None
 

@@ -11,6 +11,7 @@ from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.runner import run
 from hpcsched.scenario import load_scenario
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import audit_replay
 from hpcsched.workload.job import Job
@@ -234,7 +235,7 @@ def test_sizes_follow_the_units_of_the_system(tmp_path: Path) -> None:
 
 def test_jobs_are_otherwise_the_same(tmp_path: Path) -> None:
     """Only units and what they ask for depend on the mapping."""
-    fields = set(Job._fields) - {"units", "unit_request"}
+    fields = {*Job._fields, *Request._fields} - {"request", "units", "unit_request"}
     _, one = read(tmp_path, *WORKLOAD, system=alike(4, core=20), mapping="one_each")
     _, packed = read(tmp_path, *WORKLOAD, system=alike(4, core=20), mapping="whole_nodes")
     whole = {job.job_id: (job, run_time) for job, run_time in packed}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
 from hpcsched.workload.partitions import NO_PARTITIONS, Partition, Partitions
@@ -30,7 +31,7 @@ def test_a_job_belongs_to_the_first_that_names_one_of_its_numbers(
     numbers: dict[str, int], name: str
 ) -> None:
     """The rest go to the partition that names none, wherever it is declared."""
-    job = Job(1, 0, 1, (1,), 10, **numbers)
+    job = Job(1, 0, Request(1, (1,)), 10, **numbers)
     for partitions in ((SHORT, DEBUG, PROJECT, REST), (REST, SHORT, DEBUG, PROJECT)):
         declared = Partitions(partitions)
         for _ in range(2):  # the answer is remembered
@@ -53,7 +54,7 @@ def test_names_are_as_good_as_numbers(told: dict[str, int | str], name: str) -> 
     """Where a trace tells names, a partition can claim jobs by them; equal numbers may differ."""
     gpu = Partition("gpu", {"partition": frozenset({"gpu", 3}), "queue": frozenset({"night"})})
     declared = Partitions((gpu, REST))
-    plain = Job(1, 0, 1, (1,), 10, partition=9, queue=9)
+    plain = Job(1, 0, Request(1, (1,)), 10, partition=9, queue=9)
     assert declared.of(plain) == REST
     found = declared.of(plain._replace(**told))
     assert found is not None and found.name == name
@@ -61,8 +62,8 @@ def test_names_are_as_good_as_numbers(told: dict[str, int | str], name: str) -> 
 
 def test_a_job_may_belong_to_none() -> None:
     """Without a partition for the rest, a job that none names is in none."""
-    assert Partitions((SHORT, DEBUG)).of(Job(1, 0, 1, (1,), 10, queue=8)) is None
-    assert NO_PARTITIONS.of(Job(1, 0, 1, (1,), 10)) is None
+    assert Partitions((SHORT, DEBUG)).of(Job(1, 0, Request(1, (1,)), 10, queue=8)) is None
+    assert NO_PARTITIONS.of(Job(1, 0, Request(1, (1,)), 10)) is None
 
 
 def test_largest_priority() -> None:

@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.errors import InputError
+from hpcsched.system.request import Request
 from hpcsched.workload.swf import SwfParams
 from tests.workload.swf_files import SYSTEM, read, record, source_of, write
 
@@ -31,9 +32,8 @@ def test_a_record(tmp_path):
     source, jobs = read(tmp_path, line)
     job, run_time = only(jobs)
     assert run_time == 60
-    assert job[:5] == (7, 30, 3, (1,), 100)
+    assert job[:4] == (7, 30, Request(3, (1,)), 100)
     assert (job.user, job.group, job.application, job.queue, job.partition) == (12, None, 14, 0, 16)
-    assert (job.node_groups, job.exclusive) == (None, False)
     assert source.uniform_request == (1,)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
+from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.swf_writing import Written, write_swf
@@ -42,10 +43,7 @@ def workloads(draw) -> Workload:
     for job, run_time in jobs:
         changed = job._replace(
             requested_time=run_time + draw(st.integers(0, 5)),
-            node_groups=None,
-            allowed_nodes=None,
-            exclusive=False,
-            scatter=False,
+            request=Request(job.units, job.unit_request),
             name=draw(NAMES if named and not kept else st.none() | NAMES) if named else None,
             **{number: draw(NUMBERS) for number in NUMBERED},
         )

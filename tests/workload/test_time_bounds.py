@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
+from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.time_bounds import LARGEST_SUM, LONGEST, TimeBounds
 
@@ -20,7 +21,9 @@ SYSTEM = "{groups: [{name: node, count: 4, resources: {core: 1}}]}"
 
 def traced(submit_time: int, run_time: int, requested_time: int, think_time: int = 0) -> TracedJob:
     """Return a job with these times."""
-    return TracedJob(Job(1, submit_time, 1, (1,), requested_time, think_time=think_time), run_time)
+    return TracedJob(
+        Job(1, submit_time, Request(1, (1,)), requested_time, think_time=think_time), run_time
+    )
 
 
 def swf(submit: int, run: int, asked: int) -> str:

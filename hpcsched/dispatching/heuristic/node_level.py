@@ -60,19 +60,19 @@ class NodeWorkspace:
 
     def units_that_fit(self, job: WaitingJob) -> tuple[IntArray, int]:
         """Return how many of the job's units fit on each node now, `[N]`, and their sum."""
-        key = shape_key(job.job)
+        key = shape_key(job.request)
         known = self._fits.get(key)
         if known is None:
-            fits = units_that_fit(self.problem.system, self.space.available, job.job)
+            fits = units_that_fit(self.problem.system, self.space.available, job.request)
             known = self._fits[key] = fits, int(fits.sum())
         return known
 
     def shape(self, job: WaitingJob) -> Shape:
         """Return the job's shape."""
-        key = shape_key(job.job)
+        key = shape_key(job.request)
         known = self._shapes.get(key)
         if known is None:
-            known = self._shapes[key] = shape_of(self.problem.system, job.job)
+            known = self._shapes[key] = shape_of(self.problem.system, job.request)
         return known
 
     def fits(self, job: WaitingJob) -> bool:
@@ -84,7 +84,7 @@ class NodeWorkspace:
         """Return what the job draws from pools at most, `[P]`."""
         known = self._draws.get(job.job_id)
         if known is None:
-            known = self._draws[job.job_id] = most_draw(self.problem.system, job.job)
+            known = self._draws[job.job_id] = most_draw(self.problem.system, job.request)
         return known
 
     def stretches(
@@ -99,7 +99,7 @@ class NodeWorkspace:
         nodes = Counter(self._on_until.get(node, now) for node in allocation.nodes)
         per_node = node_draw(system)
         return [
-            (now, end, own_draw(system, job.job)),
+            (now, end, own_draw(system, job.request)),
             *(
                 (begin, end, tuple(amount * count for amount in per_node))
                 for begin, count in nodes.items()
@@ -143,7 +143,7 @@ class NodeWorkspace:
 
     def place_on(self, job: WaitingJob, allocation: NodeAllocation) -> NodeAllocation:
         """Start the job now, at a given place."""
-        self.space.claim(allocation, job.job)
+        self.space.claim(allocation, job.request)
         if self.pools is not None:
             for stretch in self.stretches(job, allocation):
                 self.pools.take(*stretch)
@@ -158,10 +158,10 @@ class NodeWorkspace:
         """Return what comes free if jobs end as predicted."""
         now = self.problem.now
         ends: list[End] = [
-            (running.predicted_end_time, running.allocation, running.waiting.job)
+            (running.predicted_end_time, running.allocation, running.waiting.request)
             for running in self.problem.running
         ]
-        ends += [(now + job.predicted_run_time, where, job.job) for job, where in self.started]
+        ends += [(now + job.predicted_run_time, where, job.request) for job, where in self.started]
         return releases_of(self.problem.system, ends)
 
     def outages_ahead(self) -> list[Outage]:
@@ -193,10 +193,10 @@ class NodeWorkspace:
         outage, when fewer and fewer fit.
         """
         problem, queue = self.problem, self.problem.queue
-        key, first = shape_key(queue[0].job), queue[0].job
+        key, first = shape_key(queue[0].request), queue[0].request
         unlike = first.exclusive or first.scatter
         counts = not (unlike or problem.system.pools or self.outages_ahead())
-        if counts and all(shape_key(job.job) == key for job in queue):
+        if counts and all(shape_key(job.request) == key for job in queue):
             return PooledProfile(AlikeUnits(self, queue[0]))
         # Plans are compiled code, whose import takes longer than many a run.
         from hpcsched.dispatching.heuristic.node_profile import NodeProfile  # noqa: PLC0415
@@ -277,7 +277,7 @@ class NodeShadow:
         ends = {outage.end for outage in self._outages}
         for candidate in sorted({time, *self._releases.times.tolist(), *ends}):
             if candidate >= time:
-                fits = units_that_fit(system, self._free_at(candidate), head.job)
+                fits = units_that_fit(system, self._free_at(candidate), head.request)
                 if fits.sum() >= head.units:
                     return int(candidate)
         return time
@@ -302,7 +302,7 @@ class NodeShadow:
         workspace, head = self._workspace, self._head
         self.time = time
         self._available = self._free_at(time)
-        self._fits = units_that_fit(workspace.problem.system, self._available, head.job)
+        self._fits = units_that_fit(workspace.problem.system, self._available, head.request)
         self._spare = int(self._fits.sum()) - head.units
 
     def backfill(self, job: WaitingJob) -> NodeAllocation | None:
@@ -344,13 +344,13 @@ class NodeShadow:
     ) -> tuple[list[int], IntArray, IntArray]:
         """Return an allocation's nodes, what it leaves free there, and the head units it costs."""
         system = self._workspace.problem.system
-        nodes, amounts = held_amounts(system, allocation, job.job)
+        nodes, amounts = held_amounts(system, allocation, job.request)
         left = self._available.copy()
         left[:, nodes] -= amounts
         if self._outages:
             # What a job holds of nodes that are not the head job's anyway costs it nothing.
             left = np.maximum(left, 0)
-        fits = units_that_fit(system, left, self._head.job)
+        fits = units_that_fit(system, left, self._head.request)
         return nodes, left[:, nodes], self._fits[nodes] - fits[nodes]
 
     def _least_loss(self, job: WaitingJob, fits: IntArray) -> NodeAllocation:
@@ -363,8 +363,8 @@ class NodeShadow:
         nodes = np.flatnonzero(self._fits)
         head_everywhere = NodeAllocation(tuple(nodes.tolist()), tuple(self._fits[nodes].tolist()))
         beside_head = self._available.copy()
-        beside_head[:, nodes] -= held_amounts(system, head_everywhere, self._head.job)[1]
-        placed = np.minimum(fits, units_that_fit(system, beside_head, job.job))
+        beside_head[:, nodes] -= held_amounts(system, head_everywhere, self._head.request)[1]
+        placed = np.minimum(fits, units_that_fit(system, beside_head, job.request))
         missing = job.units - int(placed.sum())
         if missing <= 0:
             return fill(job.units, placed)

@@ -77,7 +77,7 @@ class NodeProfile:
             return None
         end = self._now + job.predicted_run_time
         lowest = self._lowest(self._now, end)
-        fits = units_that_fit(self._system, lowest, job.job)
+        fits = units_that_fit(self._system, lowest, job.request)
         allocation = self._workspace.choose(job, fits, lowest)
         if self._pools is not None:
             for stretch in self._workspace.stretches(job, allocation):
@@ -108,7 +108,7 @@ class NodeProfile:
             where = NodeAllocation((int(self._state[1]),), (1,))
         else:
             lowest = self._lowest(start, start + run_time)
-            where = self._place(job, units_that_fit(self._system, lowest, job.job), lowest)
+            where = self._place(job, units_that_fit(self._system, lowest, job.request), lowest)
             self._take(start, start + run_time, job, where)
             self._draw(start, job)
         self._reservations[job.job_id] = _Reservation(job, start, start + run_time, where)
@@ -143,7 +143,7 @@ class NodeProfile:
         lowest = self._lowest(start, end)
         where = held.allocation
         if not isinstance(where, NodeAllocation) or not self._is_free(job, where, lowest):
-            fits = units_that_fit(self._system, lowest, job.job)
+            fits = units_that_fit(self._system, lowest, job.request)
             if fits.sum() < job.units:
                 return False
             where = self._place(job, fits, lowest)
@@ -210,7 +210,7 @@ class NodeProfile:
 
     def _is_free(self, job: WaitingJob, where: NodeAllocation, lowest: IntArray) -> bool:
         """Say whether what an allocation holds is within what is free, `[R, N]`."""
-        nodes, amounts = held_amounts(self._system, where, job.job)
+        nodes, amounts = held_amounts(self._system, where, job.request)
         return bool((amounts <= lowest[:, nodes]).all())
 
     def _change(self, kept: _Reservation, free: IntArray, sign: int) -> None:
@@ -218,7 +218,7 @@ class NodeProfile:
 
         Segments begin and end where it does, so that none has to be split.
         """
-        nodes, amounts = held_amounts(self._system, kept.allocation, kept.job.job)
+        nodes, amounts = held_amounts(self._system, kept.allocation, kept.job.request)
         plan_kernels.take(
             kept.start,
             kept.end,
@@ -242,7 +242,7 @@ class NodeProfile:
 
     def _take(self, begin: int, end: int, job: WaitingJob, allocation: NodeAllocation) -> None:
         """Take the room of an allocation from `begin` to `end`."""
-        nodes, amounts = held_amounts(self._system, allocation, job.job)
+        nodes, amounts = held_amounts(self._system, allocation, job.request)
         self._make_room(len(nodes))
         plan_kernels.take(
             begin,

@@ -64,7 +64,7 @@ class PooledWorkspace:
         used = np.multiply.outer(np.array(job.unit_request), self._slot_map.per_node - fits)
         system = self.problem.system
         room = Room(fits, system.capacity.T - used, job.unit_request, system, self.problem)
-        allocation = space.claim(self._allocator.allocate(job.units, room), job.job)
+        allocation = space.claim(self._allocator.allocate(job.units, room), job.request)
         self._intervals = space.free
         return allocation
 

@@ -52,6 +52,6 @@ def _fits(
         return slots - sum(other.units for other in beside) >= job.units
     space = NodeSpace(problem.system)
     for other in beside:
-        space.claim(allocations[other.job_id], other.job)
-    fits = units_that_fit(problem.system, space.available, job.job)
+        space.claim(allocations[other.job_id], other.request)
+    fits = units_that_fit(problem.system, space.available, job.request)
     return int(np.sum(fits)) >= job.units

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob, waiting_job
 from hpcsched.system.allocation import Interval, NodeAllocation, SlotMap
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import TracedJob
@@ -54,14 +54,10 @@ def problem_of(
     `what_is_free` is the idle system's `free_slots`, `slot_map` and `free_amounts`.
     """
     waiting = tuple(
-        WaitingJob(
-            job.job_id,
-            job.submit_time,
-            job.units,
-            job.unit_request,
-            min(run_time, job.requested_time) if kill_at_requested_time else run_time,
-            system.demand(job.units, job.unit_request),
+        waiting_job(
             job,
+            min(run_time, job.requested_time) if kill_at_requested_time else run_time,
+            system,
         )
         for job, run_time in jobs
     )

@@ -46,11 +46,11 @@ def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
     It is if all are alike, whatever runs (see `NodeWorkspace.profile`), and no announced outage
     begins before all jobs could have run one after the other, in steps of so many seconds.
     """
-    first = problem.queue[0].job
+    first = problem.queue[0].request
     if first.exclusive or first.scatter or problem.system.pools:
         return False
     key = shape_key(first)
-    if any(shape_key(job.job) != key for job in problem.queue):
+    if any(shape_key(job.request) != key for job in problem.queue):
         return False
     last = max((job.predicted_end_time for job in problem.running), default=problem.now)
     last += sum(job.predicted_run_time + step for job in problem.queue)
@@ -72,9 +72,11 @@ def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
     What runs may have asked for anything else. `overdue`: see `ends_of`.
     """
     assert problem.free_amounts is not None
-    system, now, job = problem.system, problem.now, problem.queue[0].job
+    system, now, job = problem.system, problem.now, problem.queue[0].request
     shape, ends = shape_of(system, job), ends_of(problem, overdue=overdue)
-    releases = releases_of(system, [(end, run.allocation, run.waiting.job) for end, run in ends])
+    releases = releases_of(
+        system, [(end, run.allocation, run.waiting.request) for end, run in ends]
+    )
     # What is free beside those that still hold something: more than now, if some are left out.
     available = system.capacity.T.copy()
     for row, amounts in zip(available, releases.amounts.T, strict=True):

@@ -8,18 +8,17 @@ import numpy as np
 
 from hpcsched.dispatching.planning.outage_data import MOST
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import Job
 
 _NEVER = np.iinfo(np.int64).max
 
 
 class LaterNodes:
-    """The nodes that are closed now, or will be, and what that has made of the jobs.
+    """The nodes that are closed now, or will be, and which are left to jobs that start later.
 
-    A job that may use all nodes that are open to it now is taken for one that may use any but those
-    that have failed, of which nobody knows when they are back. One that may use fewer was bound to
-    some nodes before, and it is not known to which others.
+    Those are the nodes that a job may use as it was submitted, but those that have failed, of which
+    nobody knows when they are back.
 
     `back`, `[N]`, is when each node is back that is closed now, in seconds; now for all others. Of
     very many outages those furthest off are left out (see `MOST`).
@@ -30,14 +29,11 @@ class LaterNodes:
         now, count = problem.now, problem.system.node_count
         self._now = now
         self.back: IntArray = np.full(count, now, dtype=np.int64)
-        clear_until = np.full(count, _NEVER)
         self._known_until, single = _NEVER, 0
         for outage in problem.outages:
             nodes = np.array(outage.nodes, dtype=np.int64)
             if outage.start <= now:
                 self.back[nodes] = np.maximum(self.back[nodes], outage.end)
-            else:
-                clear_until[nodes] = np.minimum(clear_until[nodes], outage.start)
             single += len(nodes)
             if single > MOST:  # the outages are by their start
                 self._known_until = outage.start
@@ -47,23 +43,21 @@ class LaterNodes:
             used[list(running.allocation.nodes)] = True
         closed = self.back > now
         gone = ~used & ~closed & ~problem.free_amounts.any(axis=0)
-        self._clear_until = np.where(closed | gone, now, clear_until)
-        self._limits = np.unique(self._clear_until)
         self._not_gone = frozenset((~gone).nonzero()[0].tolist()) if gone.any() else None
-        self._is_all: dict[tuple[frozenset[int], int], bool] = {}
+        self._left: dict[frozenset[int], frozenset[int]] = {}
 
-    def request(self, job: WaitingJob) -> Job:
-        """Return a job as one that may use the nodes that may be open to it later.
+    def request(self, job: WaitingJob) -> Request:
+        """Return what a job asks for, on the nodes that may be open to it later.
 
-        It stays as it is if it ends after the first outage that plans may leave out (see `MOST`):
-        what a plan starts now has to keep clear of all of them.
+        It is what may be given to it now if it ends after the first outage that plans may leave out
+        (see `MOST`): what a plan starts now has to keep clear of all of them.
         """
-        allowed, end = job.job.allowed_nodes, self._now + job.predicted_run_time
-        if allowed is None or end > self._known_until:
-            return job.job
-        key = allowed, int(self._limits.searchsorted(end))
-        if key not in self._is_all:
-            open_ = self._clear_until >= end
-            some = open_[list(allowed)]
-            self._is_all[key] = bool(some.all()) and len(some) == int(open_.sum())
-        return job.job._replace(allowed_nodes=self._not_gone) if self._is_all[key] else job.job
+        own = job.job.request
+        if job.request == own or self._now + job.predicted_run_time > self._known_until:
+            return job.request
+        nodes, there = own.allowed_nodes, self._not_gone
+        if nodes is not None and there is not None:
+            if nodes not in self._left:
+                self._left[nodes] = nodes & there
+            return own._replace(allowed_nodes=self._left[nodes])
+        return own._replace(allowed_nodes=there if nodes is None else nodes)

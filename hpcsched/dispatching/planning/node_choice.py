@@ -8,10 +8,9 @@ from hpcsched.dispatching.heuristic.releases import Releases
 from hpcsched.dispatching.planning.content import units_of
 from hpcsched.dispatching.planning.later_nodes import LaterNodes
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.system.request import ShapeKey, shape_key
+from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import Job
 
 LITTLE = 4096
 """Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
@@ -35,14 +34,14 @@ class Rooms:
 
     def key(self, job: WaitingJob) -> tuple[ShapeKey, ShapeKey]:
         """Return what decides about room for a job: its shapes now and later."""
-        now = shape_key(job.job)
+        now = shape_key(job.request)
         return now, now if self._later is None else shape_key(self._in_time(job))
 
     def now(self, job: WaitingJob) -> IntArray:
         """Return how many each node has room for now, `[N]`."""
-        key = shape_key(job.job)
+        key = shape_key(job.request)
         if key not in self._now:
-            self._now[key] = units_that_fit(self._system, self._free, job.job)
+            self._now[key] = units_that_fit(self._system, self._free, job.request)
         return self._now[key]
 
     def idle(self, job: WaitingJob) -> IntArray:
@@ -53,9 +52,9 @@ class Rooms:
             self._idle[key] = units_that_fit(self._system, self._system.capacity.T, request)
         return self._idle[key]
 
-    def _in_time(self, job: WaitingJob) -> Job:
-        """Return the job as one that may use what is open to it later."""
-        return job.job if self._later is None else self._later.request(job)
+    def _in_time(self, job: WaitingJob) -> Request:
+        """Return what the job asks for, on nodes that may be open to it later."""
+        return job.request if self._later is None else self._later.request(job)
 
 
 def chosen_nodes(

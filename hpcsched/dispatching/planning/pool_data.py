@@ -71,7 +71,7 @@ def can_be_planned(
     stays: dict[Amounts, int] = {}
     found = []
     for job in jobs:
-        draw = most_draw(problem.system, job.job)
+        draw = most_draw(problem.system, job.request)
         if draw not in stays:
             stays[draw] = longest_stay(pools, draw)
         if job.predicted_run_time + lost <= stays[draw]:
@@ -91,7 +91,7 @@ def pool_data(
     if not pools:
         return None
     count = len(pools)
-    draws = np.array([most_draw(system, job.job) for job in jobs], dtype=np.int64)
+    draws = np.array([most_draw(system, job.request) for job in jobs], dtype=np.int64)
     draws = draws.reshape(len(jobs), count)
     held = np.array(held_draws(problem), dtype=np.int64).reshape(len(problem.running), count)
     ends = np.array([job.predicted_end_time - now for job in problem.running], dtype=np.int64)

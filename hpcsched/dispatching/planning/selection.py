@@ -226,11 +226,11 @@ def _select_nodes(
         return None
     jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
     ends = [
-        (end, run.allocation, run.waiting.job)
+        (end, run.allocation, run.waiting.request)
         for end, run in ends_of(problem, overdue=wanted.overdue)
     ]
     releases = releases_of(system, ends)
-    alone = np.array([job.job.exclusive for job in jobs], dtype=np.bool_)
+    alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)
     few = len(problem.queue) * system.node_count <= wanted.few
     spare = None if few or alone.any() else wanted.spare_nodes
     nodes = chosen_nodes(jobs, rooms, releases, now, spare)
@@ -268,7 +268,7 @@ def _fitting_pools(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> l
     return [
         job
         for job in jobs
-        if profile.fits(now, now + job.predicted_run_time, most_draw(problem.system, job.job))
+        if profile.fits(now, now + job.predicted_run_time, most_draw(problem.system, job.request))
     ]
 
 

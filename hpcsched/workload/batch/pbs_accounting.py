@@ -17,6 +17,7 @@ from pydantic import Field, field_validator
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
+from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.batch.batch_log import BatchLogParams, BatchLogSource
 from hpcsched.workload.batch.pbs_chunks import (
@@ -105,19 +106,22 @@ class PbsAccountingSource(BatchLogSource):
         place = said.get("Resource_List.place", "").split(":")
         # What is said of chunks does not hold of units that are something else.
         scatter = units.per_node and units.units > 1 and not _SCATTERED.isdisjoint(place)
+        request = Request(
+            units=units.units,
+            unit_request=self.request_for(units, scatter=scatter),
+            exclusive=not _EXCLUSIVE.isdisjoint(place),
+            scatter=scatter,
+        )
         job = Job(
             number,
             submit_time,
-            units.units,
-            self.request_for(units, scatter=scatter),
+            request,
             requested_time,
             self.names.user.number(said.get("user", "")),
             self.names.group.number(said.get("group") or said.get("account", "")),
             queue=self.names.queue.number(queue),
-            exclusive=not _EXCLUSIVE.isdisjoint(place),
             name=said.get("jobname") or None,
             queue_name=queue or None,
-            scatter=scatter,
         )
         return TracedJob(job, self.clipped(run_time, requested_time))
 

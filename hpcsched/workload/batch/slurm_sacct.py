@@ -25,6 +25,7 @@ from hpcsched.slurm.values import (
     parse_requested_memory,
     parse_time_limit,
 )
+from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.batch.batch_log import BatchLogParams, BatchLogSource
 from hpcsched.workload.batch.local_clock import LocalClock, time_zone
@@ -132,11 +133,15 @@ class SlurmSacctSource(BatchLogSource):
         names = self.names
         scatter = units.per_node and units.units > 1  # so many nodes were not fewer
         qos, partition = row.get("qos", ""), row.get("partition", "")
+        request = Request(
+            units=units.units,
+            unit_request=self.request_for(units, scatter=scatter),
+            scatter=scatter,
+        )
         job = Job(
             number,
             submit_time,
-            units.units,
-            self.request_for(units, scatter=scatter),
+            request,
             requested_time,
             names.user.number(row.get("user", "")),
             names.group.number(row.get("account", "")),
@@ -145,7 +150,6 @@ class SlurmSacctSource(BatchLogSource):
             name=row.get("jobname") or None,
             queue_name=qos or None,
             partition_name=partition or None,
-            scatter=scatter,
         )
         return TracedJob(job, self.clipped(run_time, requested_time))
 

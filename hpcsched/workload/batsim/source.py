@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.batsim.file import BatsimFile
@@ -88,7 +89,7 @@ class BatsimSource(RecordSource):
         self.check_room(units, self._room, self._params.unit)
         request = self.uniform_request
         assert request is not None
-        job = Job(job_id, submit_time, units, request, requested_time)
+        job = Job(job_id, submit_time, Request(units, request), requested_time)
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def _job_id(self, job: dict[str, Any]) -> int:

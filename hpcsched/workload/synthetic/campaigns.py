@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from hpcsched.system.request import Request
 from hpcsched.workload.synthetic.cycles import HOUR, Hour
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.regimes import Regime
@@ -11,8 +12,7 @@ from hpcsched.workload.synthetic.regimes import Regime
 class Asked(NamedTuple):
     """What all jobs of a campaign ask for, in the order of the fields of `Job`."""
 
-    units: int
-    unit_request: tuple[int, ...]
+    request: Request
     requested_time: int
     user: int
     group: int

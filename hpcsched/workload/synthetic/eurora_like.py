@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import Asked, Campaign, Interleaving
@@ -249,8 +250,7 @@ class _Eurora:
         user = project.user
         return Campaign(
             Asked(
-                project.units,
-                project.request,
+                Request(project.units, project.request),
                 requested_time,
                 user.number,
                 user.group,

@@ -2,7 +2,7 @@
 
 Everything is kept in tables of bounded size, whatever the length of the log. What is drawn:
 
-- a shape, what a job asks for, as often as in the log;
+- a shape, what a job asks for but from pools, as often as in the log;
 - its FLOPs, which are run time × units × the sum, over resource types, of amount × performance:
   from a histogram of 24 bins a decade for each class of shapes, log-uniformly within a bin;
 - its requested time, given the run time: see `requested_times`;
@@ -15,31 +15,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hpcsched.parameters import LARGEST
+from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.counts import MOST, Counts
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.log_histogram import LogHistogram
 from hpcsched.workload.synthetic.requested_times import RequestedTimes, RequestedTimeTally
-
-
-class Shape(NamedTuple):
-    """What a job asks for, in the fields of `Job` of these names."""
-
-    units: int
-    unit_request: tuple[int, ...]
-    node_groups: frozenset[str] | None = None
-    exclusive: bool = False
-    allowed_nodes: frozenset[int] | None = None
-    scatter: bool = False
-
-    def rounded(self, *, keeps_request: bool) -> "Shape":
-        """Return a shape that may run on any node, with numbers cut to powers of two.
-
-        What a unit asks for can be kept.
-        """
-        request = self.unit_request
-        return Shape(_cut(self.units), request if keeps_request else tuple(map(_cut, request)))
 
 
 class Submitter(NamedTuple):
@@ -83,8 +65,8 @@ class JobTally:
         self.performance = performance
         self._uniform = uniform
         self.jobs = self.repeats = 0
-        self.shapes: Counts[Shape] = Counts()
-        self.rounded: Counts[Shape] = Counts()
+        self.shapes: Counts[Request] = Counts()
+        self.rounded: Counts[Request] = Counts()
         self.flops: dict[_SizeClass, LogHistogram] = {}
         self.requested_times = RequestedTimeTally()
         self.submitters: Counts[Submitter] = Counts()
@@ -98,16 +80,9 @@ class JobTally:
         """
         job, run_time = traced
         self.jobs += 1
-        shape = Shape(
-            job.units,
-            job.unit_request,
-            job.node_groups,
-            job.exclusive,
-            job.allowed_nodes,
-            job.scatter,
-        )
+        shape = job.request._replace(pool_requests=())
         if not self.shapes.add(shape):
-            shape = shape.rounded(keeps_request=self._uniform)
+            shape = _rounded(shape, keeps_request=self._uniform)
             if not self.rounded.add(shape):
                 return
         size = _size_class(shape)
@@ -120,12 +95,21 @@ class JobTally:
         self._last = submitter
 
 
-def _flop_rate(shape: Shape, performance: Performance) -> float:
+def _rounded(shape: Request, *, keeps_request: bool) -> Request:
+    """Return a request that may be placed on any node, with numbers cut to powers of two.
+
+    What a unit asks for can be kept.
+    """
+    request = shape.unit_request
+    return Request(_cut(shape.units), request if keeps_request else tuple(map(_cut, request)))
+
+
+def _flop_rate(shape: Request, performance: Performance) -> float:
     """Return the FLOP/s of a job; one FLOP/s a unit if it asks for nothing that computes."""
     return shape.units * (performance.of_unit(shape.unit_request) or 1.0)
 
 
-def _size_class(shape: Shape) -> _SizeClass:
+def _size_class(shape: Request) -> _SizeClass:
     """Return the class of shapes with FLOPs of their own.
 
     Units are classed as 1, 2, 3 to 4, 5 to 8 and so on, and what each asks for by powers of two,
@@ -146,11 +130,11 @@ class FittedJobs:
         self._repeated = _beyond_chance(tally)
         self.requested_times = RequestedTimes(tally.requested_times)
 
-    def shape(self, draws: Draws) -> Shape:
+    def shape(self, draws: Draws) -> Request:
         """Draw what a job asks for."""
         return self._shapes.draw(draws)
 
-    def times(self, draws: Draws, shape: Shape) -> tuple[int, int]:
+    def times(self, draws: Draws, shape: Request) -> tuple[int, int]:
         """Draw run time and requested time of a job of some shape, in seconds.
 
         They are those on the log's machine.

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
+from hpcsched.system.request import Request
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import Asked, Campaign, Interleaving
 from hpcsched.workload.synthetic.context import Context
@@ -178,7 +179,14 @@ class _Kit:
         self._handed_out += jobs
         user, shape = project.user, project.shape
         return Campaign(
-            Asked(shape.units, project.request, limit, user.number, user.group, None, shape.queue),
+            Asked(
+                Request(shape.units, project.request),
+                limit,
+                user.number,
+                user.group,
+                None,
+                shape.queue,
+            ),
             [regime for regime in regimes if regime.left],
             BURST * jobs,
             GAPS.draw(draws),

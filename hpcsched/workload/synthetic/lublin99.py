@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from hpcsched.parameters import Params
+from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.context import Context
 from hpcsched.workload.synthetic.draws import Draws
@@ -230,7 +231,7 @@ def _jobs(params: Lublin99Params, request: tuple[int, ...], draws: Draws) -> Ite
         size = kind.size(draws)
         run_time = int(exp(kind.log_run_time(draws, size)))
         requested_time = math.ceil(run_time * params.overestimation)
-        job = Job(number, submit_time, size, request, requested_time, queue=first.queue)
+        job = Job(number, submit_time, Request(size, request), requested_time, queue=first.queue)
         yield TracedJob(job, run_time)
 
 

@@ -20,7 +20,7 @@ from pydantic import Field, field_validator, model_validator
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Params, PositiveAmount, Selects
-from hpcsched.system.request import is_constrained
+from hpcsched.system.request import Request, is_constrained
 from hpcsched.system.system import System
 from hpcsched.workload.instants import calendar_of, time_comments
 from hpcsched.workload.job import Job, TracedJob
@@ -31,7 +31,6 @@ from hpcsched.workload.synthetic.fitted_jobs import (
     FittedJobs,
     JobTally,
     Performance,
-    Shape,
     Submitter,
     in_seconds,
 )
@@ -192,22 +191,17 @@ class MimicSource(SyntheticSource):
             job = Job(
                 number,
                 submit_time,
-                shape.units,
-                unit_request,
+                shape._replace(unit_request=unit_request),
                 requested_time,
                 user,
                 group,
                 application,
                 queue,
                 partition,
-                shape.node_groups,
-                shape.exclusive,
-                shape.allowed_nodes,
-                scatter=shape.scatter,
             )
             yield TracedJob(job, run_time)
 
-    def _with_further(self, shape: Shape, draws: Draws) -> tuple[int, ...]:
+    def _with_further(self, shape: Request, draws: Draws) -> tuple[int, ...]:
         """Return what a unit asks for, with further resource types that are drawn for the job."""
         unit_request = shape.unit_request
         for name, further in (self._params.requests or {}).items():

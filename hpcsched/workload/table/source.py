@@ -7,10 +7,11 @@ saying. `jobs.parquet` of a run is such a table, and so is what `hpcsched trace 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
@@ -25,17 +26,6 @@ REQUEST_PREFIX = "unit_request."
 _NOT_GIVEN = (None, "", "-1", -1)
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": "Group"}
-
-
-class _Shape(NamedTuple):
-    """All of a job that decides how many of its units fit on the idle system."""
-
-    unit_request: tuple[int, ...]
-    allowed_nodes: frozenset[int] | None
-    node_groups: frozenset[str] | None
-    units: int = 1
-    scatter: bool = False
-    exclusive: bool = False  # which makes no difference where nothing runs
 
 
 class TableSource(RecordSource):
@@ -54,7 +44,7 @@ class TableSource(RecordSource):
         self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
         self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
         self._groups = frozenset(group.name for group in system.groups)
-        self._rooms: dict[_Shape, int] = {}
+        self._rooms: dict[ShapeKey, int] = {}
         self._columns = self._columns_by_field()
         self._amounts = self._columns_by_type()
         self._unit = self._constant_amounts()
@@ -96,12 +86,19 @@ class TableSource(RecordSource):
             raise UnusableError("missing_units", "no number of units is given")
         if units < 1:
             raise self._malformed("units", "expected at least 1")
-        declared, request = self._request(values[len(self._fields) :])
+        declared, unit_request = self._request(values[len(self._fields) :])
         requested_time = self.requested_time(requested_time, run_time)
+        request = Request(
+            units=units,
+            unit_request=unit_request,
+            node_groups=self._node_groups(row),
+            exclusive=self._truth(row, "exclusive"),
+            allowed_nodes=self._allowed_nodes(row),
+            scatter=self._truth(row, "scatter"),
+        )
         job = Job(
             job_id,
             submit_time,
-            units,
             request,
             requested_time,
             user,
@@ -109,15 +106,11 @@ class TableSource(RecordSource):
             application,
             queue,
             partition,
-            node_groups=self._node_groups(row),
-            exclusive=self._truth(row, "exclusive"),
-            allowed_nodes=self._allowed_nodes(row),
             name=self._text(row, "name"),
             queue_name=self._name_of(row, "queue"),
             partition_name=self._name_of(row, "partition"),
-            scatter=self._truth(row, "scatter"),
         )
-        self._check_fits(job, declared)
+        self._check_fits(request, declared)
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     # What the columns are.
@@ -340,13 +333,13 @@ class TableSource(RecordSource):
             raise self._malformed(field, "expected true or false")
         return known
 
-    def _check_fits(self, job: Job, declared: dict[str, int]) -> None:
-        shape = _Shape(job.unit_request, job.allowed_nodes, job.node_groups, scatter=job.scatter)
+    def _check_fits(self, request: Request, declared: dict[str, int]) -> None:
+        shape = shape_key(request)
         room = self._rooms.get(shape)
         if room is None:
-            fits = units_that_fit(self.system, self.system.capacity.T, shape)
+            fits = units_that_fit(self.system, self.system.capacity.T, request)
             room = self._rooms[shape] = int(fits.sum())
-        self.check_room(job.units, room, declared, job.allowed_nodes)
+        self.check_room(request.units, room, declared, request.allowed_nodes)
 
     def _malformed(self, field: str, message: str) -> UnusableError:
         column = self._columns.get(field, field)

@@ -142,15 +142,17 @@ class Attach:
         for traced in jobs:
             job, run_time = traced
             wanted = 0 if job.unit_request[resource] else self._wanted(job)
-            if wanted and self._rooms.room_for(asking(job, resource, wanted)) < job.units:
+            request = asking(job.request, resource, wanted)
+            if wanted and self._rooms.room_for(request) < job.units:
                 if self._params.too_large == "skip":
                     account.skip(f"{name}_too_large")
                     continue
                 account.clip(f"{name}_too_large")
-                wanted = self._rooms.most_of(job, resource, wanted)
+                wanted = self._rooms.most_of(job.request, resource, wanted)
+                request = asking(job.request, resource, wanted)
             if wanted:
                 account.change(f"{name}_attached")
-                yield TracedJob(asking(job, resource, wanted), run_time)
+                yield TracedJob(job._replace(request=request), run_time)
             else:
                 yield traced
 

@@ -51,7 +51,7 @@ class ScaleSizes:
             units = self._scaled(job.units, job.job_id)
             if units > job.units:
                 # A job that did not fit before does not become smaller.
-                room = max(self._rooms.room_for(job), job.units)
+                room = max(self._rooms.room_for(job.request), job.units)
                 if units > room and self._params.too_large == "skip":
                     account.skip("scaled_too_large")
                     continue
@@ -81,4 +81,4 @@ def _sized(job: Job, units: int) -> Job:
     job draws nothing that drew something.
     """
     drawn = tuple((pool, -(-amount * units // job.units)) for pool, amount in job.pool_requests)
-    return job._replace(units=units, pool_requests=drawn)
+    return job._replace(request=job.request._replace(units=units, pool_requests=drawn))

@@ -5,6 +5,7 @@ from heapq import heappop, heappush
 from random import Random
 
 from hpcsched.prediction.predictor import Predictor
+from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
 
 
@@ -45,6 +46,6 @@ def habits(count: int, seed: int = 0) -> list[TracedJob]:
     for job_id in range(count):
         user, units = random.randint(1, 6), random.choice([1, 2, 8])
         share = min(1.0, 0.05 * user + 0.05 * units + random.uniform(0, 0.3))
-        job = Job(job_id, 60 * job_id, units, (1,), 600 * user, user=user)
+        job = Job(job_id, 60 * job_id, Request(units, (1,)), 600 * user, user=user)
         jobs.append(TracedJob(job, round(share * job.requested_time)))
     return jobs

@@ -2,19 +2,20 @@
 
 from streams import habits
 
+from hpcsched.system.request import Request
 from hpcsched.workload.job import Job
 from hpcsched_learned.features import Features
 
-JOB = Job(1, 90_000, 2, (4, 8), 600, user=3)
+JOB = Job(1, 90_000, Request(2, (4, 8)), 600, user=3)
 
 
 def test_as_many_for_every_job() -> None:
     """Known or not, a job has as many features, and all of them are finite."""
     features = Features(100)
-    bare = features.row(Job(1, 0, 1, (1, 1), 600))
+    bare = features.row(Job(1, 0, Request(1, (1, 1)), 600))
     bound = JOB._replace(
-        group=1, application=2, queue=3, partition=4, node_groups=frozenset("a"),
-        allowed_nodes=frozenset({1, 2}), exclusive=True, name="run7",
+        group=1, application=2, queue=3, partition=4, name="run7",
+        request=Request(2, (4, 8), frozenset("a"), frozenset({1, 2}), exclusive=True),
     )  # fmt: skip
     features.submit(bound)
     features.complete(bound, 0)

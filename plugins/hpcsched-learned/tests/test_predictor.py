@@ -6,6 +6,7 @@ import pytest
 from streams import events, habits, predictions
 
 from hpcsched.prediction.last_two import LastTwo, LastTwoParams
+from hpcsched.system.request import Request
 from hpcsched.testing import check_predictor
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched_learned.params import LearnedParams
@@ -102,7 +103,9 @@ def test_quantiles() -> None:
 def test_bounds() -> None:
     """A prediction is at least 1 s and at most what was requested, whatever was observed."""
     learned = Learned(LearnedParams(**{**EAGER.model_dump(), "quantile": 0.99}), seed=1)
-    jobs = [TracedJob(Job(n, n, 1, (1,), 10, user=1), 0 if n < 30 else 500) for n in range(60)]
+    jobs = [
+        TracedJob(Job(n, n, Request(1, (1,)), 10, user=1), 0 if n < 30 else 500) for n in range(60)
+    ]
     found = set()
     for job, run_time in jobs:
         found.add(learned.predict(job))
@@ -116,7 +119,7 @@ def test_memory_is_bounded(user: int | None) -> None:
     params = LearnedParams(memory=20, window=30, first_training=10, retrain_every=1000, trees=1)
     learned = Learned(params, seed=1)
     for n in range(500):
-        job = Job(n, n, 1 + n % 7, (1,), 100 + n, user=n if user is None else None)
+        job = Job(n, n, Request(1 + n % 7, (1,)), 100 + n, user=n if user is None else None)
         learned.predict(job)
         if n % 2:
             learned.observe(job, 5)
@@ -128,5 +131,5 @@ def test_a_job_that_was_not_asked_about() -> None:
     learned = Learned(EAGER, seed=1)
     for job, run_time in habits(50):
         learned.observe(job, run_time)
-    job = Job(99, 5000, 1, (1,), 600, user=77)
+    job = Job(99, 5000, Request(1, (1,)), 600, user=77)
     assert learned.predict(job) == 600

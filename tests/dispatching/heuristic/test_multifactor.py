@@ -13,11 +13,12 @@ from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.multifactor import Factors, MultifactorOrder
 from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams
 from hpcsched.dispatching.heuristic.multifactor_usage import DecayedUsage
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.request import Request
 from hpcsched.workload.job import Job
 from hpcsched.workload.partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import NoObjective, alike, lists, replay, traced
@@ -42,8 +43,8 @@ def params(**given: Any) -> MultifactorParams:
 
 def waiting(job_id: int, user: int | None, wait: int, cores: int, queue: int) -> WaitingJob:
     """Return a job that has waited so long."""
-    job = Job(job_id, NOW - wait, cores, (1,), 500, user=user, queue=queue)
-    return WaitingJob(job_id, job.submit_time, cores, (1,), 500, cores, job)
+    job = Job(job_id, NOW - wait, Request(cores, (1,)), 500, user=user, queue=queue)
+    return waiting_job(job, 500, SYSTEM)
 
 
 def running(job_id: int, user: int | None, start_time: int, cores: int) -> RunningJob:

@@ -14,6 +14,7 @@ from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.outages import Outage
 from hpcsched.testing import make_problem, make_system
+from tests.builders import changed_request
 
 TABLE = """
 job_id  submit_time  units  requested_time  start_time
@@ -42,9 +43,10 @@ def shown(
     for job in problem.queue:
         end = 1 + job.predicted_run_time
         soon = {n for o in outages for n in o.nodes if 1 < o.start < end}
-        allowed = frozenset(range(4)) - down - soon
-        job_ = job.job._replace(allowed_nodes=allowed if own is None else allowed & own)
-        queue.append(job._replace(job=job_))
+        open_ = frozenset(range(4)) - down - soon
+        request = job.request._replace(allowed_nodes=open_ if own is None else open_ & own)
+        job_ = changed_request(job.job, allowed_nodes=own)
+        queue.append(job._replace(job=job_, request=request))
     return problem._replace(queue=tuple(queue), free_amounts=free, outages=tuple(outages))
 
 
@@ -71,18 +73,27 @@ def test_a_failed_node_is_not_counted_on() -> None:
     assert (starts, nodes) == ([0, 39, 0], [3, 2, 2])
 
 
-def test_a_job_that_is_bound_to_nodes_stays_there() -> None:
-    """To which others it may go later is not known."""
+def test_a_job_that_is_bound_to_nodes_may_use_all_of_them_later() -> None:
+    """Those of them that are closed now as well, but none that have failed."""
     own = frozenset({0, 1, 3})
     problem = shown([NOW, SOON], own=own)
     later = LaterNodes(problem)
-    # All that is open to the long jobs is theirs, but not all that is open to the short one.
-    assert [later.request(job).allowed_nodes for job in problem.queue] == [
-        None,
-        None,
-        frozenset({0, 3}),
-    ]
+    assert [job.request.allowed_nodes for job in problem.queue] == [frozenset({0, 3})] * 3
+    assert [later.request(job).allowed_nodes for job in problem.queue] == [own] * 3
     assert later.back.tolist() == [1, 20, 1, 1]
+    # Node 1 is never counted on: a plan has job 3 wait for node 3, although it could go there.
+    failed = shown([SOON], failed=[1], own=own)
+    later = LaterNodes(failed)
+    assert [later.request(job).allowed_nodes for job in failed.queue] == [frozenset({0, 3})] * 3
+
+
+def test_a_bound_job_is_planned_on_its_node_that_comes_back() -> None:
+    """Job 2 takes node 3 now; job 3 node 1 when it is back, at 20; job 4 would wait for it too.
+
+    It goes to node 3 at 51 or to node 1 at 70; so it is planned on node 3, 50 s from now.
+    """
+    starts, nodes = planned(shown([NOW, SOON], own=frozenset({1, 3})))
+    assert (starts, nodes) == ([0, 19, 50], [3, 1, 3])
 
 
 def test_jobs_that_end_after_what_is_looked_at_stay_as_they_are(

@@ -71,7 +71,7 @@ def check_plan(problem: DispatchingProblem, selection: Selection) -> None:
             end = starts[i] + job.predicted_run_time
             assert not closed_by(problem, node, starts[i], end)
             # It is open to the job now, or will be once what is announced is over.
-            allowed = job.job.allowed_nodes
+            allowed = job.request.allowed_nodes
             if allowed is not None and node not in allowed:
                 assert closed_by(problem, node, 0, job.predicted_run_time)
 

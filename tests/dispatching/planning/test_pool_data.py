@@ -69,6 +69,6 @@ def test_plans_in_steps(workload, step):
         profile = PoolProfile(problem)
         for job, start in zip(selection.jobs, plan.starts.tolist(), strict=True):
             begin = problem.now + start * step
-            end, draw = begin + job.predicted_run_time, most_draw(workload.system, job.job)
+            end, draw = begin + job.predicted_run_time, most_draw(workload.system, job.request)
             assert profile.fits(begin, end, draw)
             profile.take(begin, end, draw)

@@ -54,14 +54,14 @@ def test_a_model_has_the_room_that_there_is(workload: Any) -> None:
         if selection is None:
             continue
         for i, job in enumerate(selection.jobs):
-            if any(other.job.exclusive for other in selection.jobs):
+            if any(other.request.exclusive for other in selection.jobs):
                 continue  # these are modelled with less room; see below
             for time in range(20):
                 space = NodeSpace(problem.system, problem.free_amounts)
                 for running in problem.running:
                     if running.predicted_end_time - problem.now <= time:
-                        space.release(running.allocation, running.waiting.job)
-                fits = units_that_fit(problem.system, space.available, job.job)[selection.nodes]
+                        space.release(running.allocation, running.waiting.request)
+                fits = units_that_fit(problem.system, space.available, job.request)[selection.nodes]
                 assert units_free(selection, i, time) == fits.tolist()
 
 
@@ -81,7 +81,7 @@ def test_what_starts_now_in_a_list_plan_fits(workload: Any) -> None:
             for i in np.flatnonzero(plan.starts == 0).tolist():
                 allocation = selection.allocation(i, plan.placed[i])
                 assert sum(allocation.units) == selection.jobs[i].units
-                space.claim(allocation, selection.jobs[i].job)
+                space.claim(allocation, selection.jobs[i].request)
 
 
 def test_nobody_fits() -> None:

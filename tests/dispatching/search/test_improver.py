@@ -131,8 +131,8 @@ def test_a_job_that_starts_against_the_plan_counts_in_the_ratio() -> None:
     licences = Pool("licence", 1, Draw(traced=True), (Change(50, 5),), None)
     system = System(alike(2, core=1).groups, {}, (licences,))
     jobs = [
-        job._replace(job=job.job._replace(pool_requests=(("licence", amount),)))
-        for job, amount in ((traced(1, 0, 1, 20), 2), (traced(2, 0, 1, 10), 1))
+        traced(1, 0, 1, 20, pool_requests=(("licence", 2),)),
+        traced(2, 0, 1, 10, pool_requests=(("licence", 1),)),
     ]
     problems: list[DispatchingProblem] = []
     spy = Spy(order_search(PSF(2), length=1), lambda problem, _: problems.append(problem))

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from itertools import islice
 
+from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.source import SyntheticSource
 from tests.workload.synthetic.memory import peak
@@ -14,16 +15,15 @@ FLAT = 100_000
 """By how many bytes the peak may grow from 2,000 jobs to 10,000, which would take 3 million."""
 
 
-DRAWN = Job._fields.index("name") + 1
-"""How many fields of a job models draw; the others have their defaults."""
-
-
 def digest(source: SyntheticSource, count: int) -> str:
     """Return a SHA-256 over all fields of the first jobs that models draw."""
     found = hashlib.sha256()
     for job, run_time in islice(source.jobs(), count):
-        assert job == Job(*job[:DRAWN])
-        found.update(repr((job[:DRAWN], run_time)).encode())
+        request = Request(job.units, job.unit_request)
+        whose = (job.user, job.group, job.application, job.queue, job.partition)
+        numbers = (job.job_id, job.submit_time, *request[:2], job.requested_time, *whose)
+        assert job == Job(*numbers[:2], request, job.requested_time, *whose, job.name)
+        found.update(repr(((*numbers, None, False, None, job.name), run_time)).encode())
     return found.hexdigest()
 
 

@@ -20,6 +20,7 @@ from hpcsched.parameters import InputPath, Params, PositiveDuration
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
+from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
@@ -140,20 +141,23 @@ class SlurmHistory:
             number = int(text["JobIDRaw"])
             if text.get("array"):
                 number = first_array_number(int(text["array"])) + int(text["task"])
+            request = Request(
+                units=units,
+                unit_request=self._system.request(
+                    {k: v for k, v in amounts.items() if k in self._system.resource_types}
+                ),
+                scatter=units > 1,
+            )
             job = Job(
                 number,
                 submit,
-                units,
-                self._system.request(
-                    {k: v for k, v in amounts.items() if k in self._system.resource_types}
-                ),
+                request,
                 limit or self._params.no_limit,
                 user=int(text["UID"]),
                 group=int(text["GID"]),
                 application=number_of(text["JobName"]),
                 partition=number_of(text["Partition"]),
                 name=text["JobName"],
-                scatter=units > 1,
             )
         except (ValueError, KeyError):
             return "malformed", None
