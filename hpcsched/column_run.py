@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from hpcsched.assembly import Assembly
-from hpcsched.dispatching.core.compiled import is_compiled
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import job_table, round_table
 from hpcsched.results.recorder import RunRecorder
@@ -136,7 +135,7 @@ class ColumnRun:
                 break
             first.append(columns)
         self._watching.tell_loop(self.in_python)
-        if not self._replay.plainly and not is_compiled(self._replay.loop):
+        if not self._replay.plainly and not self._replay.is_compiled:
             self._watching.say(COMPILING)
             self._compiling = True
         return chain(first, batches)

@@ -9,13 +9,13 @@ import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Batch, Output, Tables
-from hpcsched.dispatching.heuristic.orders import KeyOrder, QueueOrder
+from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.driver import PredictorDriver, corrected_run_time
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.column_checks import ColumnChecks
-from hpcsched.simulation.order_keys import Considered, halves, keys_of, unit_demands
+from hpcsched.simulation.order_keys import Considered, keys_of, set_key, unit_demands
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import JobColumns, NeedsPythonError, records_of
@@ -91,8 +91,7 @@ class ArrayPredictions:
             demand = job.units * self._unit_demands[batch.shape[k]]
             considered = Considered(job.submit_time, predicted, demand)
             for order, keys in zip(self._orders, (batch.keys, batch.behind_keys), strict=True):
-                if isinstance(order, KeyOrder):
-                    keys[k] = halves(order, considered)
+                set_key(order, keys[k], considered)
             k += 1
         counters[codes.FORESEEN] = k
 

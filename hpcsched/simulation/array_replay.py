@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.core.compiled_state import state_of
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.state import (
@@ -109,6 +109,14 @@ class ArrayReplay:
         """The compiled loop of events that it runs in."""
         return advance_by_node if self.by_node else advance_by_slot
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the loop has been compiled for such a replay, here or by a process before."""
+        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415
+
+        batch = self._batch_of(NO_JOBS, last=True)
+        return is_compiled(self.loop, state_type(self._fields(batch)))
+
     def stop(self) -> None:
         """End the replay when the present instant is over, with jobs left in the system."""
         self.stopped = True
@@ -128,8 +136,7 @@ class ArrayReplay:
         while not (self.stopped and self._between_instants):
             if state is None:  # It takes longer to make than many an instant.
                 until = perf_counter() + self._seconds
-                fields = (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
-                state = new_state(fields)
+                state = new_state(self._fields(batch))
             because = loop(state, 0.0 if self.stopped else max(until - perf_counter(), 0.0))
             if because == codes.NEEDS_PREDICTIONS:
                 self._predictions.predict(batch, self._tables, self._output, self._checks)
@@ -157,6 +164,10 @@ class ArrayReplay:
             else:
                 yield self._written()
         yield self._written()
+
+    def _fields(self, batch: Batch) -> tuple[Any, ...]:
+        """Return the fields of the state, with a batch of jobs."""
+        return (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
 
     @property
     def _between_instants(self) -> bool:
@@ -194,10 +205,14 @@ class ArrayReplay:
         tables, shapes = self._tables, self._shapes
         present = tables.waiting_amounts + tables.running_amounts
         self._checks.check(columns, shapes.on_idle.sum(axis=1), shapes.asked, present)
-        predicted = self._predictions.known(columns)
-        keys, behind_keys = self._predictions.keys(columns, predicted)
         self._predictions.begin(columns, tables.counters, self._choices.correction)
         tables.counters[codes.NEXT] = 0
+        return self._batch_of(columns, last=last)
+
+    def _batch_of(self, columns: JobColumns, *, last: bool) -> Batch:
+        """Return jobs as the core wants them."""
+        predicted = self._predictions.known(columns)
+        keys, behind_keys = self._predictions.keys(columns, predicted)
         return Batch(
             columns.job_id,
             columns.submit_time,

@@ -5,12 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.orders import KeyOrder, QueueOrder
+from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
+from hpcsched.dispatching.heuristic.orders import KeyOrder, QueueOrder, SlowdownOrder, smallest_area
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import JobColumns
 
 _WIDE = 62
 """Bits of the lower of two numbers that a key of an order is divided into."""
+
+BY_WAIT = (ExpectedWaitOrder, SlowdownOrder)
+"""The orders by how long jobs have waited, in relation to something that they have."""
+
+_AREA = KeyOrder(smallest_area)
 
 
 class Considered(NamedTuple):
@@ -29,7 +35,15 @@ class Considered(NamedTuple):
 def keys_of(
     order: QueueOrder, columns: JobColumns, predicted: IntArray, system: System
 ) -> IntArray:
-    """Return by which numbers, compared one after the other, an order considers jobs, `[B, K]`."""
+    """Return by which numbers, compared one after the other, an order considers jobs, `[B, K]`.
+
+    The first number of an order by wait is what the wait is divided by.
+    """
+    if isinstance(order, SlowdownOrder):
+        return np.ascontiguousarray(predicted[:, np.newaxis])
+    if isinstance(order, ExpectedWaitOrder):
+        area = keys_of(_AREA, columns, predicted, system)
+        return np.column_stack([_expected_waits(order, columns), area])
     if not isinstance(order, KeyOrder):
         return np.empty((len(predicted), 0), dtype=np.int64)
     shares = unit_demands(columns, system) or [0]
@@ -55,3 +69,21 @@ def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
     for number in key if isinstance(key, tuple) else (key,):
         found += [number >> _WIDE, number & ((1 << _WIDE) - 1)]
     return found
+
+
+def set_key(order: QueueOrder, key: IntArray, job: Considered) -> None:
+    """Write the key of a job, of which that is there already that no prediction changes."""
+    if isinstance(order, KeyOrder):
+        key[:] = halves(order, job)
+    elif isinstance(order, SlowdownOrder):
+        key[0] = job.predicted_run_time
+    elif isinstance(order, ExpectedWaitOrder):
+        key[1:] = halves(_AREA, job)
+
+
+def _expected_waits(order: ExpectedWaitOrder, columns: JobColumns) -> IntArray:
+    """Return how long jobs are expected to wait, `[B]`, in seconds."""
+    queues = columns.details.column("queue").fill_null(0).to_numpy()
+    numbers, place = np.unique(queues, return_inverse=True)
+    waits = [order.by_queue.get(number, order.other) for number in numbers.tolist()]
+    return np.array(waits, dtype=np.int64)[place]

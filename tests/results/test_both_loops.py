@@ -346,7 +346,7 @@ def test_code_that_is_not_compiled_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That it is compiled is said before it is."""
-    monkeypatch.setattr(column_run, "is_compiled", lambda _: False)
+    monkeypatch.setattr(ArrayReplay, "is_compiled", False)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
     assert main(command) == 0
     assert capsys.readouterr().err == f"{column_run.COMPILING}\n"
@@ -356,7 +356,7 @@ def test_an_interrupt_while_code_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does not wait for the compiler: nothing was replayed, and the run says so."""
-    monkeypatch.setattr(column_run, "is_compiled", lambda _: False)
+    monkeypatch.setattr(ArrayReplay, "is_compiled", False)
     monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(ArrayReplay, "run", lambda _replay, batches: _compile(batches))

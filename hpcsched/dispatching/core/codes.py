@@ -4,10 +4,10 @@ Compiled code knows them as constants.
 """
 
 # Rules.
-EASY, STRICT, GREEDY, BACKFILL = range(4)
+EASY, STRICT, GREEDY, BACKFILL, RELAXED = range(5)
 
 # Allocators.
-FIRST_FIT, BEST_FIT, KEEP_SCARCE = range(3)
+FIRST_FIT, BEST_FIT, KEEP_SCARCE, WEIGHTED, BALANCED, HYBRID = range(6)
 
 # Corrections of predictions that have run out; of those that are `ASKED_FOR`, Python is asked.
 ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
@@ -32,7 +32,8 @@ NEXT_INSTANT, ENDS, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(5)
 # Columns of the table of jobs in the system. `SEQUENCE` is the job's place among all submitted;
 # `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
 # differs once the prediction has run out. `CELL` begins the list of its places. `WAITS` is 1 while
-# it is queued.
+# it is queued. `PROMISE` is when it was promised to start, by a rule that keeps promises from round
+# to round; `NEVER` before.
 (
     NUMBER,
     SEQUENCE,
@@ -48,8 +49,9 @@ NEXT_INSTANT, ENDS, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(5)
     SHOWN_END,
     CELL,
     WAITS,
-) = range(14)
-JOB_COLUMNS = 14
+    PROMISE,
+) = range(15)
+JOB_COLUMNS = 15
 
 # Counters. `NEXT` is the next job of the batch, and from `FORESEEN` on predictions are still to be
 # asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused

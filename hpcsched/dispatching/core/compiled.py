@@ -91,9 +91,10 @@ def plain(function: _Function) -> _Function:
     return cast(_Function, cast(Any, function).plain)
 
 
-def is_compiled(function: Any) -> bool:
+def is_compiled(function: Any, *types: Any) -> bool:
     """Say whether a function has been compiled, here or by a process before.
 
-    Such a one has left it in the cache, unless the function has changed since.
+    Such a one has left it in the cache, unless the function has changed since. It is asked about
+    first arguments of given types, as numba names them, or about any.
     """
-    return bool(function.machine.is_there)
+    return bool(function.machine.is_there(types))

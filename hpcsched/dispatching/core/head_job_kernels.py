@@ -5,7 +5,9 @@ from hpcsched.dispatching.core.codes import (
     CELL,
     FREE_SLOTS,
     PREDICTED,
+    PROMISE,
     QUEUED,
+    RELAXED,
     SHAPE,
     SHOWN_END,
     UNITS,
@@ -13,7 +15,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.job_kernels import by_shown_end, share_of_wait
 from hpcsched.dispatching.core.placement_kernels import fill_by_number, fill_by_rank
 from hpcsched.dispatching.core.room_kernels import room_on, take_from
 from hpcsched.dispatching.core.start_kernels import (
@@ -34,15 +36,15 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
     """
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
+    head, ends = queue[place], by_shown_end(now, state.correction, state)
     # The shadow time: the earliest at which the head job fits, all ends of that instant counted.
-    time, spare = now, counters[FREE_SLOTS] - jobs[queue[place], UNITS]
-    for row in by_shown_end(now, state.correction, state):
-        if jobs[row, SHOWN_END] != time:
-            if spare >= 0:
-                break
-            time = jobs[row, SHOWN_END]
-        spare += jobs[row, UNITS]
-    head = queue[place]
+    time, spare, ended = now, counters[FREE_SLOTS] - jobs[head, UNITS], 0
+    while spare < 0:
+        time = jobs[ends[ended], SHOWN_END]
+        spare, ended = _count_ended(time, spare, ended, ends, jobs)
+    if state.rule == RELAXED:
+        time = _latest_start(head, time, state)
+        spare, ended = _count_ended(time, spare, ended, ends, jobs)
     if state.own_backfill_order:
         queue, place, last = state.behind, -1, count - 1
     for k in range(place + 1, last + 1):
@@ -55,6 +57,31 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
                 continue
             spare -= units
         start(row, now, state, None, pressure)
+
+
+@compiled()
+def _latest_start(head: int, shadow: int, state: State) -> int:
+    """Return until when a head job may be delayed, given its shadow time; keep its promise.
+
+    The promise is the earliest shadow time that it has had.
+    """
+    jobs = state.jobs
+    promise = jobs[head, PROMISE] = min(shadow, jobs[head, PROMISE])
+    return max(shadow, promise + share_of_wait(head, promise, state.relaxation, jobs))
+
+
+@compiled()
+def _count_ended(
+    time: int, units: int, ended: int, ends: IntArray, jobs: IntArray
+) -> tuple[int, int]:
+    """Add the units of jobs that end by a time to `units`; `ended` have been added before.
+
+    Return the sum, and how many jobs have been added then.
+    """
+    while ended < len(ends) and jobs[ends[ended], SHOWN_END] <= time:
+        units += jobs[ends[ended], UNITS]
+        ended += 1
+    return units, ended
 
 
 @compiled()
@@ -93,30 +120,54 @@ def _find_shadow(
     head_fits: IntArray,
     state: State,
 ) -> tuple[int, int]:
-    """Return the shadow time of a head job, and how many more of its units fit then.
+    """Return the time of a head job's reservation, and how many more of its units fit then.
 
     `then`, `[R, N]`, and `head_fits`, `[N]`, are what is free now and how many of its units fit; on
-    return they are what they are at the shadow time.
+    return they are what they are at that time.
+    """
+    jobs, ends = state.jobs, by_shown_end(now, state.correction, state)
+    shape, spare = jobs[head, SHAPE], -jobs[head, UNITS]
+    for node in range(len(head_fits)):
+        spare += head_fits[node]
+    time, ended = now, 0
+    while spare < 0:
+        time = jobs[ends[ended], SHOWN_END]
+        spare, ended = _end_by(time, spare, ended, ends, shape, then, head_fits, state)
+    if state.rule == RELAXED:
+        time = _latest_start(head, time, state)
+        spare, ended = _end_by(time, spare, ended, ends, shape, then, head_fits, state)
+    return time, spare
+
+
+@compiled()
+def _end_by(
+    time: int,
+    units: int,
+    ended: int,
+    ends: IntArray,
+    shape: int,
+    then: IntArray,
+    fits: IntArray,
+    state: State,
+) -> tuple[int, int]:
+    """Give back what jobs hold that end by a time; `ended` have done so before.
+
+    `then`, `[R, N]`, is what is free, and `fits`, `[N]`, how many units of a shape fit; `units` is
+    their sum, give or take. Return what becomes of it, and how many jobs have ended then.
     """
     jobs, cells = state.jobs, state.cells
-    shape, units = jobs[head, SHAPE], jobs[head, UNITS]
-    time, total = now, 0
-    for node in range(len(head_fits)):
-        total += head_fits[node]
-    for row in by_shown_end(now, state.correction, state):
-        if jobs[row, SHOWN_END] != time:
-            if total >= units:
-                break
-            time = jobs[row, SHOWN_END]
+    while ended < len(ends) and jobs[ends[ended], SHOWN_END] <= time:
+        row = ends[ended]
+        ended += 1
         cell = jobs[row, CELL]
         while cell != -1:
             node = cells[cell, 0]
             take_from(node, cells[cell, 1], jobs[row, SHAPE], -1, then, state)
-            total -= head_fits[node]
-            head_fits[node] = room_on(node, shape, then, state)
-            total += head_fits[node]
+            units -= fits[node]
+            fits[node] = room_on(node, shape, then, state)
+            units += fits[node]
             cell = cells[cell, 2]
-    return time, total - units
+    return units, ended
 
 
 @compiled()

@@ -8,10 +8,12 @@ from hpcsched.dispatching.core.codes import (
     DOUBLING,
     END,
     FREE_ROW,
+    NEVER,
     NUMBER,
     ONE_SECOND,
     PLANNED_END,
     PREDICTED,
+    PROMISE,
     QUEUED,
     REQUESTED,
     RUN_TIME,
@@ -28,38 +30,14 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue
 from hpcsched.dispatching.core.room_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
 
-
-@compiled()
-def _goes_before(one: int, other: int, keys: IntArray, jobs: IntArray) -> bool:
-    """Say whether a job is considered before another."""
-    for k in range(keys.shape[1]):
-        if keys[one, k] != keys[other, k]:
-            return bool(keys[one, k] < keys[other, k])
-    return bool(jobs[one, SEQUENCE] < jobs[other, SEQUENCE])
-
-
-@compiled()
-def _insert_into_queue(
-    row: int, queue: IntArray, count: int, keys: IntArray, jobs: IntArray
-) -> None:
-    """Insert a row into a queue of `count` rows, where its keys say."""
-    left, right = 0, count
-    if keys.shape[1] == 0:  # in order of arrival
-        left = count
-    while left < right:
-        middle = (left + right) // 2
-        if _goes_before(queue[middle], row, keys, jobs):
-            left = middle + 1
-        else:
-            right = middle
-    for k in range(count, left, -1):
-        queue[k] = queue[k - 1]
-    queue[left] = row
+FOR_EVER = float(1 << 60)
+"""Longer than all times together, in seconds."""
 
 
 @compiled()
@@ -78,14 +56,15 @@ def submit(k: int, state: State, by_node: ByNode) -> None:
     jobs[row, UNITS] = units
     jobs[row, SHAPE] = shape
     jobs[row, WAITS] = 1
+    jobs[row, PROMISE] = NEVER
     for i in range(state.batch_keys.shape[1]):
         state.keys[row, i] = state.batch_keys[k, i]
     count = counters[QUEUED]
-    _insert_into_queue(row, state.queue, count, state.keys, jobs)
+    insert_into_queue(row, state.queue, count, state.by_wait, state.keys, jobs)
     if state.own_backfill_order:
         for i in range(state.batch_behind_keys.shape[1]):
             state.behind_keys[row, i] = state.batch_behind_keys[k, i]
-        _insert_into_queue(row, state.behind, count, state.behind_keys, jobs)
+        insert_into_queue(row, state.behind, count, state.behind_by_wait, state.behind_keys, jobs)
     counters[SUBMITTED] += 1
     counters[QUEUED] += 1
     counters[CELL_DEMAND] += min(units, state.available.shape[1])
@@ -277,6 +256,12 @@ def any_outlived(now: int, state: State) -> bool:
         if jobs[running[k], SHOWN_END] <= now:
             return True
     return False
+
+
+@compiled()
+def share_of_wait(row: int, until: int, share: float, jobs: IntArray) -> int:
+    """Return a share of how long a job waits until a time, in whole seconds."""
+    return int(min(share * (until - jobs[row, SUBMIT_TIME]), FOR_EVER))
 
 
 @compiled()

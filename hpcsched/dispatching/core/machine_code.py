@@ -46,12 +46,15 @@ class MachineFunction(CPUDispatcher):
         with suppress(RuntimeError):  # there is no place for a cache
             self._cache = CodeCache(py_func)
 
-    @property
-    def is_there(self) -> bool:
-        """Whether it has been compiled for Python, here or by a process before."""
-        if self.signatures or isinstance(self._cache, NullCache):
-            return bool(self.signatures)
-        return bool(self._cache.kept(self.targetctx))
+    def is_there(self, types: tuple[Any, ...]) -> bool:
+        """Say whether it has been compiled for Python, here or by a process before.
+
+        It is asked about first arguments of these types.
+        """
+        there = list(self.signatures)
+        if not isinstance(self._cache, NullCache):
+            there += self._cache.kept(self.targetctx)
+        return any(arguments[: len(types)] == types for arguments in there)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what numba needs to know of a call by compiled code."""

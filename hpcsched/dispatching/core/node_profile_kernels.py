@@ -147,7 +147,17 @@ def _place_between(
             elif asked[r]:
                 fits[node] = min(fits[node], lowest[r, node] // asked[r])
     units = state.jobs[row, UNITS]
-    placed = place(allocator, units, fits, lowest, asked, state.capacity, state.totals, pressure)
+    placed = place(
+        allocator,
+        units,
+        fits,
+        lowest,
+        asked,
+        state.capacity,
+        state.totals,
+        pressure,
+        state.critical,
+    )
     count = 0
     for node in range(len(placed)):
         if placed[node]:

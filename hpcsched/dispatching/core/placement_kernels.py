@@ -1,12 +1,15 @@
 """Compiled allocators: rankings of the nodes, and filling nodes in that order.
 
-They are those of `hpcsched.dispatching.heuristic.allocators`, where each is described.
+They are those of `hpcsched.dispatching.heuristic.allocators` and `critical`, where each is
+described.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
-from hpcsched.dispatching.core.codes import FIRST_FIT, KEEP_SCARCE
+from hpcsched.dispatching.core.codes import FIRST_FIT
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.state import FloatArray
+from hpcsched.dispatching.core.critical_kernels import rank_by_class
+from hpcsched.dispatching.core.node_ranking_kernels import heap_of_nodes, rank_by_room, sift_down
+from hpcsched.dispatching.core.state import BoolArray, FloatArray
 from hpcsched.system.system import IntArray
 
 
@@ -23,43 +26,13 @@ def fill_by_number(units: int, fits: IntArray, placed: IntArray) -> None:
 
 
 @compiled()
-def _comes_before(one: int, other: int, ranks: FloatArray) -> bool:
-    """Say whether a node comes before another: by rank after rank, then by number."""
-    for k in range(ranks.shape[0]):
-        if ranks[k, one] != ranks[k, other]:
-            return bool(ranks[k, one] < ranks[k, other])
-    return one < other
-
-
-@compiled()
-def _sift(at: int, count: int, nodes: IntArray, ranks: FloatArray) -> None:
-    """Move a node of a heap down until it comes before all below it."""
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            return
-        if child + 1 < count and _comes_before(nodes[child + 1], nodes[child], ranks):
-            child += 1
-        if not _comes_before(nodes[child], nodes[at], ranks):
-            return
-        nodes[at], nodes[child] = nodes[child], nodes[at]
-        at = child
-
-
-@compiled()
 def fill_by_rank(units: int, fits: IntArray, ranks: FloatArray, placed: IntArray) -> None:
     """Add units to `placed`, `[N]`, at most as many as fit on each node, by ascending rank.
 
     `ranks`, `[K, N]`, are compared one after the other; the lowest number comes first among equals.
     """
     nodes = numbers(len(fits))
-    count = 0
-    for node in range(len(fits)):
-        if fits[node] > 0:
-            nodes[count] = node
-            count += 1
-    for k in range(count // 2 - 1, -1, -1):
-        _sift(k, count, nodes, ranks)
+    count = heap_of_nodes(fits, nodes, ranks)
     missing = units
     while missing > 0:
         node = nodes[0]
@@ -68,7 +41,7 @@ def fill_by_rank(units: int, fits: IntArray, ranks: FloatArray, placed: IntArray
         missing -= here
         count -= 1
         nodes[0] = nodes[count]
-        _sift(0, count, nodes, ranks)
+        sift_down(0, count, nodes, ranks)
 
 
 @compiled()
@@ -81,29 +54,22 @@ def place(
     capacity: IntArray,
     totals: IntArray,
     pressure: FloatArray,
+    critical: BoolArray | None,
 ) -> IntArray:
     """Return how many units an allocator places on each node, `[N]`.
 
     `fits`, `[N]`, units may go on each, of which `available`, `[R, N]`, is free; `pressure`, `[R]`,
-    is for allocators that look at it.
+    is for allocators that look at it. Where `critical` is None, it is one of the first three.
     """
     placed = zeros(len(fits))
     if allocator == FIRST_FIT:
         fill_by_number(units, fits, placed)
         return placed
     ranks = table_of_zeros(3, len(fits))
-    for node in range(len(fits)):
-        if fits[node] == 0:
-            continue
-        share, offered = 0.0, 0
-        for r in range(len(asked)):
-            if capacity[node, r]:
-                share += available[r, node] / capacity[node, r]
-                offered += 1
-            if allocator == KEEP_SCARCE and asked[r] == 0 and totals[r]:
-                part = available[r, node] / totals[r]
-                ranks[0, node] += pressure[r] * part
-                ranks[1, node] += part
-        ranks[2, node] = share / max(offered, 1)
+    rank_by_room(allocator, fits, available, asked, capacity, totals, pressure, ranks)
+    if critical is not None:
+        rank_by_class(
+            allocator, units, fits, available, asked, capacity, totals, pressure, critical, ranks
+        )
     fill_by_rank(units, fits, ranks, placed)
     return placed

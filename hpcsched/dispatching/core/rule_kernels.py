@@ -1,11 +1,20 @@
 """The compiled rules: what EASY and list scheduling start in a round."""
 
 from hpcsched.dispatching.core.array_kernels import numbers
-from hpcsched.dispatching.core.codes import ACTIVE_SHAPES, EASY, GREEDY, QUEUED, SHAPE, STRICT
+from hpcsched.dispatching.core.codes import (
+    ACTIVE_SHAPES,
+    EASY,
+    GREEDY,
+    QUEUED,
+    RELAXED,
+    SHAPE,
+    STRICT,
+)
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.head_job_kernels import pass_by_count, pass_on_nodes
 from hpcsched.dispatching.core.node_profile_kernels import backfill_on_nodes
+from hpcsched.dispatching.core.queue_order_kernels import sort_by_wait
 from hpcsched.dispatching.core.start_kernels import (
     find_candidates,
     fits_now,
@@ -23,8 +32,15 @@ def decide(now: int, state: State, by_node: ByNode) -> None:
     counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
     candidates = numbers(count)
     found = find_candidates(candidates, state, by_node)
-    if found == 0:
+    # A promise is made in each round, or it would depend on what else waits.
+    promises = state.rule == RELAXED
+    if found == 0 and not promises:
         return
+    if sort_by_wait(now, queue, count, state.by_wait, state.keys, state.jobs):
+        found = find_candidates(candidates, state, by_node)
+    if state.own_backfill_order:
+        behind, keys = state.behind, state.behind_keys
+        sort_by_wait(now, behind, count, state.behind_by_wait, keys, state.jobs)
     pressure = pressure_on(state)
     # Units of one shape can be counted, whatever runs, unless they are uncountable.
     first_shape = state.jobs[queue[0], SHAPE]
@@ -34,13 +50,14 @@ def decide(now: int, state: State, by_node: ByNode) -> None:
         candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state, by_node)
     ):
         found -= 1
-    if found == 0 or state.rule == STRICT:
+    if at == count or (found == 0 and not promises) or state.rule == STRICT:
         return
-    if state.rule == EASY:
+    if state.rule == EASY or promises:
+        last = candidates[found - 1] if found else at
         if by_node is None:
-            pass_by_count(now, at, candidates[found - 1], state, pressure)
+            pass_by_count(now, at, last, state, pressure)
         else:
-            pass_on_nodes(now, at, candidates[found - 1], state, pressure)
+            pass_on_nodes(now, at, last, state, pressure)
     elif state.rule == GREEDY:
         for k in range(at + 1, count):
             if fits_now(queue[k], state, by_node):

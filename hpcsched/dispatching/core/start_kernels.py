@@ -46,6 +46,7 @@ def choose_now(row: int, state: State, pressure: FloatArray) -> IntArray:
         state.capacity,
         state.totals,
         pressure,
+        state.critical,
     )
 
 

@@ -30,7 +30,13 @@ class Choices(NamedTuple):
 
     `depth` bounds the reservations of `BACKFILL` (-1: none). `own_backfill_order` says that jobs
     behind the head job of `EASY` are tried in an order of their own, and `writes_places` that the
-    nodes of jobs are written down when they end.
+    nodes of jobs are written down when they end. The head job of `RELAXED` may be delayed by a
+    share of its expected wait, the `relaxation`.
+
+    What few replays follow is None in the others, and what would look at it is not compiled for
+    these. Jobs come `by_wait` over their first key, not by that key; so do those behind the head
+    job, `behind_by_wait`. `critical`, `[R]`, says which resource types are to be kept for jobs that
+    ask for them; where it is None, the allocator is one of the first three.
     """
 
     rule: int
@@ -39,13 +45,18 @@ class Choices(NamedTuple):
     allocator: int
     correction: int
     writes_places: bool
+    relaxation: float
+    by_wait: bool | None
+    behind_by_wait: bool | None
+    critical: BoolArray | None
 
 
 class Batch(NamedTuple):
     """Jobs in order of submission, `[B]`; `last` says that no other batch follows.
 
     Jobs are considered by ascending `keys`, `[B, K]`, compared one after the other, and then by
-    their order of submission; `behind_keys` are those of an own backfill order.
+    their order of submission; `behind_keys` are those of an own backfill order. Where an order is
+    by wait, the first key is what the wait is divided by.
     """
 
     number: IntArray
@@ -83,9 +94,10 @@ class Tables(NamedTuple):
     """What is free, who waits and who runs.
 
     `queue` has the rows that wait, in the order in which they are considered, `behind` the same in
-    the backfill order; `running` those that run, by predicted end; `ends` the same as a heap, by
-    real end. `available` is `[R, N]`. `interval_low` and `interval_high` are the intervals of free
-    slots, and `first_slot`, `[N + 1]`, numbers the slots of each node.
+    the backfill order; those by wait are sorted when a round looks at them. `running` has the rows
+    that run, by predicted end; `ends` the same as a heap, by real end. `available` is `[R, N]`.
+    `interval_low` and `interval_high` are the intervals of free slots, and `first_slot`, `[N + 1]`,
+    numbers the slots of each node.
     """
 
     counters: IntArray

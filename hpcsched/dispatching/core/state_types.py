@@ -1,8 +1,10 @@
 """The objects of `compiled_state` as numba knows them."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
+from numba import typeof
 from numba.core import types
 from numba.experimental import structref
 
@@ -39,6 +41,11 @@ class ProfileType(_Fields):
 
 class HeldState(structref.StructRefProxy):
     """What Python has of a `State` that compiled code has made: it can be passed on."""
+
+
+def state_type(fields: Sequence[Any]) -> StateType:
+    """Return the type of a state of these fields."""
+    return StateType(list(zip(FIELDS, map(typeof, fields), strict=True)))
 
 
 def register() -> None:

@@ -14,7 +14,7 @@ from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.heuristic.allocators import free_share
 from hpcsched.dispatching.heuristic.pressure import Pressure
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.system import IntArray
+from hpcsched.system.system import IntArray, System
 
 Ranks = npt.NDArray[np.float64]
 """By what nodes are preferred, the least first, `[N]`."""
@@ -30,12 +30,14 @@ class Balanced:
     """
 
     def __init__(self, critical: Sequence[str] | None = None) -> None:
-        self._critical = critical
+        self.critical = critical
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units."""
         ranks = free_share(room)
-        return fill(units, room.fits, by_turns(room, critical_types(room, self._critical), ranks))
+        return fill(
+            units, room.fits, by_turns(room, critical_types(room.system, self.critical), ranks)
+        )
 
 
 class Weighted:
@@ -60,20 +62,22 @@ class Hybrid:
     """Balanced, with weights: within a class the nodes of least weight come first."""
 
     def __init__(self, critical: Sequence[str] | None = None) -> None:
-        self._critical = critical
+        self.critical = critical
         self._pressure = Pressure()
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units."""
         ranks = weights(units, room, self._pressure.of(room))
-        return fill(units, room.fits, by_turns(room, critical_types(room, self._critical), ranks))
+        return fill(
+            units, room.fits, by_turns(room, critical_types(room.system, self.critical), ranks)
+        )
 
 
-def critical_types(room: Room, names: Sequence[str] | None) -> list[int]:
+def critical_types(system: System, names: Sequence[str] | None) -> list[int]:
     """Return the numbers of the critical resource types: named ones, or those some nodes lack."""
     if names is not None:
-        return [r for r, name in enumerate(room.system.resource_types) if name in names]
-    everywhere = (room.system.capacity > 0).all(axis=0)
+        return [r for r, name in enumerate(system.resource_types) if name in names]
+    everywhere = (system.capacity > 0).all(axis=0)
     return np.flatnonzero(~everywhere).tolist()
 
 
@@ -103,7 +107,8 @@ def by_turns(room: Room, critical: Sequence[int], ranks: Ranks) -> IntArray:
         members = members[np.lexsort((ranks[members], room.fits[members] == 0))]
         # The k-th of a class with a share s of what is free comes at turn (k + ½) / s.
         types = [r for k, r in enumerate(unwanted) if number >> k & 1]
-        free = np.mean([_share_free(room, r, members) for r in types])
+        shares = [_share_free(room, r, members) for r in types]
+        free = np.add.accumulate(shares)[-1] / len(shares)  # added up one after the other
         turn[members] = (np.arange(len(members)) + 0.5) / max(float(free), 1e-9)
     return np.lexsort((ranks, turn))
 

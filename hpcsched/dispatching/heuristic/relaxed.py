@@ -32,7 +32,7 @@ class Relaxed(Easy):
         backfill_order: QueueOrder | None = None,
     ) -> None:
         super().__init__(allocator, order, backfill_order)
-        self._relaxation = relaxation
+        self.relaxation = relaxation
         self._promises: dict[int, int] = {}
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
@@ -49,7 +49,7 @@ class Relaxed(Easy):
         shadow = workspace.shadow(head)
         promise = min(shadow.time, self._promises.get(head.job_id, shadow.time))
         self._promises[head.job_id] = promise
-        latest = promise + int(self._relaxation * (promise - head.submit_time))
+        latest = promise + int(self.relaxation * (promise - head.submit_time))
         if latest > shadow.time:
             shadow.postpone(latest)
         return shadow

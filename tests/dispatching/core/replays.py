@@ -33,13 +33,19 @@ def _learning_anew(parts: Parts) -> Parts:
 
 
 def in_compiled_code(
-    parts: Parts, jobs: Sequence[TracedJob], batch: int = 3, seconds: float = 10.0
+    parts: Parts,
+    jobs: Sequence[TracedJob],
+    batch: int = 3,
+    seconds: float = 10.0,
+    *,
+    plainly: bool = False,
 ) -> Told:
-    """Replay jobs that come in batches of a few."""
+    """Replay jobs that come in batches of a few; plainly: with the same code in Python."""
     parts = _learning_anew(parts)
     assert obstacles(parts) == []
     told = Told([], [])
     replay = ArrayReplay(parts, seconds)
+    replay.plainly = plainly
     for left, held in replay.run(columns_of(jobs, RequestNumbers(), batch)):
         first = 0
         columns = left[:5]

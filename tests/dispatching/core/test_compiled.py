@@ -155,3 +155,11 @@ def test_damaged_machine_code_is_compiled_anew(folder: Path, kind: str, content:
     mended = read_again(folder)
     assert mended.total(5) == 39
     assert hits(mended) == 1
+
+
+def test_compiled_for_some_types_only(folder: Path) -> None:
+    """What is compiled for whole numbers is not for others, here and in a later process."""
+    assert sys.modules["caller"].total(5) == 39
+    for module in (sys.modules["caller"], read_again(folder)):
+        assert is_compiled(module.total, numba.int64)
+        assert not is_compiled(module.total, numba.float64)

@@ -1,0 +1,115 @@
+"""Compiled rankings for systems of unlike nodes: by weight, and in turns of classes of nodes."""
+
+from hpcsched.dispatching.core.array_kernels import numbers, shares, table, zeros
+from hpcsched.dispatching.core.codes import BALANCED, HYBRID, WEIGHTED
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.node_ranking_kernels import heap_of_nodes, sift_down
+from hpcsched.dispatching.core.state import BoolArray, FloatArray
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def rank_by_class(
+    allocator: int,
+    units: int,
+    fits: IntArray,
+    available: IntArray,
+    asked: IntArray,
+    capacity: IntArray,
+    totals: IntArray,
+    pressure: FloatArray,
+    critical: BoolArray,
+    ranks: FloatArray,
+) -> None:
+    """Change ranks by how much is free of each node to those of an allocator that looks further."""
+    if allocator in (WEIGHTED, HYBRID):
+        _weigh(units, fits, available, asked, totals, pressure, ranks[2])
+    if allocator in (BALANCED, HYBRID):
+        _take_turns(fits, available, asked, capacity, totals, critical, ranks)
+
+
+@compiled()
+def _weigh(
+    units: int,
+    fits: IntArray,
+    available: IntArray,
+    asked: IntArray,
+    totals: IntArray,
+    pressure: FloatArray,
+    weights: FloatArray,
+) -> None:
+    """Write what would be left on each node of what is wanted, `[N]`."""
+    for node in range(len(fits)):
+        weights[node] = 0.0
+    for r in range(len(asked)):
+        if totals[r] == 0:
+            continue
+        for node in range(len(fits)):
+            left = available[r, node] - asked[r] * min(fits[node], units)
+            weights[node] += pressure[r] * left / totals[r]
+
+
+@compiled()
+def _take_turns(
+    fits: IntArray,
+    available: IntArray,
+    asked: IntArray,
+    capacity: IntArray,
+    totals: IntArray,
+    critical: BoolArray,
+    ranks: FloatArray,
+) -> None:
+    """Write the turns of nodes into the first of their ranks, which are zeros.
+
+    A class has the nodes with the same critical resource types that the job does not ask for. Its
+    nodes come in the order of the other ranks: the k-th node of a class with a share s of what is
+    free of its types at turn (k + ½) / s. Nodes with none of these types come first, at turn 0.
+    """
+    nodes, count = len(fits), len(asked)
+    class_of, first = numbers(nodes), numbers(nodes)
+    classes = 0
+    free = table(nodes, count)
+    for node in range(nodes):
+        number = 0
+        while number < classes and not _alike(node, first[number], asked, capacity, critical):
+            number += 1
+        if number == classes:
+            classes += 1
+            first[number] = node
+            for r in range(count):
+                free[number, r] = 0
+        class_of[node] = number
+        for r in range(count):
+            free[number, r] += available[r, node]
+    share, turns = shares(classes, 0.0), zeros(classes)
+    for number in range(classes):
+        types = 0
+        for r in range(count):
+            if critical[r] and asked[r] == 0 and capacity[first[number], r]:
+                share[number] += free[number, r] / totals[r]
+                types += 1
+        if types:
+            share[number] = max(share[number] / types, 1e-9)
+    order = numbers(nodes)
+    left = heap_of_nodes(fits, order, ranks)
+    turn = shares(nodes, 0.0)
+    while left:
+        node = order[0]
+        number = class_of[node]
+        if share[number] > 0:
+            turn[node] = (turns[number] + 0.5) / share[number]
+            turns[number] += 1
+        left -= 1
+        order[0] = order[left]
+        sift_down(0, left, order, ranks)
+    for node in range(nodes):
+        ranks[0, node] = turn[node]
+
+
+@compiled()
+def _alike(node: int, other: int, asked: IntArray, capacity: IntArray, critical: BoolArray) -> bool:
+    """Say whether two nodes have the same critical types of those that are not asked for."""
+    for r in range(len(asked)):
+        if critical[r] and asked[r] == 0 and (capacity[node, r] > 0) != (capacity[other, r] > 0):
+            return False
+    return True
