@@ -326,14 +326,14 @@ def _make_cp(name: str, params: Any, context: Any) -> object:
 
 @hookimpl
 def hpcsched_queue_orders() -> Iterable[Plugin]:
-    """Return `fcfs`, `slowdown`, `sjf`, `ljf`, `saf`, `laf`, `spf` and two with parameters.
+    """Return `fcfs`, `sjf`, `ljf`, `saf`, `laf`, `spf` and three with parameters.
 
-    These are `expected_wait` and `multifactor`.
+    These are `slowdown`, `expected_wait` and `multifactor`.
     """
     from hpcsched.dispatching.heuristic import orders
-    from hpcsched.dispatching.heuristic.factories import make_expected_wait
+    from hpcsched.dispatching.heuristic.factories import make_expected_wait, make_slowdown
     from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams
-    from hpcsched.dispatching.heuristic.params import ExpectedWaitParams
+    from hpcsched.dispatching.heuristic.params import ExpectedWaitParams, SlowdownParams
 
     yield Plugin(
         "fcfs", "first come, first served", lambda _params, _context: orders.ArrivalOrder()
@@ -341,7 +341,8 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
     yield Plugin(
         "slowdown",
         "largest slowdown first, if it started now",
-        lambda _params, _context: orders.SlowdownOrder(),
+        make_slowdown,
+        SlowdownParams,
     )
     keys = {
         "sjf": ("shortest job first", orders.shortest_job),

@@ -13,7 +13,7 @@ from tests.real_traces import KTH_SP2, trace
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NAMES = [name for name, _, _ in DISPATCHERS]
-VARIANTS = ["{name: pcp21, symmetric: true}", "{name: joint-now, node_classes: false}"]
+VARIANTS = ["{name: pcp21, shared_positions: true}", "{name: joint-now, node_classes: false}"]
 ANSWERED = ("optimal", "feasible")
 
 

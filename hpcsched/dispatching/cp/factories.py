@@ -31,6 +31,7 @@ from hpcsched.dispatching.cp.params import (
     Hcp19Params,
     ImproveParams,
     JointNowParams,
+    PaperParams,
     Pcp21Params,
     PlanAllParams,
     VersionParams,
@@ -69,19 +70,20 @@ def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
     return _make_version(Pcp19(), params, context, method, ExpectedWaits.pcp_cost)
 
 
-def make_pcp4(params: CpParams, context: Context) -> PlanningDispatcher:
+def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP₄."""
-    return _make(Pcp4(), params, context)
+    return _make_from_paper(Pcp4(), params, context)
 
 
-def make_pcp20(params: CpParams, context: Context) -> PlanningDispatcher:
+def make_pcp20(params: PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP'20."""
-    return _make(Pcp20(), params, context)
+    return _make_from_paper(Pcp20(), params, context)
 
 
 def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
-    """Return PCP'21."""
-    return _make(Pcp21(symmetric=params.symmetric), params, context)
+    """Return PCP'21, or PCP'21s."""
+    formulation = Pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
+    return _make_from_paper(formulation, params, context)
 
 
 def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatcher:
@@ -124,6 +126,14 @@ def _make_any_objective(
 def _make(formulation: Formulation, params: CpParams, context: Context) -> PlanningDispatcher:
     """Return a dispatcher that plans for the scenario's objective."""
     return _make_once(formulation, params, context, "list")
+
+
+def _make_from_paper(
+    formulation: Formulation, params: PaperParams, context: Context
+) -> PlanningDispatcher:
+    """Return a dispatcher that plans as far as its parameters say."""
+    made = _make(formulation, params, context)
+    return replace(made, wanted=made.wanted._replace(worst_case=params.horizon == "worst_case"))
 
 
 def _make_once(

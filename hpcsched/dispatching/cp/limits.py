@@ -16,9 +16,10 @@ class Budget(NamedTuple):
 class Patience(NamedTuple):
     """The papers' protocol, in real seconds (Galleguillos et al., CP 2021, sections 3 and 4).
 
-    The search is broken off after `first` seconds (δ). It goes on, by δ at a time and up to `most`
-    (δmax), while there is no plan yet, and once there is one as long as it got better within the
-    last `extensions` (k) times; with 0 it ends at the first δ at which there is a plan.
+    The search is broken off after `first` seconds (δ). It goes on while there is no plan yet, and
+    once there is one as long as it got better within the last `extensions` (k) times: to 2 δ, 4 δ
+    and so on, up to `most` (δmax). With no `extensions` it ends at the first limit at which there
+    is a plan.
     """
 
     first: float = 1.0
@@ -37,7 +38,7 @@ def share(limits: Limits, part: float) -> Limits:
 
 
 class Watch:
-    """Says, at the end of each δ, whether a search goes on."""
+    """Says, at the end of each limit, whether a search goes on."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -46,7 +47,7 @@ class Watch:
         self.limit = patience.first
 
     def goes_on(self, best: int | None) -> bool:
-        """Extend the limit by δ and answer True, or False at its end.
+        """Double the limit and answer True, or False at its end.
 
         `best` is the objective of the best plan so far, None while there is none.
         """
@@ -59,7 +60,7 @@ class Watch:
                 return False
         if self.limit >= patience.most:
             return False
-        self.limit = min(self.limit + patience.first, patience.most)
+        self.limit = min(2 * self.limit, patience.most)
         return True
 
 

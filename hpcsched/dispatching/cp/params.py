@@ -30,8 +30,8 @@ class TimeLimits(Params):
     extensions: int = Field(
         2,
         ge=0,
-        description="After how many extensions by δ without a better plan to stop (k); 0: as soon"
-        " as there is a plan.",
+        description="After how many extensions, each to twice the limit before, without a better"
+        " plan to stop (k); 0: as soon as there is a plan.",
     )
 
     @model_validator(mode="after")
@@ -54,7 +54,7 @@ class CpParams(Params):
         100, ge=1, description="How many jobs to plan at most, the first by priority (m)."
     )
     priority: Annotated[Any, Selects("queue_order")] = Field(
-        "slowdown", description="Which jobs come first."
+        {"name": "slowdown", "ties": "area"}, description="Which jobs come first."
     )
     spare_nodes: float | None = Field(
         1.5,
@@ -117,7 +117,17 @@ class JointNowParams(PlanAllParams):
     )
 
 
-class VersionParams(CpParams):
+class PaperParams(CpParams):
+    """How the dispatchers of the CP 2021 paper and of the thesis plan."""
+
+    horizon: Literal["tight", "worst_case"] = Field(
+        "tight",
+        description="How far plans reach: as far as better ones may, or, as in the papers, the sum"
+        " of all run times.",
+    )
+
+
+class VersionParams(PaperParams):
     """How the dispatchers plan of which the thesis has several versions."""
 
     version: Literal[0, 1, 2, 3] = Field(
@@ -128,10 +138,6 @@ class VersionParams(CpParams):
     )
     expected_wait: ExpectedWaitParams | None = Field(
         None, description="How long jobs are expected to wait; versions 0 to 2 go by it."
-    )
-    horizon: Literal["tight", "worst_case"] = Field(
-        "tight",
-        description="How far plans reach: as far as better ones may, or the sum of all run times.",
     )
 
     @model_validator(mode="after")
@@ -160,11 +166,18 @@ class Hcp19Params(VersionParams):
         return self
 
 
-class Pcp21Params(CpParams):
+class Pcp21Params(PaperParams):
     """How `pcp21` plans."""
 
     symmetric: bool = Field(
-        False, description="Whether requests are taken to be alike, as in PCP'21s."
+        False,
+        description="PCP'21s: the same model, in which a solver that follows the papers' search"
+        " tries one way to place a job at a start, and then another start.",
+    )
+    shared_positions: bool = Field(
+        False,
+        description="Whether a resource type has no positions of its own of which no job asks for a"
+        " larger share of a node than of another: a smaller model, which is hpcsched's own.",
     )
 
 
@@ -227,8 +240,8 @@ class BestOfParams(ImproveParams):
 DISPATCHERS: Sequence[tuple[str, str, type[CpParams]]] = (
     ("hcp19", "CP: when jobs start, nodes pooled; where, by best fit (HCP'19)", Hcp19Params),
     ("pcp19", "CP: an optional interval for each unit on each node (PCP'19)", VersionParams),
-    ("pcp4", "CP: counts of units on each node (thesis, section 6.1)", CpParams),
-    ("pcp20", "CP: units as boxes on an array of each resource type (PCP'20)", CpParams),
+    ("pcp4", "CP: counts of units on each node (thesis, section 6.1)", PaperParams),
+    ("pcp20", "CP: units as boxes on an array of each resource type (PCP'20)", PaperParams),
     ("pcp21", "CP: as PCP'20, with ordered units (PCP'21)", Pcp21Params),
     ("node-time", "CP: nodes and times of units on one long line", PlanAllParams),
     ("joint-now", "CP: nodes of what starts now, times of all else", JointNowParams),

@@ -9,6 +9,7 @@ from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.orders import QueueOrder, SlowdownOrder, SlowdownThenArea
 from hpcsched.dispatching.heuristic.params import (
     ConservativeParams,
     CriticalParams,
@@ -18,6 +19,7 @@ from hpcsched.dispatching.heuristic.params import (
     PrbParams,
     RelaxedParams,
     SlackParams,
+    SlowdownParams,
 )
 from hpcsched.dispatching.heuristic.reject import Reject
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
@@ -36,6 +38,11 @@ class Context(Protocol):
 
     def make(self, kind: str, choice: Any) -> Any:
         """Return what another plugin builds."""
+
+
+def make_slowdown(params: SlowdownParams, _context: Context) -> QueueOrder:
+    """Return the queue order `slowdown`."""
+    return SlowdownThenArea() if params.ties == "area" else SlowdownOrder()
 
 
 def make_expected_wait(params: ExpectedWaitParams, _context: Context) -> ExpectedWaitOrder:

@@ -23,6 +23,16 @@ class ExpectedWaitParams(Params):
     )
 
 
+class SlowdownParams(Params):
+    """How jobs of equal slowdowns are sorted."""
+
+    ties: Literal["arrival", "area"] = Field(
+        "arrival",
+        description="Which of two jobs of equal slowdowns comes first: the one that was submitted"
+        " first, or, as in the papers' CP dispatchers, the one of the smaller area.",
+    )
+
+
 class PlacingParams(Params):
     """How a dispatcher places jobs."""
 

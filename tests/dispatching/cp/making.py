@@ -45,7 +45,7 @@ FORMULATIONS: dict[str, Formulation] = {
     "pcp4": Pcp4(),
     "pcp20": Pcp20(),
     "pcp21": Pcp21(),
-    "pcp21s": Pcp21(symmetric=True),
+    "pcp21, shared": Pcp21(shared_positions=True),
     "node-time": NodeTime(),
     "joint-now": JointNow(),
     "joint-now, nodes": JointNow(classes=False),

@@ -28,7 +28,7 @@ from tests.dispatching.cp.tiny import (
 from tests.strategies import tries
 
 EXACT = {"pcp19": Pcp19(), "pcp4": Pcp4(), "node-time": NodeTime()}
-RESTRICTIONS = {"pcp20": Pcp20(), "pcp21": Pcp21(), "pcp21s": Pcp21(symmetric=True)}
+RESTRICTIONS = {"pcp20": Pcp20(), "pcp21": Pcp21(), "pcp21, shared": Pcp21(shared_positions=True)}
 RELAXATIONS = {
     "hcp19": Hcp19(),
     "joint-now": JointNow(),

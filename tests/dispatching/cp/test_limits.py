@@ -21,13 +21,13 @@ PAPERS = Patience()
 # What is the best after each δ, and after how many seconds the search is broken off.
 SEARCHES: Sequence[tuple[str, Patience, list[int | None], float]] = [
     ("no plan is ever found", PAPERS, [None] * 16, 16),
-    ("the first plan stays the best", PAPERS, [9] * 16, 3),
-    ("a plan is found late", PAPERS, [None] * 4 + [9] * 12, 7),
-    ("a better plan comes after an extension", PAPERS, [9, 9, 8, 8, 8, 7], 5),
+    ("the first plan stays the best", PAPERS, [9] * 16, 4),
+    ("a plan is found late", PAPERS, [None] * 2 + [9] * 12, 16),
+    ("a better plan comes after an extension", Patience(1.0, 64.0, 2), [9, 9, 8, 8, 8, 7], 16),
     ("a plan is enough", Patience(20.0, 40.0, 0), [9, 9], 20),
     ("no plan yet is not", Patience(20.0, 40.0, 0), [None, 9], 40),
     ("each plan is better", PAPERS, list(range(16, 0, -1)), 16),
-    ("a plan is found at the very end", PAPERS, [None] * 15 + [9], 16),
+    ("a plan is found at the very end", PAPERS, [None] * 4 + [9], 16),
     ("one extension is enough", Patience(1.0, 16.0, 1), [9] * 16, 2),
     ("no plan within a limit that δ does not divide", Patience(2.0, 5.0, 2), [None] * 3, 5),
     ("δ is δmax", Patience(4.0, 4.0, 2), [9], 4),
@@ -42,14 +42,18 @@ SEARCHES: Sequence[tuple[str, Patience, list[int | None], float]] = [
 def test_a_search_goes_on_while_it_pays(
     patience: Patience, best: list[int | None], end: float
 ) -> None:
-    """δ at first; δ more while there is no plan, or k extensions ago a worse one; to δmax."""
+    """δ at first; twice as long while there is no plan, or k extensions ago a worse one; to δmax.
+
+    With δ = 1, δmax = 16 and k = 2 a plan that is found at 1 and never gets better ends the search
+    at 4: 2 and 4 are two extensions without a better one.
+    """
     watch = Watch(patience)
     assert watch.limit == patience.first
     for seen in best:
         before = watch.limit
         if not watch.goes_on(seen):
             break
-        assert before < watch.limit <= min(before + patience.first, patience.most)
+        assert watch.limit == min(2 * before, patience.most) > before
     assert watch.limit == end
 
 

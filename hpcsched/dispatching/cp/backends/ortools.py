@@ -137,7 +137,7 @@ def _add_phases(solver: CpSat, built: BuiltModel) -> None:
 
 
 def _solve_watched(solver: CpSat, patience: Patience, options: dict[str, Any]) -> None:
-    """Solve without starting anew, looking at the best solution at the end of each δ."""
+    """Solve without starting anew, looking at the best solution at the end of each limit."""
     best = _Best()
     done = threading.Event()
     watch = Watch(patience)

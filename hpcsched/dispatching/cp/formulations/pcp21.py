@@ -8,16 +8,19 @@ one node can exchange their positions of any one type, and nodes are in the same
 The search takes the job of the highest priority, gives it its earliest start, and then its
 positions: the resource type of which least is available now first, units in turn, the least value.
 
-With `symmetric` it is PCP'21s, for jobs that all ask for the same resource types. The paper breaks
-the symmetry between types in the search: where a job's positions have failed, or are to be
-improved, it goes back to the job's start rather than to other positions. A solver that is given a
-model cannot be told so, and as it stands it could lose all plans; ours is a model without that
-symmetry. A resource type has no positions of its own where another one dominates it, that is, where
-no unit and no running job takes a larger share of a node of it than of the other one. They follow
-from those of the other type: of origin o among a positions, with b positions here, ⌈o · b / a⌉. As
-that moves an end by at least what is asked for here, what is apart there is apart here. Where no
-type dominates another, it is PCP'21. No plan is lost; there may be more, as running jobs are then
-not lowest in the type that is left out.
+With `symmetric` it is PCP'21s, for jobs that all ask for the same resource types. The model is that
+of PCP'21; the paper breaks the symmetry between types in the search alone: where a job's positions
+have failed, or are to be improved, it goes back to the job's start rather than to other positions.
+That is for solvers that follow the papers' search and can be told so. The others, with a search of
+their own, get the model of PCP'21.
+
+`shared_positions` is ours, and breaks that symmetry in the model. A resource type has no positions
+of its own where another one dominates it, that is, where no unit and no running job takes a larger
+share of a node of it than of the other one. They follow from those of the other type: of origin o
+among a positions, with b positions here, ⌈o · b / a⌉. As that moves an end by at least what is
+asked for here, what is apart there is apart here. Where no type dominates another, for which one
+job is enough, the model is that of PCP'21. No plan is lost; there may be more, as running jobs are
+then not lowest in the type that is left out.
 """
 
 from itertools import pairwise
@@ -37,13 +40,20 @@ from hpcsched.dispatching.planning.model_data import ModelData
 
 
 class Pcp21:
-    """Starts and positions of units, in order; with `symmetric`, of dominating types alone."""
+    """Starts and positions of units, in order.
+
+    Attributes
+    ----------
+    symmetric
+        Whether the papers' search tries one way to place a job at a start, and then another start.
+    """
 
     fit: Fit = "restriction"
     binds: Binds = "plan"
 
-    def __init__(self, *, symmetric: bool = False) -> None:
-        self._symmetric = symmetric
+    def __init__(self, *, symmetric: bool = False, shared_positions: bool = False) -> None:
+        self.symmetric = symmetric
+        self._shared_positions = shared_positions
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σᵢ rnᵢ · |R|, R the resource types that have positions."""
@@ -60,7 +70,7 @@ class Pcp21:
     def _types(self, data: ModelData) -> list[int]:
         """Return the resource types that have positions, those first of which least is left."""
         types = scarcest_first(data)
-        if self._symmetric:
+        if self._shared_positions:
             for r in types.copy():
                 if any(_dominates(data, other, r) for other in types if other != r):
                     types.remove(r)
