@@ -5,7 +5,8 @@ from itertools import chain
 
 from hpcsched.assembly import Assembly
 from hpcsched.report.column_monitor import ColumnMonitor
-from hpcsched.results.column_tables import job_table, round_table
+from hpcsched.results.column_tables import interruption_table, job_table, round_table
+from hpcsched.results.outages import InterruptionRecorder
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.parts import Parts
@@ -66,6 +67,9 @@ class ColumnRun:
         self._reading = Reading(assembly.source, self._replay)
         self._opened = OpenJobs()
         self._recorder = RunRecorder(assembly.folder, assembly.system)
+        self._lost: InterruptionRecorder | None = None
+        if assembly.scenario.outages is not None:
+            self._lost = InterruptionRecorder(assembly.folder)
         self._monitor = ColumnMonitor(watching.board(self._reading), self._replay)
         self._bar = watching.bar(self._reading) if watching.with_bar else None
         self._compiling = False
@@ -98,8 +102,10 @@ class ColumnRun:
         """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
         system = self._parts.system
         batches = self._read(self._first_of(self._reading.batches()))
-        for left, held in self._replay.run(batches):
+        for left, held, lost in self._replay.run(batches):
             self._compiling = False
+            if self._lost is not None:
+                self._lost.replayed(interruption_table(self._opened.of(lost.sequence), lost))
             columns = self._opened.take(left.sequence)
             jobs = job_table(system, columns, left)
             self._recorder.replayed(jobs, round_table(system, held))
@@ -110,6 +116,8 @@ class ColumnRun:
     def close(self) -> None:
         """Finish what was recorded and shown."""
         self._recorder.close()
+        if self._lost is not None:
+            self._lost.close()
         self._monitor.close()
         if self._bar is not None:
             self._bar.close()

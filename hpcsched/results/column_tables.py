@@ -8,8 +8,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import arrow_array, null_structs, text_array
-from hpcsched.results.schema import STATES, amounts_type, jobs_schema, rounds_schema
-from hpcsched.simulation.replay_output import HeldRounds, LeftJobs
+from hpcsched.results.schema import (
+    STATES,
+    amounts_type,
+    interruptions_schema,
+    jobs_schema,
+    rounds_schema,
+)
+from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import DETAILS, JobColumns
 
@@ -21,10 +27,10 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
     """
     count = len(left.sequence)
     run_time = left.end_time - left.start_time
-    killed = (run_time < columns.run_time).astype(np.int8)
+    killed = run_time < columns.run_time
+    state = np.where(left.failed, STATES.index("failed"), killed).astype(np.int8)
     units, request = columns.units, columns.request
     schema = jobs_schema(system)
-    zeros = np.zeros(count, dtype=np.int64)
     arrays = {
         "job_id": columns.job_id,
         "submit_time": columns.submit_time,
@@ -36,13 +42,13 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
         "units": units,
         "unit_request": _requested_amounts(system, columns, request),
         "demand": _demand(system, columns, units, request, schema.field("demand").type),
-        "state": pa.DictionaryArray.from_arrays(arrow_array(killed), text_array(STATES)),
+        "state": pa.DictionaryArray.from_arrays(arrow_array(state), text_array(STATES)),
         "rejected_by": pa.nulls(count, pa.string()),
         **{name: columns.details.column(name) for name in DETAILS.names if name in schema.names},
         **_constraints(columns, request, schema),
         **_places(left),
-        "requeues": zeros,
-        "lost_time": zeros,
+        "requeues": left.requeues,
+        "lost_time": left.lost_time,
     }
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
@@ -69,6 +75,26 @@ def round_table(system: System, held: HeldRounds) -> pa.Table:
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 
 
+def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
+    """Return the attempts that were lost, with the columns of `interruptions.parquet`.
+
+    `columns` has their jobs, in this order.
+    """
+    requests = [list(request.unit_request) for request in columns.requests]
+    schema = interruptions_schema()
+    kind = schema.field("unit_request").type
+    arrays = {
+        "job_id": columns.job_id,
+        "start_time": lost.start_time,
+        "end_time": lost.end_time,
+        "requeued": lost.requeued,
+        "units": columns.units,
+        "unit_request": pa.array(requests, kind).take(arrow_array(columns.request)),
+        **_places(lost),
+    }
+    return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
+
+
 def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
     """Return the jobs that have left in all parts of a replay; there is at least one part."""
     before = np.cumsum([0, *(len(part.nodes) for part in parts)])
@@ -82,7 +108,7 @@ def joined_rounds(parts: Sequence[HeldRounds]) -> HeldRounds:
     return HeldRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
-def _places(left: LeftJobs) -> dict[str, pa.Array]:
+def _places(left: LeftJobs | LostAttempts) -> dict[str, pa.Array]:
     """Return the columns of nodes and of units on them; each job that ran has at least one."""
     columns = {"nodes": left.nodes, "node_units": left.node_units}
     if len(left.sequence) and not len(left.nodes):

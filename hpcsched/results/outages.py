@@ -49,6 +49,10 @@ class InterruptionRecorder(Observer):
         """Write an attempt that was lost."""
         self._file.add(interruption)
 
+    def replayed(self, interruptions: pa.Table) -> None:
+        """Write attempts that were lost, with the columns of the file."""
+        self._file.add_table(interruptions)
+
     def close(self) -> None:
         """Write what is left and finish the file."""
         self._file.close()

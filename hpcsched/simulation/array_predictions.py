@@ -101,9 +101,12 @@ class ArrayPredictions:
         self._told += len(ended)
         if not self._jobs:
             return
-        for sequence, start, end, *_ in ended.tolist():
+        columns = codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END, codes.OUT_HOW
+        for sequence, start, end, how in ended[:, columns].tolist():
+            if how == codes.REQUEUED:
+                continue
             job = self._jobs.pop(sequence)
-            if self._asks:
+            if self._asks and how == codes.ENDED:
                 try:
                     self._driver.observe(job, end - start)
                 except PluginError:

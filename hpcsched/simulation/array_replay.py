@@ -17,10 +17,12 @@ from hpcsched.dispatching.core.compiled_state import state_of
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.state import (
     Batch,
+    first_shapes,
     new_output,
     new_tables,
     no_shapes,
     with_cells,
+    with_length_of_all,
     with_rows,
     with_shapes,
 )
@@ -31,7 +33,8 @@ from hpcsched.simulation.array_predictions import ArrayPredictions
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
-from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, RunningJobs, take_written
+from hpcsched.simulation.replay_outages import longer, outage_tables, with_requests
+from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
 from hpcsched.system.allocation import SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
@@ -70,7 +73,10 @@ class ArrayReplay:
         )
         self._tables.counters[codes.MOST_CELLS] = len(self._tables.cells)
         self._output = new_output(len(system.resource_types), 4096, 1 << 16, 4096)
-        self._checks = ColumnChecks()
+        self._outages = outage_tables(parts.outages, system)
+        if parts.outages.all:
+            self._tables.counters[codes.ALTERED] = 1
+        self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
 
     @property
@@ -102,7 +108,7 @@ class ArrayReplay:
     def running_jobs(self) -> RunningJobs:
         """The jobs that run."""
         rows = self._tables.jobs[self._tables.running[: self.running]]
-        return RunningJobs(*(rows[:, k] for k in (codes.START, codes.UNITS, codes.SHAPE)))
+        return RunningJobs(*(rows[:, k] for k in (codes.START, codes.UNITS, codes.REQUEST)))
 
     @property
     def loop(self) -> Callable[[Any, float], int]:
@@ -121,7 +127,7 @@ class ArrayReplay:
         """End the replay when the present instant is over, with jobs left in the system."""
         self.stopped = True
 
-    def run(self, batches: Iterable[JobColumns]) -> Iterator[tuple[LeftJobs, HeldRounds]]:
+    def run(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
         """Replay jobs; yield those that have left and the rounds that were held, part by part.
 
         A batch is asked for when all jobs before it have been submitted. Raises NeedsPythonError
@@ -150,10 +156,8 @@ class ArrayReplay:
                 # What was written is told before the jobs, since these may turn out to be unusable.
                 yield self._written()
                 batch = self._next_batch(batches)
-            elif because == codes.NEEDS_ROWS:
-                self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
-            elif because == codes.NEEDS_CELLS:
-                self._make_cells()
+            elif because in (codes.NEEDS_ROWS, codes.NEEDS_CELLS, codes.NEEDS_SHAPES):
+                self._make_room(because)
             elif because == codes.OUTPUT_FULL:
                 yield self._written()
                 self._make_places()
@@ -167,11 +171,21 @@ class ArrayReplay:
 
     def _fields(self, batch: Batch) -> tuple[Any, ...]:
         """Return the fields of the state, with a batch of jobs."""
-        return (*self._tables, *self._shapes, *self._choices, *batch, *self._output)
+        replayed = *self._tables, *self._shapes, *self._choices, *self._outages
+        return (*replayed, *batch, *self._output)
 
     @property
     def _between_instants(self) -> bool:
         return bool(self._tables.counters[codes.PHASE] == codes.NEXT_INSTANT)
+
+    def _make_room(self, because: int) -> None:
+        """Make the tables longer that are full."""
+        if because == codes.NEEDS_ROWS:
+            self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
+        elif because == codes.NEEDS_CELLS:
+            self._make_cells()
+        else:
+            self._make_shapes(2 * len(self._shapes.asked))
 
     def _make_cells(self) -> None:
         counters = self._tables.counters
@@ -227,12 +241,13 @@ class ArrayReplay:
         )
 
     def _add_shapes(self, requests: Sequence[Request]) -> None:
-        known = len(self._shapes.asked)
+        counters = self._tables.counters
+        known = int(counters[codes.REQUESTS])
         new = [shape_of(self._system, request) for request in requests[known:]]
         if not new:
             return
         self._shapes = with_shapes(
-            self._shapes,
+            first_shapes(self._shapes, known),
             np.stack([shape.asked for shape in new]),
             np.stack([shape.on_idle for shape in new]),
             np.array([shape.exclusive for shape in new]),
@@ -242,9 +257,22 @@ class ArrayReplay:
             # At most so many units fit on the nodes at once, whatever their shapes.
             least = np.where(self._shapes.asked > 0, self._shapes.asked, 1 << 40).min(axis=0)
             most = int((self._system.capacity // least).sum()) + self._system.node_count
-            self._tables.counters[codes.MOST_CELLS] = most
+            counters[codes.MOST_CELLS] = most
+        counters[codes.REQUESTS] = counters[codes.SHAPES] = len(requests)
+        if self._outages.down is not None:
+            # New ones are where those on fewer nodes were, which are found anew.
+            counters[codes.STALE] = 1
+            counters[codes.ACTIVE_SHAPES] = 0
+            self._shapes.shape_waiting[:] = 0
+            self._outages = with_requests(self._outages, self._system, requests)
+            self._make_shapes(2 * len(requests))
 
-    def _written(self) -> tuple[LeftJobs, HeldRounds]:
+    def _make_shapes(self, count: int) -> None:
+        """Have room for so many shapes, with those on fewer nodes."""
+        self._shapes = with_length_of_all(self._shapes, count)
+        self._outages = longer(self._outages, count)
+
+    def _written(self) -> Written:
         self._predictions.learn(self._tables.counters, self._output)
         self._predictions.taken()
         return take_written(self._tables.counters, self._output)

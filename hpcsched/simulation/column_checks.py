@@ -15,11 +15,12 @@ class ColumnChecks:
     """Checks of one batch of jobs after the other.
 
     Whatever is found is left to the loop of events in Python, which says what is wrong where
-    something is, and has numbers of any size.
+    something is, and has numbers of any size. A job may begin again at `again` at the latest.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, again: int = 0) -> None:
         self._seen = NumbersSeen()
+        self._again = again
         self._lasting = 0
         self._last_submit = 0
 
@@ -55,5 +56,5 @@ class ColumnChecks:
     def lasting(self, seconds: int) -> None:
         """Take note of run times; raises NeedsPythonError where all so far are too large."""
         self._lasting += seconds
-        if self._last_submit + self._lasting > LARGEST_SUM:
+        if max(self._last_submit, self._again) + self._lasting > LARGEST_SUM:
             raise NeedsPythonError("times that are too large in all")

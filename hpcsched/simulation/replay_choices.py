@@ -38,7 +38,6 @@ def obstacles(parts: Parts) -> list[str]:
     Observers are not looked at: who wants to hear of single events must not replay columns.
     """
     there = {
-        "outages": parts.outages.all,
         "limits of partitions": parts.partitions,
         "pools": parts.system.pools,
         "dependencies between jobs": parts.dependencies,
@@ -110,4 +109,5 @@ def _critical(system: System, allocator: Allocator) -> BoolArray | None:
 def counts_slots(parts: Parts, choices: Choices) -> bool:
     """Say whether all units are alike and take the lowest slots, so that only numbers matter."""
     # Which slots are taken decides on nothing, so that other allocators may look at nodes.
-    return parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
+    counts = parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
+    return counts and not parts.outages.all

@@ -1,23 +1,48 @@
 """What a replay in compiled code tells, as columns: jobs that have left, rounds, jobs that run."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import FloatArray, Output
+from hpcsched.dispatching.core.state import BoolArray, FloatArray, Output
 from hpcsched.system.system import IntArray
+
+_TIMES = [codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END]
 
 
 class LeftJobs(NamedTuple):
     """Jobs that have left the system, in the order in which they did, `[J]`.
 
     `sequence` is a job's place among all submitted, `predicted` its predicted run time. Its places
-    are those up to `last_place` in `nodes` and `node_units`, from that of the job before.
+    are those up to `last_place` in `nodes` and `node_units`, from that of the job before. `failed`
+    ones have lost a node and were not run again; of each, `requeues` attempts before the last were
+    lost, which had run for `lost_time` seconds together.
     """
 
     sequence: IntArray
     start_time: IntArray
     end_time: IntArray
     predicted: IntArray
+    failed: BoolArray
+    requeues: IntArray
+    lost_time: IntArray
+    last_place: IntArray
+    nodes: IntArray
+    node_units: IntArray
+
+
+class LostAttempts(NamedTuple):
+    """Attempts to run a job that were lost with a node, in order, `[I]`; places as in `LeftJobs`.
+
+    Jobs that were not `requeued` have left as failed.
+    """
+
+    sequence: IntArray
+    start_time: IntArray
+    end_time: IntArray
+    requeued: BoolArray
     last_place: IntArray
     nodes: IntArray
     node_units: IntArray
@@ -45,7 +70,15 @@ class RunningJobs(NamedTuple):
     request: IntArray
 
 
-def take_written(counters: IntArray, output: Output) -> tuple[LeftJobs, HeldRounds]:
+class Written(NamedTuple):
+    """What a part of a replay tells."""
+
+    left: LeftJobs
+    held: HeldRounds
+    lost: LostAttempts
+
+
+def take_written(counters: IntArray, output: Output) -> Written:
     """Return what the loop of events has written, and have it begin anew."""
     jobs = output.jobs[: counters[codes.OUT_JOBS]].copy()
     places = int(counters[codes.OUT_PLACES])
@@ -54,8 +87,20 @@ def take_written(counters: IntArray, output: Output) -> tuple[LeftJobs, HeldRoun
     counters[[codes.OUT_JOBS, codes.OUT_PLACES, codes.OUT_ROUNDS]] = 0
     first = codes.ROUND_COLUMNS
     types = (rows.shape[1] - first) // 2
-    return (
-        LeftJobs._make([*jobs.T, output.nodes[:places].copy(), output.units[:places].copy()]),
+    how = jobs[:, codes.OUT_HOW]
+    nodes, units = output.nodes[:places].copy(), output.units[:places].copy()
+    left, left_places = _some(how != codes.REQUEUED, jobs, nodes, units)
+    lost, lost_places = _some(how != codes.ENDED, jobs, nodes, units)
+    return Written(
+        LeftJobs._make(
+            [
+                *left[:, [*_TIMES, codes.OUT_PREDICTED]].T,
+                left[:, codes.OUT_HOW] == codes.FAILED,
+                left[:, codes.OUT_REQUEUES],
+                left[:, codes.OUT_LOST_TIME],
+                *left_places,
+            ]
+        ),
         HeldRounds._make(
             [
                 *rows[:, :first].T,
@@ -64,4 +109,26 @@ def take_written(counters: IntArray, output: Output) -> tuple[LeftJobs, HeldRoun
                 times,
             ]
         ),
+        LostAttempts._make(
+            [
+                *lost[:, _TIMES].T,
+                lost[:, codes.OUT_HOW] == codes.REQUEUED,
+                *lost_places,
+            ]
+        ),
     )
+
+
+def _some(
+    wanted: BoolArray,
+    jobs: IntArray,
+    nodes: npt.NDArray[np.int32],
+    units: npt.NDArray[np.int32],
+) -> tuple[IntArray, list[npt.NDArray[Any]]]:
+    """Return some rows; and where the places of each end, and these places."""
+    last = jobs[:, codes.OUT_LAST_PLACE]
+    if wanted.all():
+        return jobs, [last, nodes, units]
+    count = np.diff(last, prepend=0)
+    of_them = wanted.repeat(count)
+    return jobs[wanted], [np.cumsum(count[wanted]), nodes[of_them], units[of_them]]

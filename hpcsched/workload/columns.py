@@ -246,6 +246,11 @@ class OpenJobs:
         self._gone = np.concatenate([self._gone, np.zeros(count, dtype=np.bool_)])
         self._read += count
 
+    def of(self, sequence: IntArray) -> JobColumns:
+        """Return jobs by their places in the trace."""
+        columns = joined_columns(self._batches)
+        return columns.take(np.searchsorted(self._sequence, sequence))
+
     def take(self, sequence: IntArray) -> JobColumns:
         """Return jobs by their places in the trace, and forget them."""
         columns = joined_columns(self._batches)

@@ -4,18 +4,22 @@ The reference shares nothing with the product. Both loops are held against it: e
 the compiled one.
 """
 
+from functools import partial
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.parts import Parts
+from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting
 from tests.reference.rules import Rule, start_times
+from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Workload, mixed_workloads, tries, uniform_workloads
 
 orders = st.sampled_from(sorted(ORDERS))
@@ -29,30 +33,36 @@ rules = st.one_of(
 )
 
 
-def simulated(system: System, rule: Rule) -> Parts:
+def simulated(system: System, rule: Rule, outages: Outages = NO_OUTAGES) -> Parts:
     """Return the parts of a simulation that follows a rule."""
     if rule.name == "easy":
         behind = None if rule.behind is None else ORDERS[rule.behind]
         dispatcher = Easy(ALLOCATORS[rule.allocator], ORDERS[rule.order], behind)
-        return parts(system, dispatcher, predictor=RequestedTime())
+        return parts(system, dispatcher, predictor=RequestedTime(), outages=outages)
     assert rule.name in ("strict", "greedy", "backfill")
     listed = lists(rule.order, rule.name, rule.depth, rule.allocator)
-    return parts(system, listed, predictor=RequestedTime())
+    return parts(system, listed, predictor=RequestedTime(), outages=outages)
 
 
-def check(system: System, rule: Rule, jobs: list[TracedJob], predicted: dict[int, int]) -> None:
-    """Replay jobs in three ways and compare starts and places."""
-    expected = {
-        number: (start, tuple(sorted(placed.items())))
-        for number, (start, placed) in start_times(system, rule, jobs, predicted).items()
-    }
-    for replay in (event_by_event, in_compiled_code):
-        told = replay(simulated(system, rule), jobs)
+def check(
+    system: System,
+    rule: Rule,
+    jobs: list[TracedJob],
+    predicted: dict[int, int],
+    outages: Outages = NO_OUTAGES,
+) -> None:
+    """Replay jobs in three ways and compare starts, places and attempts that were lost."""
+    expected = start_times(system, rule, jobs, predicted, outages)
+    uncompiled = partial(in_compiled_code, plainly=True)
+    for replay in (event_by_event, uncompiled if outages.all else in_compiled_code):
+        told = replay(simulated(system, rule, outages), jobs)
         found = {
-            number: (start, tuple(zip(nodes, units, strict=True)))
-            for number, start, _, _, nodes, units in told.jobs
+            number: (start, dict(zip(nodes, units, strict=True)))
+            for number, start, _, _, nodes, units, *_ in told.jobs
         }
-        assert found == expected, replay.__name__
+        assert found == expected.starts, replay
+        lost = [(number, start, end) for number, start, end, *_ in told.lost]
+        assert lost == expected.lost, replay
 
 
 @tries(500)
@@ -67,3 +77,11 @@ def test_unlike_units(workload: Workload, rule: Rule) -> None:
 def test_equal_units(workload: Workload, rule: Rule) -> None:
     """Equal units, which can be planned for by number."""
     check(workload.system, rule, requesting(workload), workload.predictions)
+
+
+@tries(500)
+@given(workload=mixed_workloads(max_jobs=12), rule=rules, data=st.data())
+def test_outages(workload: Workload, rule: Rule, data: st.DataObject) -> None:
+    """Unlike units, with nodes that go out of service, announced or not."""
+    drawn = data.draw(outages(workload.system, data.draw(st.sampled_from([12, 20, 40]))))
+    check(workload.system, rule, requesting(workload), workload.predictions, drawn)

@@ -23,6 +23,14 @@ class Held(NamedTuple):
     end: int
 
 
+class Closed(NamedTuple):
+    """Nodes that are out of service from one time to before another."""
+
+    start: int
+    end: int
+    nodes: Sequence[int]
+
+
 def idle(system: System) -> Free:
     """Return what is free if nothing runs."""
     return [list(map(int, row)) for row in system.capacity]
@@ -102,24 +110,16 @@ def preference(
     return sorted(range(len(free)), key=rank)
 
 
-def free_at(system: System, time: int, now: int, holding: Sequence[Held]) -> Free:
+def free_at(
+    system: System, time: int, now: int, holding: Sequence[Held], closed: Sequence[Closed] = ()
+) -> Free:
     """Return what is free at a time from now on; what started by now holds until its end."""
     free = idle(system)
     for held in holding:
         if (held.start <= time or held.start <= now) and time < held.end:
             free = take(system, free, held.job, held.placed)
+    for out in closed:
+        if out.start <= time < out.end:
+            for node in out.nodes:
+                free[node] = [0] * len(system.totals)
     return free
-
-
-def lowest(system: System, begin: int, end: int, now: int, holding: Sequence[Held]) -> Free:
-    """Return the least that is free on each node from one time to before another."""
-    times = {begin, *(held.start for held in holding), *(held.end for held in holding)}
-    least = free_at(system, begin, now, holding)
-    for time in times:
-        if begin < time < end:
-            then = free_at(system, time, now, holding)
-            least = [
-                [min(a, b) for a, b in zip(row, other, strict=True)]
-                for row, other in zip(least, then, strict=True)
-            ]
-    return least

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from tests.reference.room import (
+    Closed,
     Held,
     Placed,
     fill,
     fits,
     free_at,
     idle,
-    lowest,
     preference,
     take,
 )
@@ -41,12 +42,16 @@ class Rule(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a round is about: who waits, who runs, and how long each is predicted to run."""
+    """What a round is about: who waits, who runs, and how long each is predicted to run.
+
+    Beside that, the outages that are known of and have not begun.
+    """
 
     now: int
     queue: Sequence[Job]
     running: Sequence[Held]
     predicted: dict[int, int]
+    ahead: Sequence[Closed] = ()
 
 
 class Round:
@@ -54,13 +59,17 @@ class Round:
 
     def __init__(self, system: System, rule: Rule, asked: Asked) -> None:
         self.system, self.rule = system, rule
-        self.now, queue, running, self.predicted = asked
+        self.now, queue, running, self.predicted, ahead = asked
         self.queue, self.holding = queue, list(running)
         self.started: list[Held] = []
         wanted = [0] * len(system.totals)
         for job in [*queue, *(held.job for held in running)]:
             for r, amount in enumerate(job.unit_request):
                 wanted[r] += amount * job.units
+        # Plans look no further than the last job that runs, and then the longest that waits.
+        reach = max([self.now, *(held.end for held in running)])
+        reach += max(self.predicted[job.job_id] for job in queue)
+        self.closed = [out for out in ahead if out.start < reach]
         pairs = zip(wanted, system.totals, strict=True)
         self.pressure = [amount / total if total else 0.0 for amount, total in pairs]
 
@@ -118,12 +127,9 @@ class Round:
     def pass_head_job(self, head: Job, others: Sequence[Job]) -> None:
         """EASY: start what does not delay the head job."""
         system = self.system
-        shadow = min(
-            time
-            for time in {self.now, *(held.end for held in self.holding)}
-            if self.holds(free_at(system, time, self.now, self.holding), head)
-        )
-        then = free_at(system, shadow, self.now, self.holding)
+        times = {self.now, *(held.end for held in self.holding), *(out.end for out in self.closed)}
+        shadow = min(time for time in times if self.holds(self.free_for(head, time), head))
+        then = self.free_for(head, shadow)
         if self.rule.behind is not None:
             known = {job.job_id for job in others}
             others = [j for j in self.sorted(self.rule.behind, self.queue) if j.job_id in known]
@@ -139,6 +145,16 @@ class Round:
                     continue
                 then, choices = lefts[good[0]], choices[good[0] :]
             self.start(job, choices[0])
+
+    def free_for(self, head: Job, time: int) -> list[list[int]]:
+        """Return what is free for a job that starts at a time, on nodes that stay in service."""
+        end = time + self.predicted[head.job_id]
+        closed = [
+            out._replace(start=time, end=end)
+            for out in self.closed
+            if out.start < end and time < out.end
+        ]
+        return free_at(self.system, time, self.now, self.holding, closed)
 
     def holds(self, free: list[list[int]], job: Job) -> bool:
         """Say whether a job fits on what is free."""
@@ -176,7 +192,11 @@ class Round:
             (j.unit_request, j.node_groups, j.allowed_nodes, j.exclusive, j.scatter)
             for j in self.queue
         }
-        return len(shapes) == 1 and not (self.queue[0].exclusive or self.queue[0].scatter)
+        return (
+            len(shapes) == 1
+            and not self.closed
+            and not (self.queue[0].exclusive or self.queue[0].scatter)
+        )
 
     def reserve_by_number(self, waiting: Sequence[Job]) -> None:
         """List scheduling with reservations of units, whatever nodes they are on."""
@@ -207,15 +227,29 @@ class Round:
                 continue
             taken.append((start, start + self.predicted[job.job_id], job.units))
 
+    def lowest(self, begin: int, end: int) -> list[list[int]]:
+        """Return the least that is free on each node from one time to before another."""
+        times = {begin, *(held.start for held in self.holding)}
+        times |= {held.end for held in self.holding}
+        times |= {time for out in self.closed for time in (out.start, out.end)}
+        free = [
+            free_at(self.system, time, self.now, self.holding, self.closed)
+            for time in times
+            if begin <= time < end
+        ]
+        nodes = zip(*free, strict=True)
+        return [[min(of_type) for of_type in zip(*rows, strict=True)] for rows in nodes]
+
     def reserve_on_nodes(self, waiting: Sequence[Job]) -> None:
         """List scheduling with reservations, each on the same nodes throughout."""
         system, reservations = self.system, 0
         for job in waiting:
             run_time = self.predicted[job.job_id]
-            starts = sorted({self.now, *(held.end for held in self.holding)})
+            ends = *(held.end for held in self.holding), *(out.end for out in self.closed)
+            starts = sorted({self.now, *ends})
             earliest = None
             for time in starts:
-                least = lowest(system, time, time + run_time, self.now, self.holding)
+                least = self.lowest(time, time + run_time)
                 if self.holds(least, job):
                     earliest = time
                     break
@@ -230,32 +264,77 @@ class Round:
                 reservations += 1
 
 
-def start_times(
-    system: System, rule: Rule, jobs: Sequence[TracedJob], predicted: dict[int, int]
-) -> dict[int, tuple[int, Placed]]:
-    """Replay jobs in order of submission; return each one's start time and place.
+class Replayed(NamedTuple):
+    """When and where each job started at last, and attempts to run one that were lost.
 
-    At each instant jobs end, then are submitted, then rounds are held until none ends at once.
-    One that has outlived its prediction is said to end in a second.
+    An attempt is a job, its start and its end.
+    """
+
+    starts: dict[int, tuple[int, Placed]]
+    lost: list[tuple[int, int, int]]
+
+
+def start_times(
+    system: System,
+    rule: Rule,
+    jobs: Sequence[TracedJob],
+    predicted: dict[int, int],
+    outages: Outages = NO_OUTAGES,
+) -> Replayed:
+    """Replay jobs in order of submission.
+
+    At each instant jobs end, then nodes go out of service, then jobs are submitted, then rounds are
+    held until none ends at once. One that has outlived its prediction is said to end in a second.
     """
     run_times = {traced.job.job_id: traced.run_time for traced in jobs}
+    arrival = {traced.job.job_id: k for k, traced in enumerate(jobs)}
     coming, queue = [job for job, _ in jobs], []
     running: list[Held] = []
-    found: dict[int, tuple[int, Placed]] = {}
-    while coming or running:
+    found = Replayed({}, [])
+    now = -1
+    while coming or running or queue:
         ends = [held.start + run_times[held.job.job_id] for held in running]
-        now = min([*ends, *(job.submit_time for job in coming)])
+        changes = [time for out in outages.all for time in (out.start, out.end) if time > now]
+        now = min([*ends, *(job.submit_time for job in coming), *changes])
         running = [held for held, end in zip(running, ends, strict=True) if end > now]
+        down = {node for out in outages.all if out.start <= now < out.end for node in out.nodes}
+        broken = [held for held in running if down & set(held.placed)]
+        # By predicted end, as the first to be expected are looked at first.
+        broken.sort(key=lambda held: (held.end, held.job.job_id))
+        running = [held for held in running if held not in broken]
+        found.lost.extend((held.job.job_id, held.start, now) for held in broken)
+        if outages.requeue:
+            queue += [held.job for held in broken]
         queue += [job for job in coming if job.submit_time == now]
         coming = [job for job in coming if job.submit_time > now]
+        queue.sort(key=lambda job: arrival[job.job_id])
+        ahead = [out for out in outages.all if out.kind != "failure" and out.start > now]
         again = True
         while queue and again:
-            shown = [held._replace(end=max(held.end, now + 1)) for held in running]
-            started = Round(system, rule, Asked(now, queue, shown, predicted)).decide()
-            found.update((held.job.job_id, (now, held.placed)) for held in started)
-            queue = [job for job in queue if job.job_id not in found]
+            shown = [narrowed(system, job, now + predicted[job.job_id], down, ahead)
+                     for job in queue]  # fmt: skip
+            able = [job for job in shown if sum(fits(system, idle(system), job)) >= job.units]
+            seen = [held._replace(end=max(held.end, now + 1)) for held in running]
+            closed = [Closed(out.start, out.end, out.nodes) for out in ahead]
+            asked = Asked(now, able, seen, predicted, closed)
+            started = Round(system, rule, asked).decide() if able else []
+            names = {held.job.job_id for held in started}
+            found.starts.update({held.job.job_id: (now, held.placed) for held in started})
+            unnarrowed = {job.job_id: job for job in queue}
+            queue = [job for job in queue if job.job_id not in names]
+            started = [held._replace(job=unnarrowed[held.job.job_id]) for held in started]
             lasting = [held for held in started if run_times[held.job.job_id] > 0]
             again = len(lasting) < len(started)
             running += lasting
-    assert not queue
     return found
+
+
+def narrowed(system: System, job: Job, end: int, down: set[int], ahead: Sequence[Outage]) -> Job:
+    """Return a job as one that may only use nodes that stay in service up to its end."""
+    taken = {node for out in ahead if out.start < end for node in out.nodes}
+    shut = down | taken
+    if not shut:
+        return job
+    nodes = range(system.node_count) if job.allowed_nodes is None else job.allowed_nodes
+    open_to_it = frozenset(nodes) - shut
+    return job._replace(request=job.request._replace(allowed_nodes=open_to_it))

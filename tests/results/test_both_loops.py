@@ -56,6 +56,8 @@ def _many() -> Iterator[None]:
         ("small-easy", ["trace.jobs=400", "predictor=last-two", "correction=doubling"]),
         ("small-sjf", ["trace.jobs=400", "predictor=profile", "simulation.pooling=false"]),
         ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
+        ("small-maintenance", ["trace.jobs=100"]),
+        ("small-maintenance", ["trace.jobs=100", "outages.requeue=false", "dispatcher=list"]),
     ],
 )
 def test_scenarios(name: str, overrides: list[str], tmp_path: Path) -> None:

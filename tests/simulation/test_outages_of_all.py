@@ -46,11 +46,11 @@ class Lost(Observer):
 
 
 @st.composite
-def outages(draw: Any, system: System) -> Outages:
+def outages(draw: Any, system: System, latest: int = 40) -> Outages:
     """Draw outages of some nodes each, which may overlap, within the time of a small workload."""
     nodes = st.sets(st.integers(0, system.node_count - 1), min_size=1)
     one = st.tuples(
-        st.integers(0, 40),
+        st.integers(0, latest),
         st.integers(1, 9),
         nodes,
         st.sampled_from(["maintenance", "reservation", "failure", "failure"]),

@@ -13,27 +13,31 @@ FIRST_FIT, BEST_FIT, KEEP_SCARCE, WEIGHTED, BALANCED, HYBRID = range(6)
 ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 
 # Why the loop of events returns: it is over; it needs the next jobs; its output tables are full;
-# it needs more rows for jobs in the system, or more cells for their places; time is up; or Python
-# is to be asked for predictions of the jobs that are submitted now, or for corrected ones.
+# it needs more rows for jobs in the system, more cells for their places, or more shapes; time is
+# up; or Python is to be asked for predictions of jobs that come now, or for corrected ones.
 (
     DONE,
     NEEDS_JOBS,
     OUTPUT_FULL,
     NEEDS_ROWS,
     NEEDS_CELLS,
+    NEEDS_SHAPES,
     PAUSED,
     NEEDS_PREDICTIONS,
     NEEDS_CORRECTIONS,
-) = range(8)
+) = range(9)
 
 # Phases of an instant, in this order; the loop can be left and entered in each.
-NEXT_INSTANT, ENDS, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(5)
+NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(6)
 
 # Columns of the table of jobs in the system. `SEQUENCE` is the job's place among all submitted;
 # `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
 # differs once the prediction has run out. `CELL` begins the list of its places. `WAITS` is 1 while
-# it is queued. `PROMISE` is when it was promised to start, by a rule that keeps promises from round
-# to round; `NEVER` before.
+# it is queued, and `HELD` while it is held back, so that rules are not shown it. `PROMISE` is when
+# it was promised to start, by a rule that keeps promises from round to round; `NEVER` before.
+# `REQUEUES` attempts to run it were lost, which lasted for `LOST_TIME` together. `REQUEST` is its
+# shape as submitted: beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many
+# announced beginnings of outages its run time would reach if it started now (-1: not looked at).
 (
     NUMBER,
     SEQUENCE,
@@ -50,13 +54,23 @@ NEXT_INSTANT, ENDS, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(5)
     CELL,
     WAITS,
     PROMISE,
-) = range(15)
-JOB_COLUMNS = 15
+    HELD,
+    REQUEUES,
+    LOST_TIME,
+    REQUEST,
+    SPAN,
+) = range(20)
+JOB_COLUMNS = 20
 
 # Counters. `NEXT` is the next job of the batch, and from `FORESEEN` on predictions are still to be
-# asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused
-# ones, `FREE_SLOTS` counts slots and `INTERVALS` the intervals in which they lie. `CELL_DEMAND` is
-# how many cells the queued jobs need at most, `MOST_CELLS` how many can ever be in use.
+# asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused ones, `FREE_SLOTS` counts slots and
+# `INTERVALS` the intervals in which they lie. `CELL_DEMAND` is how many cells the queued jobs need
+# at most, `MOST_CELLS` how many can ever be in use. `HELD_BACK` counts the jobs that rules are not
+# shown. Of `REQUESTS` shapes jobs are submitted; with those on fewer nodes `SHAPES` are in use.
+# `CHANGE` is the next beginning or end of an outage, `CLOSED` counts the nodes that are out of
+# service, and `LIMITS` the instants at which announced outages begin next. `ALTERED` is 1 while
+# jobs may still run on nodes that are out of service, and `STALE` when it has to be worked out anew
+# which nodes jobs may use. Plans of a round look at outages up to `REACH`.
 (
     NOW,
     PHASE,
@@ -79,13 +93,35 @@ JOB_COLUMNS = 15
     OUT_ROUNDS,
     ENDED_ANY,
     FORESEEN,
-) = range(21)
-COUNTERS = 21
+    HELD_BACK,
+    REQUESTS,
+    SHAPES,
+    CHANGE,
+    CLOSED,
+    LIMITS,
+    ALTERED,
+    STALE,
+    REACH,
+) = range(30)
+COUNTERS = 30
 
-# Columns of the table of jobs that have left: the place among all submitted, start, end and
-# predicted run time, and where its places end in the list of places.
-OUT_SEQUENCE, OUT_START, OUT_END, OUT_PREDICTED, OUT_LAST_PLACE = range(5)
-OUT_COLUMNS = 5
+# Columns of the table of jobs that have stopped running: the place among all submitted, start, end
+# and predicted run time, where its places end in the list of places, how it stopped, and what
+# attempts were lost.
+(
+    OUT_SEQUENCE,
+    OUT_START,
+    OUT_END,
+    OUT_PREDICTED,
+    OUT_LAST_PLACE,
+    OUT_HOW,
+    OUT_REQUEUES,
+    OUT_LOST_TIME,
+) = range(8)
+OUT_COLUMNS = 8
+
+# How a job stops running: it ends; or it loses a node, and leaves or waits again.
+ENDED, FAILED, REQUEUED = range(3)
 
 # Columns of the table of rounds; the amounts that wait and that are free follow them.
 ROUND_NUMBER, ROUND_NOW, ROUND_QUEUED, ROUND_RUNNING, ROUND_STARTED, ROUND_WAITING = range(6)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.state import Batch, Choices, Output, Shapes, Tables
+from hpcsched.dispatching.core.state import Batch, Choices, OutageTables, Output, Shapes, Tables
 from hpcsched.system.system import IntArray
 
 FIELDS = (
     *Tables._fields,
     *Shapes._fields,
     *Choices._fields,
+    *OutageTables._fields,
     *(f"batch_{name}" for name in Batch._fields),
     *(f"out_{name}" for name in Output._fields),
 )
@@ -22,7 +23,7 @@ FIELDS = (
 
 
 class State:
-    """The fields of `Tables`, `Shapes` and `Choices`, and those of `Batch` and `Output`.
+    """The fields of `Tables`, `Shapes`, `Choices` and `OutageTables`, and of `Batch` and `Output`.
 
     The last two have the prefixes `batch_` and `out_`.
     """

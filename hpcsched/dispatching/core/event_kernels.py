@@ -1,115 +1,102 @@
-"""The compiled loop of events: ends, then submissions, then rounds, instant by instant."""
+"""The compiled loop of events: ends, outages, submissions, then rounds, instant by instant."""
 
 from hpcsched.dispatching.core.clock import seconds as read_clock
 from hpcsched.dispatching.core.codes import (
     ASKED_FOR,
-    CELL,
     CELL_DEMAND,
     CELLS_FREE,
     DONE,
     END,
+    ENDED,
     ENDED_ANY,
     ENDS,
     FORESEEN,
     FREE_ROW,
+    HELD_BACK,
     MOST_CELLS,
     NEEDS_CELLS,
     NEEDS_CORRECTIONS,
     NEEDS_JOBS,
     NEEDS_PREDICTIONS,
     NEEDS_ROWS,
+    NEEDS_SHAPES,
+    NEVER,
     NEXT,
     NEXT_INSTANT,
     NOW,
-    OUT_END,
-    OUT_JOBS,
-    OUT_LAST_PLACE,
-    OUT_PLACES,
-    OUT_PREDICTED,
     OUT_ROUNDS,
-    OUT_SEQUENCE,
-    OUT_START,
+    OUTAGES,
     OUTPUT_FULL,
     PAUSED,
     PHASE,
-    PREDICTED,
     QUEUED,
     ROUND,
-    ROUND_COLUMNS,
-    ROUND_NOW,
-    ROUND_NUMBER,
-    ROUND_QUEUED,
-    ROUND_RUNNING,
-    ROUND_STARTED,
-    ROUND_WAITING,
     ROUNDS,
     RUNNING,
-    SEQUENCE,
-    START,
     STARTED,
     SUBMISSIONS,
-    UNITS,
     ZERO_ENDS,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.job_kernels import any_outlived, end_first, leave_queue, submit
+from hpcsched.dispatching.core.job_kernels import (
+    any_outlived,
+    end_first,
+    hold_back,
+    leave_queue,
+    submit,
+)
+from hpcsched.dispatching.core.narrowing_kernels import narrow_all
+from hpcsched.dispatching.core.outage_kernels import or_change, pass_outages
+from hpcsched.dispatching.core.output_kernels import write_job, write_round
 from hpcsched.dispatching.core.rule_kernels import decide
-from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
 from hpcsched.dispatching.core.state import ByNode
-
-
-@compiled()
-def _write_places(cell: int, place: int, state: State, by_node: ByNode) -> int:
-    """Write the nodes of a job, and the units on each; return the place behind the last."""
-    nodes, units = state.out_nodes, state.out_units
-    if by_node is None:
-        return write_nodes_of_slots(cell, place, state.first_slot, state.cells, nodes, units)
-    return write_nodes(cell, place, state.cells, nodes, units)
 
 
 @compiled()
 def _end_all(state: State, by_node: ByNode) -> bool:
     """End all jobs that end now; return whether there was room to write all of them down."""
     counters, jobs, ends = state.counters, state.jobs, state.ends
-    now = counters[NOW]
-    while counters[RUNNING] and jobs[ends[0], END] == now:
-        row, at, place = ends[0], counters[OUT_JOBS], counters[OUT_PLACES]
-        if at == len(state.out_jobs):
+    while counters[RUNNING] and jobs[ends[0], END] == counters[NOW]:
+        if not write_job(ends[0], ENDED, state, by_node):
             return False
-        if state.writes_places:
-            if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
-                return False
-            place = _write_places(jobs[row, CELL], place, state, by_node)
-        state.out_jobs[at, OUT_SEQUENCE] = jobs[row, SEQUENCE]
-        state.out_jobs[at, OUT_START] = jobs[row, START]
-        state.out_jobs[at, OUT_END] = now
-        state.out_jobs[at, OUT_PREDICTED] = jobs[row, PREDICTED]
-        state.out_jobs[at, OUT_LAST_PLACE] = place
-        counters[OUT_JOBS] = at + 1
-        counters[OUT_PLACES] = place
         counters[ENDED_ANY] = 1
         end_first(state, by_node)
     return True
 
 
 @compiled()
-def _write_round(began: float, over: float, queued: int, running: int, state: State) -> None:
-    """Write down a round that was held from `began` to `over`, in seconds of the clock."""
-    counters, k = state.counters, state.counters[OUT_ROUNDS]
-    row = state.out_rounds[k]
-    row[ROUND_NUMBER] = counters[ROUND]
-    row[ROUND_NOW] = counters[NOW]
-    row[ROUND_QUEUED] = queued
-    row[ROUND_RUNNING] = running
-    row[ROUND_STARTED] = counters[STARTED]
-    row[ROUND_WAITING] = counters[QUEUED]
-    amounts = len(state.totals)
-    for r in range(amounts):
-        row[ROUND_COLUMNS + r] = state.waiting_amounts[r]
-        row[ROUND_COLUMNS + amounts + r] = state.free_amounts[r]
-    state.out_decision_times[k] = over - began
-    counters[OUT_ROUNDS] += 1
+def _next_instant(state: State) -> int:
+    """Return when something happens next; `NEVER` if nothing does any more."""
+    counters, event = state.counters, NEVER
+    if counters[NEXT] < len(state.batch_number):
+        event = state.batch_submit_time[counters[NEXT]]
+    if counters[RUNNING]:
+        event = min(event, state.jobs[state.ends[0], END])
+    return or_change(event, state, state.down)
+
+
+@compiled()
+def _is_to_correct(state: State) -> bool:
+    """Say whether Python is to be asked for corrections before a round."""
+    return state.correction == ASKED_FOR and any_outlived(state.counters[NOW], state)
+
+
+@compiled()
+def _hold_round(state: State, by_node: ByNode) -> float:
+    """Start what the rule starts now; return when that was over, by the clock."""
+    counters = state.counters
+    counters[ROUND] += 1
+    counters[STARTED] = 0
+    queued, running = counters[QUEUED], counters[RUNNING]
+    began = read_clock(state.clock)
+    hold_back(state)
+    decide(counters[NOW], state, by_node)
+    if counters[STARTED] or counters[HELD_BACK]:
+        leave_queue(state)
+    over = read_clock(state.clock)
+    write_round(began, over, queued, running, state)
+    return over
 
 
 @compiled()
@@ -119,7 +106,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
     Return which of these it is (see `codes`); time runs out between two instants only. What is
     written begins where the counters say; the loop goes on where it was left.
     """
-    counters, jobs = state.counters, state.jobs
+    counters = state.counters
     until = read_clock(state.clock) + seconds
     over = until
     submitted = len(state.batch_number)
@@ -127,20 +114,19 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
         if counters[PHASE] == NEXT_INSTANT:
             if over > until:
                 return PAUSED
-            if counters[NEXT] == submitted:
-                if not state.batch_last:
-                    return NEEDS_JOBS
-                if counters[RUNNING] == 0:
-                    return DONE
-                counters[NOW] = jobs[state.ends[0], END]
-            else:
-                now = state.batch_submit_time[counters[NEXT]]
-                if counters[RUNNING]:
-                    now = min(now, jobs[state.ends[0], END])
-                counters[NOW] = now
+            if counters[NEXT] == submitted and not state.batch_last:
+                return NEEDS_JOBS
+            now = _next_instant(state)
+            if now == NEVER:
+                return DONE
+            counters[NOW] = now
             counters[PHASE] = ENDS
         if counters[PHASE] == ENDS:
             if not _end_all(state, by_node):
+                return OUTPUT_FULL
+            counters[PHASE] = OUTAGES
+        if counters[PHASE] == OUTAGES:
+            if not pass_outages(state, state.down):
                 return OUTPUT_FULL
             counters[PHASE] = SUBMISSIONS
         if counters[PHASE] == SUBMISSIONS:
@@ -162,17 +148,11 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                 needed = min(counters[CELL_DEMAND], counters[MOST_CELLS] - len(state.cells))
                 if needed > 0 and counters[CELLS_FREE] < counters[CELL_DEMAND]:
                     return NEEDS_CELLS
-                if state.correction == ASKED_FOR and any_outlived(counters[NOW], state):
+                if not narrow_all(counters[NOW], state, state.down):
+                    return NEEDS_SHAPES
+                if counters[QUEUED] > counters[HELD_BACK] and _is_to_correct(state):
                     return NEEDS_CORRECTIONS
-                counters[ROUND] += 1
-                counters[STARTED] = 0
-                queued, running = counters[QUEUED], counters[RUNNING]
-                began = read_clock(state.clock)
-                decide(counters[NOW], state, by_node)
-                if counters[STARTED]:
-                    leave_queue(state)
-                over = read_clock(state.clock)
-                _write_round(began, over, queued, running, state)
+                over = _hold_round(state, by_node)
                 counters[ENDED_ANY] = 0
                 counters[PHASE] = ZERO_ENDS
             else:

@@ -1,5 +1,6 @@
 """Compiled EASY backfilling behind a head job, by number of slots and node by node."""
 
+from hpcsched.dispatching.core.ahead_kernels import move_shadow
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
 from hpcsched.dispatching.core.codes import (
     CELL,
@@ -133,10 +134,17 @@ def _find_shadow(
     while spare < 0:
         time = jobs[ends[ended], SHOWN_END]
         spare, ended = _end_by(time, spare, ended, ends, shape, then, head_fits, state)
-    if state.rule == RELAXED:
-        time = _latest_start(head, time, state)
-        spare, ended = _end_by(time, spare, ended, ends, shape, then, head_fits, state)
-    return time, spare
+    outages = state.outage_nodes
+    time, spare = move_shadow(head, time, spare, now, then, head_fits, state, outages)
+    if state.rule != RELAXED:
+        return time, spare
+    latest = _latest_start(head, time, state)
+    left, ended = _end_by(latest, spare, ended, ends, shape, then, head_fits, state)
+    later, left = move_shadow(head, latest, left, now, then, head_fits, state, outages)
+    if later == latest:
+        return latest, left
+    # Too few nodes stay in service then, so that the reservation is not moved.
+    return move_shadow(head, time, spare, now, then, head_fits, state, outages)
 
 
 @compiled()

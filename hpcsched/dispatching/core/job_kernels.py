@@ -8,19 +8,26 @@ from hpcsched.dispatching.core.codes import (
     DOUBLING,
     END,
     FREE_ROW,
+    HELD,
+    HELD_BACK,
+    LOST_TIME,
     NEVER,
+    NOW,
     NUMBER,
     ONE_SECOND,
     PLANNED_END,
     PREDICTED,
     PROMISE,
     QUEUED,
+    REQUEST,
     REQUESTED,
+    REQUEUES,
     RUN_TIME,
     RUNNING,
     SEQUENCE,
     SHAPE,
     SHOWN_END,
+    SPAN,
     START,
     STARTED,
     SUBMIT_TIME,
@@ -30,7 +37,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue
+from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue, merge
 from hpcsched.dispatching.core.room_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
 from hpcsched.dispatching.core.state import ByNode
@@ -54,24 +61,51 @@ def submit(k: int, state: State, by_node: ByNode) -> None:
     jobs[row, PREDICTED] = state.batch_predicted[k]
     jobs[row, REQUESTED] = state.batch_requested[k]
     jobs[row, UNITS] = units
-    jobs[row, SHAPE] = shape
-    jobs[row, WAITS] = 1
-    jobs[row, PROMISE] = NEVER
+    jobs[row, SHAPE] = jobs[row, REQUEST] = shape
+    jobs[row, REQUEUES] = jobs[row, LOST_TIME] = 0
     for i in range(state.batch_keys.shape[1]):
         state.keys[row, i] = state.batch_keys[k, i]
-    count = counters[QUEUED]
-    insert_into_queue(row, state.queue, count, state.by_wait, state.keys, jobs)
     if state.own_backfill_order:
         for i in range(state.batch_behind_keys.shape[1]):
             state.behind_keys[row, i] = state.batch_behind_keys[k, i]
-        insert_into_queue(row, state.behind, count, state.behind_by_wait, state.behind_keys, jobs)
     counters[SUBMITTED] += 1
+    _join_queue(row, state)
+    if by_node is not None:
+        _count_room(shape, state, state.down)
+
+
+@compiled()
+def _join_queue(row: int, state: State) -> None:
+    """Put a job into the queue, at its place."""
+    counters, jobs = state.counters, state.jobs
+    units, shape, count = jobs[row, UNITS], jobs[row, SHAPE], counters[QUEUED]
+    jobs[row, WAITS] = 1
+    jobs[row, HELD] = 0
+    jobs[row, SPAN] = -1
+    jobs[row, PROMISE] = NEVER
+    insert_into_queue(row, state.queue, count, state.by_wait, state.keys, jobs)
+    if state.own_backfill_order:
+        insert_into_queue(row, state.behind, count, state.behind_by_wait, state.behind_keys, jobs)
     counters[QUEUED] += 1
     counters[CELL_DEMAND] += min(units, state.available.shape[1])
     for r in range(len(state.waiting_amounts)):
         state.waiting_amounts[r] += units * state.asked[shape, r]
-    if by_node is not None:
+
+
+@compiled()
+def _count_room(shape: int, state: State, down: IntArray | None) -> None:
+    """Count the room for a job of a shape; beside outages, that waits until the next round."""
+    if down is None:
         add_waiting(shape, state)
+
+
+@compiled()
+def put_back(row: int, state: State) -> None:
+    """Put a job that has lost a node back into the queue."""
+    jobs = state.jobs
+    jobs[row, REQUEUES] += 1
+    jobs[row, LOST_TIME] += state.counters[NOW] - jobs[row, START]
+    _join_queue(row, state)
 
 
 @compiled()
@@ -157,23 +191,76 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
 
 
 @compiled()
-def leave_queue(state: State) -> None:
-    """Take out of the queue what has been started."""
-    counters, jobs = state.counters, state.jobs
-    _keep_waiting(state.queue, counters[QUEUED], jobs)
-    if state.own_backfill_order:
-        _keep_waiting(state.behind, counters[QUEUED], jobs)
-    counters[QUEUED] -= counters[STARTED]
+def count_held(row: int, sign: int, state: State) -> None:
+    """Take note that a queued job is held back (sign 1), or is not any more (-1)."""
+    jobs = state.jobs
+    jobs[row, HELD] += sign
+    state.counters[HELD_BACK] += sign
+    for r in range(len(state.held_amounts)):
+        amount = jobs[row, UNITS] * state.asked[jobs[row, SHAPE], r]
+        state.held_amounts[r] += sign * amount
 
 
 @compiled()
-def _keep_waiting(queue: IntArray, count: int, jobs: IntArray) -> None:
-    kept = 0
+def hold_back(state: State) -> None:
+    """Keep the jobs that are held back from a round, until `leave_queue`."""
+    counters, jobs = state.counters, state.jobs
+    if counters[HELD_BACK] == 0:
+        return
+    _put_held_last(state.queue, counters[QUEUED], jobs)
+    if state.own_backfill_order:
+        _put_held_last(state.behind, counters[QUEUED], jobs)
+    counters[QUEUED] -= counters[HELD_BACK]
+
+
+@compiled()
+def _put_held_last(queue: IntArray, count: int, jobs: IntArray) -> None:
+    """Move what is held back to the end of a queue."""
+    held = numbers(count)
+    shown = 0
     for k in range(count):
+        row = queue[k]
+        if jobs[row, HELD]:
+            held[k - shown] = row
+        else:
+            queue[shown] = row
+            shown += 1
+    for k in range(shown, count):
+        queue[k] = held[k - shown]
+
+
+@compiled()
+def leave_queue(state: State) -> None:
+    """Take out of the queue what has been started, and put back what has been held back."""
+    counters, jobs = state.counters, state.jobs
+    shown, held = counters[QUEUED], counters[HELD_BACK]
+    _keep_waiting(state.queue, shown, held, state.by_wait, state.keys, jobs)
+    if state.own_backfill_order:
+        keys = state.behind_keys
+        _keep_waiting(state.behind, shown, held, state.behind_by_wait, keys, jobs)
+    counters[QUEUED] += held - counters[STARTED]
+
+
+@compiled()
+def _keep_waiting(
+    queue: IntArray,
+    shown: int,
+    held: int,
+    by_wait: bool | None,
+    keys: IntArray,
+    jobs: IntArray,
+) -> None:
+    """Keep what waits of the first `shown` rows, in order with the `held` ones after them."""
+    kept = 0
+    for k in range(shown):
         row = queue[k]
         if jobs[row, WAITS]:
             queue[kept] = row
             kept += 1
+        else:
+            jobs[row, SHAPE] = jobs[row, REQUEST]
+    if held:
+        merge(queue, kept, shown, held, by_wait, keys, jobs)
 
 
 @compiled()
@@ -197,10 +284,34 @@ def take_nodes(row: int, placed: IntArray, state: State) -> int:
 @compiled()
 def end_first(state: State, by_node: ByNode) -> None:
     """End the job on top of the heap of ends, and have its room and its row be free."""
-    counters, jobs, running = state.counters, state.jobs, state.running
     row = state.ends[0]
+    _pop(state.counters[RUNNING], state.ends, state.jobs)
+    give_back(row, state, by_node)
+    forget(row, state)
+
+
+@compiled()
+def drop_end(row: int, state: State) -> None:
+    """Take a row off the heap of ends, wherever it is."""
+    ends, left = state.ends, 0
+    for k in range(state.counters[RUNNING]):
+        if ends[k] != row:
+            _push(ends[k], left, ends, state.jobs)
+            left += 1
+
+
+@compiled()
+def forget(row: int, state: State) -> None:
+    """Have the row of a job be free."""
+    state.jobs[row, 0] = state.counters[FREE_ROW]
+    state.counters[FREE_ROW] = row
+
+
+@compiled()
+def give_back(row: int, state: State, by_node: ByNode) -> None:
+    """Have a job run no longer, and its room be free."""
+    counters, jobs, running = state.counters, state.jobs, state.running
     count = counters[RUNNING]
-    _pop(count, state.ends, jobs)
     place = _place_among_running(row, count, running, jobs)
     for k in range(place, count - 1):
         running[k] = running[k + 1]
@@ -220,8 +331,6 @@ def end_first(state: State, by_node: ByNode) -> None:
             change_node(state.cells[cell, 0], state.cells[cell, 1], shape, -1, state)
             cell = state.cells[cell, 2]
         drop_cells(jobs[row, CELL], state.cells, counters)
-    jobs[row, 0] = counters[FREE_ROW]
-    counters[FREE_ROW] = row
 
 
 @compiled()

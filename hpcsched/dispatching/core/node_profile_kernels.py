@@ -8,6 +8,7 @@ from hpcsched.dispatching.core.codes import (
     CELL,
     KEEP_SCARCE,
     PREDICTED,
+    REACH,
     SHAPE,
     SHOWN_END,
     UNITS,
@@ -18,6 +19,7 @@ from hpcsched.dispatching.core.compiled_state import Profile, State
 from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.plan_kernels import (
+    close,
     earliest,
     find_lowest,
     fits_until,
@@ -98,6 +100,27 @@ def _open_profile(now: int, running: IntArray, state: State) -> Profile:
     used = numbers(2)
     used[0], used[1] = count, -1
     return Profile(start, after, free, used)
+
+
+@compiled()
+def _close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArray | None) -> None:
+    """Have nothing be free on nodes while announced outages take them."""
+    if outage_nodes is None:
+        return
+    for k in range(len(state.outage_start)):
+        start = state.outage_start[k]
+        if now < start < state.counters[REACH]:
+            nodes = outage_nodes[state.outage_first[k] : state.outage_first[k + 1]]
+            _make_room(profile, 2 * len(nodes))
+            close(
+                start,
+                state.outage_end[k],
+                nodes,
+                profile.start,
+                profile.after,
+                profile.free,
+                profile.used,
+            )
 
 
 @compiled()
@@ -244,6 +267,7 @@ def backfill_on_nodes(
     """Start or reserve, job by job, where jobs ask for unlike units; see `backfill_by_count`."""
     jobs, queue = state.jobs, state.queue
     profile = _open_profile(now, by_shown_end(now, state.correction, state), state)
+    _close_ahead(now, profile, state, state.outage_nodes)
     reservations = 0
     while found and candidates[found - 1] >= at:
         row = queue[at]

@@ -4,7 +4,7 @@ The latter change with time. What a wait is divided by is the first key of a job
 or its predicted run time for its slowdown.
 """
 
-from hpcsched.dispatching.core.array_kernels import shares
+from hpcsched.dispatching.core.array_kernels import numbers, shares
 from hpcsched.dispatching.core.codes import SEQUENCE, SUBMIT_TIME
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.system.system import IntArray
@@ -30,10 +30,12 @@ def insert_into_queue(
 ) -> None:
     """Insert a row into a queue of `count` rows where its keys say, or at its end.
 
-    The latter suits orders of arrival, and those by wait, which `sort_by_wait` makes.
+    The latter suits what has just arrived, and orders by wait, which `sort_by_wait` makes.
     """
     left, right = 0, count
-    if by_wait is not None or keys.shape[1] == 0:
+    if by_wait is not None or (
+        count and keys.shape[1] == 0 and jobs[queue[count - 1], SEQUENCE] < jobs[row, SEQUENCE]
+    ):
         left = count
     while left < right:
         middle = (left + right) // 2
@@ -44,6 +46,39 @@ def insert_into_queue(
     for k in range(count, left, -1):
         queue[k] = queue[k - 1]
     queue[left] = row
+
+
+@compiled()
+def merge(
+    queue: IntArray,
+    count: int,
+    first: int,
+    others: int,
+    by_wait: bool | None,
+    keys: IntArray,
+    jobs: IntArray,
+) -> None:
+    """Merge the first `count` rows of a queue with `others` that begin at a later place.
+
+    Both are in order. Where the order is by wait, it will be made anew.
+    """
+    if by_wait is not None:
+        for k in range(others):
+            queue[count + k] = queue[first + k]
+        return
+    ordered = numbers(count)
+    for k in range(count):
+        ordered[k] = queue[k]
+    left, right = 0, first
+    for k in range(count + others):
+        if left == count or (
+            right < first + others and _goes_before(queue[right], ordered[left], 0, keys, jobs)
+        ):
+            queue[k] = queue[right]
+            right += 1
+        else:
+            queue[k] = ordered[left]
+            left += 1
 
 
 @compiled()

@@ -1,5 +1,6 @@
 """The compiled rules: what EASY and list scheduling start in a round."""
 
+from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,
@@ -43,8 +44,11 @@ def decide(now: int, state: State, by_node: ByNode) -> None:
         sort_by_wait(now, behind, count, state.behind_by_wait, keys, state.jobs)
     pressure = pressure_on(state)
     # Units of one shape can be counted, whatever runs, unless they are uncountable.
+    # Before an outage fewer and fewer fit, so that they have to be planned for node by node.
     first_shape = state.jobs[queue[0], SHAPE]
     alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
+    find_reach(now, state, state.outage_nodes)
+    alike = alike and not any_ahead(now, state, state.outage_nodes)
     at = start_in_order(now, state, by_node, pressure)
     while found and (
         candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state, by_node)

@@ -84,10 +84,10 @@ def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray
 
 @compiled()
 def pressure_on(state: State) -> FloatArray:
-    """Return what jobs wait for and hold, as a share of the system, by resource type, `[R]`."""
+    """Return what shown jobs ask for and others hold, as a share of the system, `[R]`."""
     pressure = shares(len(state.totals), 0.0)
     for r in range(len(state.totals)):
         if state.totals[r]:
-            wanted = state.waiting_amounts[r] + state.running_amounts[r]
+            wanted = state.waiting_amounts[r] - state.held_amounts[r] + state.running_amounts[r]
             pressure[r] = wanted / state.totals[r]
     return pressure

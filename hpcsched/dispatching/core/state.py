@@ -6,7 +6,7 @@ counted a cell holds the first slot and the one behind the last; otherwise a nod
 it. All numbers are 64-bit integers, times in seconds.
 """
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from hpcsched.system.system import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
+_Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
 ByNode = Literal[True] | None
 """True where units are placed node by node, None where slots are counted.
@@ -90,14 +91,51 @@ class Shapes(NamedTuple):
     active: IntArray
 
 
+class OutageTables(NamedTuple):
+    """Outages, and what they leave to jobs; each field is None in a replay without any.
+
+    Announced ones begin at `outage_start` and end at `outage_end`, by start; outage `k` is on
+    `outage_nodes` from `outage_first[k]` to before `outage_first[k + 1]`. Likewise
+    `change_nodes` go out of service (`change_sign` 1) or come back (-1) at `change_time`; these are
+    announced or not. `down`, `[N]`, counts the outages that each node is in, and `closed` says that
+    its room is taken away. `clear_until`, `[N]`, is when its next announced outage begins, and
+    `limits` are these instants, each once, ascending.
+
+    Shapes on fewer nodes follow those that jobs are submitted with. `kind`, `[S]`, is the same for
+    requests that differ in their allowed nodes only, `may_use`, `[S, N]`, says which these are.
+    `room`, `[S]`, is how many units fit on idle nodes. `narrowed` and `narrowed_span` say of which
+    shape it is a narrower one, for jobs of which `SPAN`.
+    """
+
+    outage_start: IntArray | None = None
+    outage_end: IntArray | None = None
+    outage_first: IntArray | None = None
+    outage_nodes: IntArray | None = None
+    change_time: IntArray | None = None
+    change_sign: IntArray | None = None
+    change_first: IntArray | None = None
+    change_nodes: IntArray | None = None
+    down: IntArray | None = None
+    closed: BoolArray | None = None
+    clear_until: IntArray | None = None
+    limits: IntArray | None = None
+    requeue: bool | None = None
+    kind: IntArray | None = None
+    may_use: BoolArray | None = None
+    room: IntArray | None = None
+    narrowed: IntArray | None = None
+    narrowed_span: IntArray | None = None
+
+
 class Tables(NamedTuple):
     """What is free, who waits and who runs.
 
     `queue` has the rows that wait, in the order in which they are considered, `behind` the same in
     the backfill order; those by wait are sorted when a round looks at them. `running` has the rows
-    that run, by predicted end; `ends` the same as a heap, by real end. `available` is `[R, N]`.
-    `interval_low` and `interval_high` are the intervals of free slots, and `first_slot`, `[N + 1]`,
-    numbers the slots of each node.
+    that run, by predicted end; `ends` the same as a heap, by real end. Of the `waiting_amounts`
+    jobs that are held back ask for `held_amounts`. `available` is `[R, N]`. `interval_low` and
+    `interval_high` are the intervals of free slots, and `first_slot`, `[N + 1]`, numbers the slots
+    of each node.
     """
 
     counters: IntArray
@@ -106,6 +144,7 @@ class Tables(NamedTuple):
     available: IntArray
     free_amounts: IntArray
     waiting_amounts: IntArray
+    held_amounts: IntArray
     running_amounts: IntArray
     jobs: IntArray
     keys: IntArray
@@ -167,6 +206,7 @@ def new_tables(
         available=np.array(capacity.T, order="C"),
         free_amounts=totals.copy(),
         waiting_amounts=np.zeros(types, dtype=np.int64),
+        held_amounts=np.zeros(types, dtype=np.int64),
         running_amounts=np.zeros(types, dtype=np.int64),
         jobs=np.empty((0, codes.JOB_COLUMNS), dtype=np.int64),
         keys=np.empty((0, keys), dtype=np.int64),
@@ -187,26 +227,26 @@ def new_tables(
 def with_rows(tables: Tables, rows: int) -> Tables:
     """Return the state with at least so many rows for jobs, those in use where they were."""
     before = len(tables.jobs)
-    jobs = _longer(tables.jobs, rows)
+    jobs = with_length(tables.jobs, rows)
     # Unused rows are a list, too: each names the next in its first column.
     jobs[before:, 0] = np.arange(before + 1, rows + 1)
     jobs[-1, 0] = tables.counters[codes.FREE_ROW]
     tables.counters[codes.FREE_ROW] = before
     return tables._replace(
         jobs=jobs,
-        keys=_longer(tables.keys, rows),
-        behind_keys=_longer(tables.behind_keys, rows),
-        queue=_longer(tables.queue, rows),
-        behind=_longer(tables.behind, rows),
-        running=_longer(tables.running, rows),
-        ends=_longer(tables.ends, rows),
+        keys=with_length(tables.keys, rows),
+        behind_keys=with_length(tables.behind_keys, rows),
+        queue=with_length(tables.queue, rows),
+        behind=with_length(tables.behind, rows),
+        running=with_length(tables.running, rows),
+        ends=with_length(tables.ends, rows),
     )
 
 
 def with_cells(tables: Tables, cells: int) -> Tables:
     """Return the state with at least so many cells for places, those in use where they were."""
     before = len(tables.cells)
-    longer = _longer(tables.cells, cells)
+    longer = with_length(tables.cells, cells)
     longer[before:, 2] = np.arange(before + 1, cells + 1)
     longer[-1, 2] = tables.counters[codes.FREE_CELL]
     tables.counters[codes.FREE_CELL] = before
@@ -244,15 +284,25 @@ def with_shapes(
         np.concatenate([shapes.on_idle, on_idle]),
         np.concatenate([shapes.exclusive, exclusive]),
         np.concatenate([shapes.uncountable, uncountable]),
-        _longer(shapes.fits, count),
-        _longer(shapes.fitting, count),
-        _longer(shapes.shape_waiting, count),
-        _longer(shapes.active, count),
+        with_length(shapes.fits, count),
+        with_length(shapes.fitting, count),
+        with_length(shapes.shape_waiting, count),
+        with_length(shapes.active, count),
     )
 
 
-def _longer(array: IntArray, length: int) -> IntArray:
+def first_shapes(shapes: Shapes, count: int) -> Shapes:
+    """Return so many of the shapes."""
+    return Shapes._make([column[:count] for column in shapes])
+
+
+def with_length_of_all(shapes: Shapes, count: int) -> Shapes:
+    """Return the shapes, with room for so many."""
+    return Shapes._make([with_length(column, count) for column in shapes])
+
+
+def with_length(array: _Array, length: int) -> _Array:
     """Return an array of at least this length that begins with the given one, then zeros."""
     longer = np.zeros((max(length, len(array)), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
-    return longer
+    return cast(_Array, longer)

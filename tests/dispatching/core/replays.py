@@ -1,28 +1,37 @@
 """One replay in compiled code and one event by event, in a form in which they can be compared."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import NamedTuple
 
+from hpcsched.dispatching.core.state import BoolArray
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import Interruption
 from hpcsched.simulation.replay_choices import obstacles
+from hpcsched.simulation.replay_output import LeftJobs, LostAttempts
+from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
 from tests.builders import Recorder
 
 
 class Told(NamedTuple):
-    """What a replay tells: jobs in the order in which they left, and rounds.
+    """What a replay tells: jobs in the order in which they left, rounds, and attempts that failed.
 
-    A job is its number, start, end, predicted run time, nodes and units on them. A round is the
-    first fields of a `RoundRecord` without the number of rejected jobs, and the amounts that wait
-    and that are free.
+    A job is its number, start, end, predicted run time, nodes and units on them; its fate is
+    whether it failed, how often it was requeued and the time that was lost with that. A round is
+    the first fields of a `RoundRecord` without the number of rejected jobs, and the amounts that
+    wait and that are free. An attempt is a job's number, its start and end, whether the job was
+    requeued, nodes and units on them.
     """
 
     jobs: list[tuple[object, ...]]
     rounds: list[tuple[object, ...]]
+    lost: list[tuple[object, ...]]
+    fates: list[tuple[bool, int, int]]
 
 
 def _learning_anew(parts: Parts) -> Parts:
@@ -43,20 +52,14 @@ def in_compiled_code(
     """Replay jobs that come in batches of a few; plainly: with the same code in Python."""
     parts = _learning_anew(parts)
     assert obstacles(parts) == []
-    told = Told([], [])
+    told = Told([], [], [], [])
     replay = ArrayReplay(parts, seconds)
     replay.plainly = plainly
-    for left, held in replay.run(columns_of(jobs, RequestNumbers(), batch)):
-        first = 0
-        columns = left[:5]
-        for k, start, end, predicted, last in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            nodes, units = left.nodes[first:last].tolist(), left.node_units[first:last].tolist()
-            told.jobs.append(
-                (jobs[k].job.job_id, start, end, predicted, tuple(nodes), tuple(units))
-            )
-            first = last
+    for left, held, lost in replay.run(columns_of(jobs, RequestNumbers(), batch)):
+        fates = left.failed.tolist(), left.requeues.tolist(), left.lost_time.tolist()
+        told.fates.extend(zip(*fates, strict=True))
+        told.jobs.extend(_rows(left, jobs, left.predicted))
+        told.lost.extend(_rows(lost, jobs, lost.requeued))
         told.rounds.extend(
             (*numbers, tuple(waiting), tuple(free))
             for *numbers, waiting, free in zip(
@@ -67,17 +70,45 @@ def in_compiled_code(
     return told
 
 
+def _rows(
+    stopped: LeftJobs | LostAttempts, jobs: Sequence[TracedJob], what: IntArray | BoolArray
+) -> Iterator[tuple[object, ...]]:
+    """Yield number, start, end, what else there is, nodes and units of jobs that stopped."""
+    first = 0
+    columns = stopped.sequence, stopped.start_time, stopped.end_time, stopped.last_place, what
+    for k, start, end, last, of in zip(*(column.tolist() for column in columns), strict=True):
+        nodes, units = stopped.nodes[first:last].tolist(), stopped.node_units[first:last].tolist()
+        yield jobs[k].job.job_id, start, end, of, tuple(nodes), tuple(units)
+        first = last
+
+
+class _Lost(Observer):
+    """Keeps the attempts that were lost."""
+
+    def __init__(self) -> None:
+        self.all: list[Interruption] = []
+
+    def job_interrupted(self, interruption: Interruption) -> None:
+        """Keep it."""
+        self.all.append(interruption)
+
+
 def event_by_event(parts: Parts, jobs: Sequence[TracedJob]) -> Told:
     """Replay jobs in Python."""
-    recorder = Recorder()
+    recorder, lost = Recorder(), _Lost()
     parts = _learning_anew(parts)
-    Simulation(parts._replace(observers=(recorder,))).run(iter(jobs))
-    told = Told([], [])
+    Simulation(parts._replace(observers=(recorder, lost))).run(iter(jobs))
+    told = Told([], [], [], [])
     for number, job in recorder.jobs.items():
         assert job.allocation is not None
-        nodes, units = tuple(job.allocation.nodes), tuple(job.allocation.units)
+        where = tuple(job.allocation.nodes), tuple(job.allocation.units)
         times = job.start_time, job.end_time, job.predicted_run_time
-        told.jobs.append((number, *times, nodes, units))
+        told.jobs.append((number, *times, *where))
+        told.fates.append((job.state == "failed", job.requeues, job.lost_time))
+    for attempt in lost.all:
+        where = tuple(attempt.allocation.nodes), tuple(attempt.allocation.units)
+        times = attempt.start_time, attempt.end_time
+        told.lost.append((attempt.job.job_id, *times, attempt.requeued, *where))
     for r in recorder.rounds:
         counts = (r.round, r.now, r.queued, r.running, r.started, r.waiting)
         told.rounds.append((*counts, r.waiting_amounts, r.free_amounts))

@@ -14,6 +14,7 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
 allocators = st.sampled_from(sorted(ALLOCATORS))
@@ -114,3 +115,17 @@ def test_unlike_units(workload: Workload, dispatcher: Dispatcher, chosen: dict[s
     simulated = parts(workload.system, dispatcher, **chosen)
     jobs = requesting(workload)
     assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)
+
+
+@tries(1000)
+@given(
+    workload=mixed_workloads(max_jobs=12), dispatcher=dispatchers(), chosen=settings, data=st.data()
+)
+def test_outages(
+    workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any], data: Any
+) -> None:
+    """Nodes that go out of service, announced or not, with jobs on them and jobs that would be."""
+    given_outages = data.draw(outages(workload.system, data.draw(st.sampled_from([12, 20, 40]))))
+    simulated = parts(workload.system, dispatcher, outages=given_outages, **chosen)
+    jobs = requesting(workload)
+    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)

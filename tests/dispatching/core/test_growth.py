@@ -13,6 +13,7 @@ from hpcsched.dispatching.heuristic.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.order_keys import keys_of
+from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.job import Job, TracedJob
@@ -93,7 +94,7 @@ def test_a_clock_that_has_run_out() -> None:
 def test_no_jobs() -> None:
     """An empty trace is replayed in an instant, with nothing to tell."""
     simulated = parts(alike(2, core=4), easy(), predictor=RequestedTime())
-    ((left, held),) = ArrayReplay(simulated).run(())
+    ((left, held, _),) = ArrayReplay(simulated).run(())
     assert len(left.sequence) == len(held.now) == 0
 
 
@@ -132,7 +133,7 @@ def test_stopped_while_jobs_are_read() -> None:
         replay.stop()
         yield second
 
-    left = sum(len(jobs.sequence) for jobs, _ in replay.run(batches()))
+    left = sum(len(jobs.sequence) for jobs, *_ in replay.run(batches()))
     assert (replay.submitted, replay.running, left, replay.now) == (20, 1, 19, 190)
 
 
@@ -229,3 +230,68 @@ class _Listening(Says):
     def observe(self, job: Job, run_time: int) -> None:
         """Take note of it."""
         self._told.append((job.job_id, run_time))
+
+
+def test_outages_with_tables_that_are_full() -> None:
+    """Jobs of many requests, some bound to nodes, between failures and weekly maintenance.
+
+    They come in small batches, each with requests that nobody knew of; a clock that has run out
+    stops the loop after each round, and jobs lose nodes by the dozen.
+    """
+    draw = random.Random(3)
+    requests = [(1, 1, 0), (2, 8, 0), (4, 4, 1), (1, 9, 0), (3, 1, 1), (2, 2, 0)]
+    jobs = [
+        traced(
+            k,
+            k // 4,
+            draw.randint(1, 6),
+            draw.randint(1, 40),
+            requests[min(k // 40, 5)],
+            allowed_nodes=frozenset(range(40, 46 + k % 3)) if k % 5 == 0 else None,
+        )
+        for k in range(240)
+    ]
+    failures = [Outage(5 * k, 5 * k + 4, (k % 48, 40 + k % 8), "failure") for k in range(20)]
+    maintenance = [Outage(30 * k, 30 * k + 7, tuple(range(20, 48)), "maintenance") for k in (1, 2)]
+    outages = Outages(tuple(sorted([*failures, *maintenance])))
+    for dispatcher in (easy("keep_scarce"), lists("sjf", depth=5)):
+        simulated = parts(MIXED, dispatcher, predictor=RequestedTime(), outages=outages)
+        told = in_compiled_code(simulated, jobs, 16, seconds=0, plainly=True)
+        assert told == event_by_event(simulated, jobs)
+        assert len(told.lost) > 24
+
+
+def test_requeued_jobs_are_looked_at_in_order_of_arrival() -> None:
+    """Two cores on two nodes; node 0 fails at 3, and is back at 5.
+
+    Job 1 has run there since 0 and waits again, before job 3, which came at 1. It starts at 5 when
+    the node is back, and job 3 when job 2 ends at 8: in order of their ends they would change
+    places. With `requeue` off, job 1 has failed and job 3 starts at 5.
+    """
+    jobs = [traced(1, 0, 1, 10), traced(2, 0, 1, 8), traced(3, 1, 1, 4)]
+    failure = (Outage(3, 5, (0,), "failure"),)
+    for requeue, starts, fates in (
+        (True, {1: 5, 2: 0, 3: 8}, {1: (False, 1, 3), 2: (False, 0, 0), 3: (False, 0, 0)}),
+        (False, {1: 0, 2: 0, 3: 5}, {1: (True, 0, 0), 2: (False, 0, 0), 3: (False, 0, 0)}),
+    ):
+        simulated = parts(alike(2, core=1), easy(), outages=Outages(failure, requeue))
+        told = in_compiled_code(simulated, jobs, plainly=True)
+        assert {number: start for number, start, *_ in told.jobs} == starts
+        assert {job[0]: fate for job, fate in zip(told.jobs, told.fates, strict=True)} == fates
+        assert told.lost == [(1, 0, 3, requeue, (0,), (1,))]
+        assert told == event_by_event(simulated, jobs)
+
+
+def test_a_head_job_keeps_clear_of_an_announced_outage() -> None:
+    """Job 2 needs both nodes for 20 s, from 50 on, and they are serviced from 60 to 70.
+
+    So its reservation is at 70, and job 3, which came later and needs one node for 55 s, is in
+    nobody's way. Without the outage, job 3 would delay job 2 from 50 to 56.
+    """
+    jobs = [traced(1, 0, 1, 50), traced(2, 1, 2, 20), traced(3, 1, 1, 55)]
+    window = Outages((Outage(60, 70, (0, 1), "maintenance"),))
+    for dispatcher in (easy(), lists()):
+        for outages, starts in ((window, {1: 0, 2: 70, 3: 1}), (Outages(), {1: 0, 2: 50, 3: 70})):
+            simulated = parts(alike(2, core=1), dispatcher, outages=outages)
+            told = in_compiled_code(simulated, jobs, plainly=True)
+            assert {number: start for number, start, *_ in told.jobs} == starts

@@ -1,0 +1,134 @@
+"""Compiled plans beside announced outages: which of them matter, and a head job's shadow time.
+
+Outages matter that begin before the last running job has ended and then the longest waiting one:
+plans that reach further are worth little, and there may be many outages.
+"""
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    NEVER,
+    PREDICTED,
+    QUEUED,
+    REACH,
+    SHAPE,
+    SHOWN_END,
+    UNITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.room_kernels import room_on, take_from
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def find_reach(now: int, state: State, outage_nodes: IntArray | None) -> None:
+    """Write how far plans of this round look for outages; nothing has been started in it yet."""
+    if outage_nodes is None:
+        return
+    jobs = state.jobs
+    running = by_shown_end(now, state.correction, state)
+    last, longest = now, 0
+    if len(running):
+        last = jobs[running[len(running) - 1], SHOWN_END]
+    for k in range(state.counters[QUEUED]):
+        longest = max(longest, jobs[state.queue[k], PREDICTED])
+    state.counters[REACH] = last + longest
+
+
+@compiled()
+def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
+    """Say whether outages are ahead that plans of this round may come to."""
+    if outage_nodes is None:
+        return False
+    for k in range(len(state.outage_start)):
+        if now < state.outage_start[k] < state.counters[REACH]:
+            return True
+    return False
+
+
+@compiled()
+def free_for(
+    head: int, time: int, now: int, then: IntArray, head_fits: IntArray, state: State
+) -> int:
+    """Write what is free for a head job from a time on; return how many of its units fit.
+
+    `then` is `[R, N]`, and `head_fits`, `[N]`, the units on each node. Of nodes that an announced
+    outage takes from the job, nothing is free.
+    """
+    jobs, cells, available = state.jobs, state.cells, state.available
+    for r in range(len(available)):
+        for node in range(len(head_fits)):
+            then[r, node] = available[r, node]
+    for row in by_shown_end(now, state.correction, state):
+        if jobs[row, SHOWN_END] > time:
+            break
+        cell = jobs[row, CELL]
+        while cell != -1:
+            take_from(cells[cell, 0], cells[cell, 1], jobs[row, SHAPE], -1, then, state)
+            cell = cells[cell, 2]
+    for k in range(len(state.outage_start)):
+        start = state.outage_start[k]
+        if not now < start < min(state.counters[REACH], time + jobs[head, PREDICTED]):
+            continue
+        if state.outage_end[k] > time:
+            for i in range(state.outage_first[k], state.outage_first[k + 1]):
+                for r in range(len(available)):
+                    then[r, state.outage_nodes[i]] = 0
+    total = 0
+    for node in range(len(head_fits)):
+        head_fits[node] = room_on(node, jobs[head, SHAPE], then, state)
+        total += head_fits[node]
+    return total
+
+
+@compiled()
+def first_in_service(
+    head: int,
+    time: int,
+    now: int,
+    then: IntArray,
+    head_fits: IntArray,
+    state: State,
+) -> int:
+    """Return when a head job first fits on nodes that stay in service for it, from a time on.
+
+    Without outages it fits at that time. Once all are over that matter, all that comes free is
+    there. `then` and `head_fits` are written over.
+    """
+    jobs, later = state.jobs, time
+    while free_for(head, later, now, then, head_fits, state) < jobs[head, UNITS]:
+        next_one = NEVER
+        for row in by_shown_end(now, state.correction, state):
+            if jobs[row, SHOWN_END] > later:
+                next_one = jobs[row, SHOWN_END]
+                break
+        for k in range(len(state.outage_start)):
+            if now < state.outage_start[k] < state.counters[REACH] and state.outage_end[k] > later:
+                next_one = min(next_one, state.outage_end[k])
+        if next_one == NEVER:
+            return time
+        later = next_one
+    return later
+
+
+@compiled()
+def move_shadow(
+    head: int,
+    time: int,
+    spare: int,
+    now: int,
+    then: IntArray,
+    head_fits: IntArray,
+    state: State,
+    outage_nodes: IntArray | None,
+) -> tuple[int, int]:
+    """Return a shadow time beside outages, and how many more units fit then, given those without.
+
+    `then` and `head_fits` are what is free at the shadow time, before and after.
+    """
+    if outage_nodes is None or not any_ahead(now, state, outage_nodes):
+        return time, spare
+    time = first_in_service(head, time, now, then, head_fits, state)
+    units = state.jobs[head, UNITS]
+    return time, free_for(head, time, now, then, head_fits, state) - units

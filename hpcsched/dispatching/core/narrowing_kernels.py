@@ -1,0 +1,127 @@
+"""Compiled narrowing of requests: a job may only use nodes that stay in service for it.
+
+These are the nodes that are up, and that no announced outage takes before the job is predicted to
+end if it starts now. On fewer nodes a request is another shape. A job for which these nodes are too
+few even if they are idle is held back.
+"""
+
+from hpcsched.dispatching.core.array_kernels import numbers
+from hpcsched.dispatching.core.codes import (
+    ACTIVE_SHAPES,
+    CLOSED,
+    HELD,
+    HELD_BACK,
+    LIMITS,
+    PREDICTED,
+    QUEUED,
+    REQUEST,
+    REQUESTS,
+    SHAPE,
+    SHAPES,
+    SPAN,
+    STALE,
+    UNITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import count_held
+from hpcsched.dispatching.core.room_kernels import add_waiting, remove_waiting
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def narrow_all(now: int, state: State, down: IntArray | None) -> bool:
+    """Have all queued jobs ask for what they may use now; return whether there were enough shapes.
+
+    Where there were not, it goes on where it was left.
+    """
+    if down is None:
+        return True
+    counters, jobs, limits = state.counters, state.jobs, state.limits
+    if counters[STALE]:
+        _forget_all(state)
+        counters[STALE] = 0
+    for k in range(counters[QUEUED]):
+        row = state.queue[k]
+        end, span = now + jobs[row, PREDICTED], 0
+        while span < counters[LIMITS] and limits[span] < end:
+            span += 1
+        if jobs[row, SPAN] == span:
+            continue
+        shape = _narrowed(jobs[row, REQUEST], span, state)
+        if shape == -1:
+            return False
+        if jobs[row, SPAN] >= 0:
+            if jobs[row, HELD]:
+                count_held(row, -1, state)
+            else:
+                remove_waiting(jobs[row, SHAPE], state)
+        jobs[row, SPAN] = span
+        jobs[row, SHAPE] = shape
+        if shape >= counters[REQUESTS] and jobs[row, UNITS] > state.room[shape]:
+            count_held(row, 1, state)
+        else:
+            add_waiting(shape, state)
+    return True
+
+
+@compiled()
+def _forget_all(state: State) -> None:
+    """Forget what is known of queued jobs, and all shapes on fewer nodes."""
+    counters, jobs = state.counters, state.jobs
+    for k in range(counters[ACTIVE_SHAPES]):
+        state.shape_waiting[state.active[k]] = 0
+    for k in range(counters[QUEUED]):
+        jobs[state.queue[k], SPAN] = -1
+        jobs[state.queue[k], HELD] = 0
+    for r in range(len(state.held_amounts)):
+        state.held_amounts[r] = 0
+    counters[ACTIVE_SHAPES] = counters[HELD_BACK] = 0
+    counters[SHAPES] = counters[REQUESTS]
+
+
+@compiled()
+def _is_open(node: int, span: int, state: State) -> bool:
+    """Say whether a node is up and stays so for jobs whose run times reach `span` limits."""
+    if state.closed[node]:
+        return False
+    return span == 0 or bool(state.clear_until[node] > state.limits[span - 1])
+
+
+@compiled()
+def _narrowed(request: int, span: int, state: State) -> int:
+    """Return the shape of a request on the nodes that are open to it; -1 if there is none left."""
+    counters, narrowed, may_use = state.counters, state.narrowed, state.may_use
+    if span == 0 and counters[CLOSED] == 0:
+        return request
+    new = counters[SHAPES]
+    for shape in range(counters[REQUESTS], new):
+        if narrowed[shape] == request and state.narrowed_span[shape] == span:
+            return shape
+    nodes = numbers(may_use.shape[1])
+    for node in range(len(nodes)):
+        nodes[node] = may_use[request, node] and _is_open(node, span, state)
+    # Requests that differ in their allowed nodes may not differ in those that are open.
+    for shape in range(counters[REQUESTS], new):
+        if state.kind[shape] == state.kind[request] and state.narrowed_span[shape] == span:
+            same = True
+            for node in range(len(nodes)):
+                same = same and may_use[shape, node] == (nodes[node] != 0)
+            if same:
+                return shape
+    if new == len(narrowed):
+        return -1
+    counters[SHAPES] += 1
+    narrowed[new], state.narrowed_span[new] = request, span
+    state.kind[new] = state.kind[request]
+    state.exclusive[new] = state.exclusive[request]
+    state.uncountable[new] = state.uncountable[request]
+    for r in range(state.asked.shape[1]):
+        state.asked[new, r] = state.asked[request, r]
+    room = 0
+    for node in range(len(nodes)):
+        may_use[new, node] = nodes[node] != 0
+        state.on_idle[new, node] = state.on_idle[request, node] if nodes[node] else 0
+        room += state.on_idle[new, node]
+    state.room[new] = room
+    return new

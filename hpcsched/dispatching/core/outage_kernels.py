@@ -1,0 +1,130 @@
+"""Compiled outages: nodes that go out of service or come back, and the jobs that run there."""
+
+from hpcsched.dispatching.core.codes import (
+    ALTERED,
+    CELL,
+    CHANGE,
+    CLOSED,
+    FAILED,
+    LIMITS,
+    NEVER,
+    NOW,
+    QUEUED,
+    REQUEUED,
+    RUNNING,
+    STALE,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import drop_end, forget, give_back, put_back
+from hpcsched.dispatching.core.output_kernels import write_job
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def or_change(event: int, state: State, down: IntArray | None) -> int:
+    """Return an event, or when an outage begins or ends before it and jobs are there or to come."""
+    if down is None:
+        return event
+    counters, change_time = state.counters, state.change_time
+    if counters[CHANGE] < len(change_time) and (counters[QUEUED] or event < NEVER):
+        event = min(event, change_time[counters[CHANGE]])
+    return event
+
+
+@compiled()
+def pass_outages(state: State, down: IntArray | None) -> bool:
+    """Have all outages begin and end that do by now; return whether all could be written down.
+
+    Jobs that lose a node are put back into the queue, or leave as failed, by predicted end.
+    """
+    if down is None:
+        return True
+    counters = state.counters
+    now, change_time = counters[NOW], state.change_time
+    while counters[CHANGE] < len(change_time) and change_time[counters[CHANGE]] <= now:
+        k = counters[CHANGE]
+        for i in range(state.change_first[k], state.change_first[k + 1]):
+            down[state.change_nodes[i]] += state.change_sign[k]
+        counters[CHANGE] += 1
+        counters[ALTERED] = 1
+    if counters[ALTERED] == 0:
+        return True
+    how = REQUEUED if state.requeue else FAILED
+    k = 0
+    while k < counters[RUNNING]:
+        row = state.running[k]
+        if not _loses_node(row, state, down):
+            k += 1
+            continue
+        if not write_job(row, how, state, True):
+            return False
+        drop_end(row, state)
+        give_back(row, state, True)
+        if state.requeue:
+            put_back(row, state)
+        else:
+            forget(row, state)
+    _close_nodes(state, down)
+    _find_limits(state)
+    counters[ALTERED] = 0
+    counters[STALE] = 1
+    return True
+
+
+@compiled()
+def _loses_node(row: int, state: State, down: IntArray) -> bool:
+    """Say whether a node on which a job runs is out of service."""
+    cells, cell = state.cells, state.jobs[row, CELL]
+    while cell != -1:
+        if down[cells[cell, 0]]:
+            return True
+        cell = cells[cell, 2]
+    return False
+
+
+@compiled()
+def _close_nodes(state: State, down: IntArray) -> None:
+    """Have nothing be free on nodes that are out of service, and all on those that are back."""
+    available, capacity, closed = state.available, state.capacity, state.closed
+    for node in range(len(down)):
+        if closed[node] == (down[node] > 0):
+            continue
+        closed[node] = down[node] > 0
+        state.counters[CLOSED] += 1 if closed[node] else -1
+        for r in range(len(available)):
+            free = 0 if closed[node] else capacity[node, r]
+            state.free_amounts[r] += free - available[r, node]
+            available[r, node] = free
+
+
+@compiled()
+def _find_limits(state: State) -> None:
+    """Write when the next announced outage of each node begins, and all these instants in order."""
+    clear_until, limits = state.clear_until, state.limits
+    now = state.counters[NOW]
+    is_over = False
+    for node in range(len(clear_until)):
+        is_over = is_over or clear_until[node] <= now
+    if not is_over:
+        return
+    for node in range(len(clear_until)):
+        clear_until[node] = NEVER
+    for k in range(len(state.outage_start)):
+        start = state.outage_start[k]
+        if start > now:
+            for i in range(state.outage_first[k], state.outage_first[k + 1]):
+                node = state.outage_nodes[i]
+                clear_until[node] = min(clear_until[node], start)
+    count = 0
+    for node in range(len(clear_until)):
+        k = count
+        while k and limits[k - 1] > clear_until[node]:
+            k -= 1
+        if k and limits[k - 1] == clear_until[node]:
+            continue
+        for i in range(count, k, -1):
+            limits[i] = limits[i - 1]
+        limits[k] = clear_until[node]
+        count += 1
+    state.counters[LIMITS] = count

@@ -1,0 +1,93 @@
+"""Compiled output of the loop of events: jobs that stop running, their places, and rounds."""
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    LOST_TIME,
+    NOW,
+    OUT_END,
+    OUT_HOW,
+    OUT_JOBS,
+    OUT_LAST_PLACE,
+    OUT_LOST_TIME,
+    OUT_PLACES,
+    OUT_PREDICTED,
+    OUT_REQUEUES,
+    OUT_ROUNDS,
+    OUT_SEQUENCE,
+    OUT_START,
+    PREDICTED,
+    QUEUED,
+    REQUEUES,
+    ROUND,
+    ROUND_COLUMNS,
+    ROUND_NOW,
+    ROUND_NUMBER,
+    ROUND_QUEUED,
+    ROUND_RUNNING,
+    ROUND_STARTED,
+    ROUND_WAITING,
+    SEQUENCE,
+    START,
+    STARTED,
+    UNITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
+from hpcsched.dispatching.core.state import ByNode
+
+
+@compiled()
+def _write_places(cell: int, place: int, state: State, by_node: ByNode) -> int:
+    """Write the nodes of a job, and the units on each; return the place behind the last."""
+    nodes, units = state.out_nodes, state.out_units
+    if by_node is None:
+        return write_nodes_of_slots(cell, place, state.first_slot, state.cells, nodes, units)
+    return write_nodes(cell, place, state.cells, nodes, units)
+
+
+@compiled()
+def write_job(row: int, how: int, state: State, by_node: ByNode) -> bool:
+    """Write down that a job stops running now; return whether there is room for it.
+
+    `how` is `ENDED`, `FAILED` or `REQUEUED`.
+    """
+    counters, jobs = state.counters, state.jobs
+    at, place = counters[OUT_JOBS], counters[OUT_PLACES]
+    if at == len(state.out_jobs):
+        return False
+    if state.writes_places:
+        if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
+            return False
+        place = _write_places(jobs[row, CELL], place, state, by_node)
+    out = state.out_jobs[at]
+    out[OUT_SEQUENCE] = jobs[row, SEQUENCE]
+    out[OUT_START] = jobs[row, START]
+    out[OUT_END] = counters[NOW]
+    out[OUT_PREDICTED] = jobs[row, PREDICTED]
+    out[OUT_LAST_PLACE] = place
+    out[OUT_HOW] = how
+    out[OUT_REQUEUES] = jobs[row, REQUEUES]
+    out[OUT_LOST_TIME] = jobs[row, LOST_TIME]
+    counters[OUT_JOBS] = at + 1
+    counters[OUT_PLACES] = place
+    return True
+
+
+@compiled()
+def write_round(began: float, over: float, queued: int, running: int, state: State) -> None:
+    """Write down a round that was held from `began` to `over`, in seconds of the clock."""
+    counters, k = state.counters, state.counters[OUT_ROUNDS]
+    row = state.out_rounds[k]
+    row[ROUND_NUMBER] = counters[ROUND]
+    row[ROUND_NOW] = counters[NOW]
+    row[ROUND_QUEUED] = queued
+    row[ROUND_RUNNING] = running
+    row[ROUND_STARTED] = counters[STARTED]
+    row[ROUND_WAITING] = counters[QUEUED]
+    amounts = len(state.totals)
+    for r in range(amounts):
+        row[ROUND_COLUMNS + r] = state.waiting_amounts[r]
+        row[ROUND_COLUMNS + amounts + r] = state.free_amounts[r]
+    state.out_decision_times[k] = over - began
+    counters[OUT_ROUNDS] += 1
