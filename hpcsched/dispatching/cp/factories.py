@@ -191,6 +191,7 @@ def _assemble(
         Wanted(params.jobs, params.queue_length, params.spare_nodes, largest=largest),
         tuple(context.make("queue_order", order) for order in params.orders),
         weighted=bool(params.orders),
+        fill=params.fill,
     )
 
 

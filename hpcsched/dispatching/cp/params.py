@@ -53,6 +53,11 @@ class CpParams(Params):
     queue_length: int = Field(
         100, ge=1, description="How many jobs to plan at most, the first by priority (m)."
     )
+    fill: bool = Field(
+        True,
+        description="Whether jobs beyond those start now where that delays none of them. In the"
+        " papers they wait.",
+    )
     priority: Annotated[Any, Selects("queue_order")] = Field(
         {"name": "slowdown", "ties": "area"}, description="Which jobs come first."
     )

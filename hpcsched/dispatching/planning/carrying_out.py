@@ -7,6 +7,7 @@ from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planning.explaining import CarriedOut
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.system.allocation import NodeAllocation
 
 
 def starts_now(
@@ -33,6 +34,14 @@ def starts_now(
     return tuple(
         Start(selection.jobs[i].job_id, selection.allocation(i, plan.placed[i])) for i in now
     )
+
+
+def allocation_of(carried_out: CarriedOut, job: int) -> NodeAllocation | None:
+    """Return where a plan has a job; None where it says nothing of its nodes."""
+    selection, plan = carried_out
+    if selection.nodes is None or plan.placed[job].sum() < selection.data.units[job]:
+        return None
+    return selection.allocation(job, plan.placed[job])
 
 
 def start_first(

@@ -8,6 +8,7 @@ from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
 from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
+from hpcsched.dispatching.planning.filling import starts_beside
 from hpcsched.dispatching.planning.improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
 from hpcsched.dispatching.planning.search_objective import SearchObjective
@@ -22,7 +23,7 @@ class PlanningDispatcher:
     List plans are made in several orders. An improver looks for a plan that is better by the
     search objective; where it has none, the best list plan is carried out. Where nothing runs and
     the plan starts nothing, the first job by priority for which there is room is started, so that
-    none waits for ever.
+    none waits for ever. Else jobs beyond the plan start now where that delays no planned job.
 
     Attributes
     ----------
@@ -40,6 +41,8 @@ class PlanningDispatcher:
         The orders of the list plans.
     weighted
         Whether there is a list plan by area over weight beside them.
+    fill
+        Whether jobs beyond the plan start at all; otherwise they wait until they are planned.
     """
 
     objective: SearchObjective
@@ -49,6 +52,7 @@ class PlanningDispatcher:
     wanted: Wanted
     orders: tuple[QueueOrder, ...]
     weighted: bool
+    fill: bool = True
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
@@ -57,6 +61,11 @@ class PlanningDispatcher:
         if not decision.starts and not problem.running:
             starts = start_first(problem, by_priority, self.allocator)
             decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
+        elif self.fill and carried_out is not None:
+            starts = decision.starts + starts_beside(
+                problem, by_priority, carried_out, decision.starts, self.allocator
+            )
+            decision = decision._replace(starts=starts)
         self.objective.add(problem, decision.starts)
         return with_reasons(problem, decision, carried_out, self.allocator)
 

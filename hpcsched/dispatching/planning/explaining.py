@@ -55,19 +55,26 @@ def planned_reasons(
 ) -> tuple[Reason, ...]:
     """Return a reason for each queued job, in order of arrival.
 
-    `planned` says when jobs are to start, in seconds, by job number. Whether there is room for a
-    job is asked about what is free before anything starts, for each job by itself. A job without
-    room has the reason `no_room`, whether or not it is planned. `left_over` has the detail of the
-    reason of a job that is planned to start now and does not, and the kind of it if there is room.
+    `planned` says when jobs are to start, in seconds, by job number, the first by priority first. A
+    job that starts without being planned passes the first of them that waits. Whether there is room
+    for a job is asked about what is free before anything starts, for each job by itself. A job
+    without room has the reason `no_room`, whether or not it is planned. `left_over` has the detail
+    of the reason of a job that is planned to start now and does not, and the kind of it if there is
+    room.
     """
     now, started = problem.now, {start.job_id for start in decision.starts}
     workspace = open_workspace(problem, allocator)
     all_start = len(started) == len(problem.queue)
     reasons = []
+    kind: ReasonKind
     for job in problem.queue:
         name, time = job.job_id, planned.get(job.job_id)
         if name in started:
-            if time != now:
+            if time is None and (problem.running or len(started) > 1):
+                passed = next((other for other in planned if other not in started), None)
+                kind = "in_order" if passed is None else "backfilled"
+                reason = Reason(name, kind, job=passed)
+            elif time != now:
                 reason = Reason(name, "in_order", detail=NOTHING_RUNS)
             else:
                 reason = (

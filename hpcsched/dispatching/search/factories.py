@@ -43,6 +43,7 @@ def make_order_search(params: OrderSearchParams, context: Context) -> PlanningDi
         ),
         tuple(context.make("queue_order", order) for order in params.orders),
         weighted=True,
+        fill=params.fill,
     )
 
 

@@ -60,6 +60,9 @@ class OrderSearchParams(Params):
     queue_length: int = Field(
         200, ge=1, description="How many jobs to plan at most, the first by priority."
     )
+    fill: bool = Field(
+        True, description="Whether jobs beyond those start now where that delays none of them."
+    )
     priority: Annotated[Any, Selects("queue_order")] | None = Field(
         None,
         description="Which jobs come first where there are more; null: those of least area over"
