@@ -103,13 +103,17 @@ def test_an_account_is_kept() -> None:
     assert len(workload.jobs) == workload.account.submitted == 300
 
 
-def test_jobs_that_wait_for_others() -> None:
-    """A trace of which columns do not say everything is read job by job."""
-    chosen = scenario("easy", ["trace.dependencies=honour"])
-    workload = hpcsched.read_workload(chosen)
-    assert workload.batches is None
-    assert hpcsched.replay(chosen, workload).in_python == ("dependencies between jobs",)
-    assert hpcsched.read_workload(scenario("easy")).batches is not None
+def test_jobs_that_wait_for_others(tmp_path: Path) -> None:
+    """Job 2 would start at once beside job 1, but waits for its end, and 7 s longer."""
+    lines = [f"{n} 0 -1 5 1 -1 -1 1 9{' -1' * 7} {n - 1 or -1} 7\n" for n in (1, 2)]
+    (tmp_path / "log.swf").write_text("".join(lines))
+    (tmp_path / "scenario.yaml").write_text(
+        "name: linked\nsystem: {groups: [{name: node, count: 1, resources: {core: 2}}]}\n"
+        "trace: {source: swf, path: log.swf, dependencies: honour}\ndispatcher: easy\n"
+    )
+    replay = hpcsched.replay(hpcsched.load_scenario(tmp_path / "scenario.yaml"))
+    assert replay.in_python == ()
+    assert replay.start_times == {1: 0, 2: 12}
 
 
 def test_a_workload_of_another_trace_is_refused() -> None:

@@ -5,6 +5,8 @@ loop of events has come to a submission, and told before that of the jobs that h
 that it is called as `hpcsched.simulation.engine` would call it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hpcsched.dispatching.core import codes
@@ -17,9 +19,10 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.order_keys import Considered, keys_of, set_key, unit_demands
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_choices import KNOWN_CORRECTIONS
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import JobColumns, NeedsPythonError, records_of
-from hpcsched.workload.job import Job
+from hpcsched.workload.columns import JobColumns, NeedsPythonError
+from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.time_bounds import LONGEST
 
 _FAILS = "a {} that fails"
@@ -63,14 +66,18 @@ class ArrayPredictions:
         one, other = (keys_of(order, columns, predicted, system) for order in self._orders)
         return one, other
 
-    def begin(self, columns: JobColumns, counters: IntArray, correction: int) -> None:
+    @property
+    def needs_jobs(self) -> bool:
+        """Whether a predictor or a correction is to be told of jobs."""
+        return self._asks or type(self._parts.correction) not in KNOWN_CORRECTIONS
+
+    def begin(self, columns: JobColumns, jobs: Sequence[TracedJob], counters: IntArray) -> None:
         """Take note of the next batch of jobs, of which none has been submitted."""
         count = len(columns.job_id)
         counters[codes.FORESEEN] = 0 if self._asks else count
         self._first = int(counters[codes.SUBMITTED])
-        if self._asks or correction == codes.ASKED_FOR:
-            jobs = (traced.job for traced in records_of([columns]))
-            self._jobs.update(enumerate(jobs, self._first))
+        if self.needs_jobs:
+            self._jobs.update(enumerate((traced.job for traced in jobs), self._first))
             self._unit_demands = unit_demands(columns, self._parts.system)
 
     def predict(self, batch: Batch, tables: Tables, output: Output, checks: ColumnChecks) -> None:

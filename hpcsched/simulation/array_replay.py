@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from hpcsched.arrow_arrays import numpy_array
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.core.compiled_state import state_of
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.state import (
     Batch,
+    BoolArray,
     first_shapes,
     new_output,
     new_tables,
@@ -29,6 +31,7 @@ from hpcsched.dispatching.core.state import (
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.shapes import shape_of
+from hpcsched.simulation.array_following import ArrayFollowing
 from hpcsched.simulation.array_predictions import ArrayPredictions
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.parts import Parts
@@ -39,7 +42,8 @@ from hpcsched.system.allocation import SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError
+from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, records_of
+from hpcsched.workload.job import TracedJob
 
 
 class ArrayReplay:
@@ -76,6 +80,7 @@ class ArrayReplay:
         self._outages = outage_tables(parts.outages, system)
         if parts.outages.all:
             self._tables.counters[codes.ALTERED] = 1
+        self._following = ArrayFollowing(parts, len(self._tables.jobs))
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
 
@@ -120,7 +125,7 @@ class ArrayReplay:
         """Whether the loop has been compiled for such a replay, here or by a process before."""
         from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415
 
-        batch = self._batch_of(NO_JOBS, last=True)
+        batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
         return is_compiled(self.loop, state_type(self._fields(batch)))
 
     def stop(self) -> None:
@@ -144,11 +149,7 @@ class ArrayReplay:
                 until = perf_counter() + self._seconds
                 state = new_state(self._fields(batch))
             because = loop(state, 0.0 if self.stopped else max(until - perf_counter(), 0.0))
-            if because == codes.NEEDS_PREDICTIONS:
-                self._predictions.predict(batch, self._tables, self._output, self._checks)
-                continue
-            if because == codes.NEEDS_CORRECTIONS:
-                self._predictions.correct(self._tables)
+            if self._is_answered(because, batch):
                 continue
             # The arrays may be others from here on.
             state = None
@@ -161,6 +162,7 @@ class ArrayReplay:
             elif because == codes.OUTPUT_FULL:
                 yield self._written()
                 self._make_places()
+                self._following.make_room(self._tables)
             elif because == codes.DONE:
                 if self.waiting:
                     raise NeedsPythonError("jobs that wait for ever")
@@ -169,9 +171,25 @@ class ArrayReplay:
                 yield self._written()
         yield self._written()
 
+    def _is_answered(self, because: int, batch: Batch) -> bool:
+        """Say whether Python was asked something, and answer it; no array is replaced."""
+        tables, output, following = self._tables, self._output, self._following
+        if because == codes.NEEDS_PREDICTIONS:
+            self._predictions.predict(batch, tables, output, self._checks)
+        elif because == codes.NEEDS_CORRECTIONS:
+            self._predictions.correct(tables)
+        elif because in (codes.NEEDS_LOOK, codes.NEEDS_SECOND_LOOK):
+            following.catch_up(tables, output)
+            look = following.look if because == codes.NEEDS_LOOK else following.look_again
+            look(tables)
+        else:
+            return False
+        return True
+
     def _fields(self, batch: Batch) -> tuple[Any, ...]:
         """Return the fields of the state, with a batch of jobs."""
-        replayed = *self._tables, *self._shapes, *self._choices, *self._outages
+        outages, followed = self._outages, self._following.tables
+        replayed = *self._tables, *self._shapes, *self._choices, *outages, *followed
         return (*replayed, *batch, *self._output)
 
     @property
@@ -182,6 +200,7 @@ class ArrayReplay:
         """Make the tables longer that are full."""
         if because == codes.NEEDS_ROWS:
             self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
+            self._following.with_rows(len(self._tables.jobs))
         elif because == codes.NEEDS_CELLS:
             self._make_cells()
         else:
@@ -219,11 +238,12 @@ class ArrayReplay:
         tables, shapes = self._tables, self._shapes
         present = tables.waiting_amounts + tables.running_amounts
         self._checks.check(columns, shapes.on_idle.sum(axis=1), shapes.asked, present)
-        self._predictions.begin(columns, tables.counters, self._choices.correction)
+        jobs, watched = self._records(columns)
+        self._predictions.begin(columns, jobs, tables.counters)
         tables.counters[codes.NEXT] = 0
-        return self._batch_of(columns, last=last)
+        return self._batch_of(columns, watched, last=last)
 
-    def _batch_of(self, columns: JobColumns, *, last: bool) -> Batch:
+    def _batch_of(self, columns: JobColumns, watched: BoolArray, *, last: bool) -> Batch:
         """Return jobs as the core wants them."""
         predicted = self._predictions.known(columns)
         keys, behind_keys = self._predictions.keys(columns, predicted)
@@ -237,8 +257,19 @@ class ArrayReplay:
             columns.request,
             keys,
             behind_keys,
+            watched,
             last=last,
         )
+
+    def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:
+        """Return the jobs of a batch, if Python is to be told of them, and which are watched."""
+        waits = numpy_array(columns.details.column("after").is_valid())
+        if waits.any() and not self._parts.dependencies:
+            raise NeedsPythonError("dependencies between jobs")
+        if not (self._following.needed or self._predictions.needs_jobs):
+            return (), np.zeros(len(waits), dtype=np.bool_)
+        jobs = tuple(records_of([columns]))
+        return jobs, self._following.read(jobs)
 
     def _add_shapes(self, requests: Sequence[Request]) -> None:
         counters = self._tables.counters
@@ -275,4 +306,6 @@ class ArrayReplay:
     def _written(self) -> Written:
         self._predictions.learn(self._tables.counters, self._output)
         self._predictions.taken()
+        self._following.catch_up(self._tables, self._output)
+        self._following.taken(self._tables.counters)
         return take_written(self._tables.counters, self._output)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from hpcsched.arrow_arrays import numpy_array
 from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import JobColumns, NeedsPythonError
 from hpcsched.workload.numbers_seen import NumbersSeen
@@ -45,6 +46,10 @@ class ColumnChecks:
             raise NeedsPythonError("times that are out of order, or too large")
         self._last_submit = int(columns.submit_time[-1])
         self.lasting(int(np.maximum(columns.run_time, columns.requested_time).sum()))
+        think_times = numpy_array(columns.details.column("think_time"))
+        if think_times.min(initial=0) < 0 or think_times.max(initial=0) > LONGEST:
+            raise NeedsPythonError("times that are out of order, or too large")
+        self.lasting(int(think_times.sum()))
         if (units < 1).any() or (units > room[request]).any():
             raise NeedsPythonError("jobs that do not fit on the system")
         amounts = (asked[request] * units.astype(np.float64)[:, None]).sum(axis=0)

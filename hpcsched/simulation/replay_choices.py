@@ -24,7 +24,7 @@ _ALLOCATORS = {
     Balanced: codes.BALANCED,
     Hybrid: codes.HYBRID,
 }
-_CORRECTIONS = {
+KNOWN_CORRECTIONS = {
     OneSecond: codes.ONE_SECOND,
     Doubling: codes.DOUBLING,
     ToRequestedTime: codes.TO_REQUESTED_TIME,
@@ -38,9 +38,9 @@ def obstacles(parts: Parts) -> list[str]:
     Observers are not looked at: who wants to hear of single events must not replay columns.
     """
     there = {
-        "limits of partitions": parts.partitions,
         "pools": parts.system.pools,
-        "dependencies between jobs": parts.dependencies,
+        "dependencies between jobs beside outages": parts.dependencies and parts.outages.all,
+        "partitions beside outages": parts.partitions and parts.outages.all,
         "dispatching that takes simulated time": parts.latency is not None,
         "a part of the dispatcher that follows jobs": parts.followers,
         "an observer that gives dispatchers data": parts.givers,
@@ -82,7 +82,7 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         -1 if depth is None else min(depth, codes.NEVER),
         own,
         allocator,
-        _CORRECTIONS.get(type(parts.correction), codes.ASKED_FOR),
+        KNOWN_CORRECTIONS.get(type(parts.correction), codes.ASKED_FOR),
         places,
         float(relaxation),
         _by_wait(order),

@@ -173,14 +173,12 @@ class SwfSource(ColumnSource):
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs as columns; raises InputError as `jobs` does, after the jobs before.
 
-        Raises NeedsPythonError where jobs wait for others or draw from pools.
+        Where jobs wait for others or draw from pools, these are made of their records.
         """
-        from hpcsched.workload.columns import NeedsPythonError  # noqa: PLC0415 (it takes its time)
+        from hpcsched.workload.columns import columns_of  # noqa: PLC0415 (it takes its time)
 
-        if self.dependencies:
-            raise NeedsPythonError("dependencies between jobs")
-        if self.system.pools:
-            raise NeedsPythonError("pools")
+        if self.dependencies or self.system.pools:
+            return columns_of(self.jobs(), numbers)
         return super().job_columns(numbers)
 
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:

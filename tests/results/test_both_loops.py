@@ -135,6 +135,33 @@ def test_drawn_workloads(
     check_equal(*in_both_loops(run, tmp_path_factory.mktemp("runs")))
 
 
+def linked_log(folder: Path) -> Path:
+    """Write a scenario of jobs of three users, each third of which waits for the one before."""
+    lines = [
+        f"{n} {n * 5} -1 {20 + n % 7 * 10} {1 + n % 3} -1 -1 {1 + n % 3} 90 -1 1 {n % 3} -1 -1 -1"
+        f" {n % 2} {n - 1 if n % 3 == 0 else -1} {n % 4 * 10}"
+        for n in range(1, 200)
+    ]
+    (folder / "log.swf").write_text("\n".join(lines) + "\n")
+    (folder / "scenario.yaml").write_text(
+        "name: linked\nsystem: {groups: [{name: node, count: 2, resources: {core: 2}}]}\n"
+        "partitions:\n"
+        "  - {name: odd, jobs: {partition: [1]}, running_jobs_per_user: 1}\n"
+        "  - {name: even, nodes_per_user: 3}\n"
+        "trace: {source: swf, path: log.swf, dependencies: honour}\n"
+        "predictor: last-two\ndispatcher: {name: easy, order: sjf}\n"
+    )
+    return folder / "scenario.yaml"
+
+
+def test_jobs_that_are_held_back(tmp_path: Path) -> None:
+    """Jobs that wait for others, users that may run one job or use three nodes at a time."""
+    scenario = hpcsched.load_scenario(linked_log(tmp_path))
+    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    check_equal(compiled, python)
+    assert main(["verify", str(compiled)]) == 0
+
+
 @pytest.mark.parametrize(
     ("method", "message"),
     [

@@ -17,7 +17,6 @@ from hpcsched.system.system import System
 from hpcsched.workload import columns as columns_module
 from hpcsched.workload.columns import (
     JobColumns,
-    NeedsPythonError,
     RequestNumbers,
     columns_of,
     joined_columns,
@@ -220,11 +219,14 @@ def test_only_odd_lines_are_read_one_by_one(
     assert given == [lines[7].encode()]
 
 
-def test_what_columns_do_not_say(tmp_path: Path) -> None:
-    """Jobs that wait for others are read one by one."""
-    source = source_of(write(tmp_path, [record(1)]), dependencies="honour")
-    with pytest.raises(NeedsPythonError, match="dependencies between jobs"):
-        source.job_columns(RequestNumbers())
+def test_jobs_that_wait_for_others(tmp_path: Path) -> None:
+    """They are read one by one; columns say whom they wait for, and how long."""
+    lines = [record(1), record(2).rsplit(maxsplit=2)[0] + " 1 30"]
+    source = source_of(write(tmp_path, lines), dependencies="honour")
+    (batch,) = source.job_columns(RequestNumbers())
+    assert batch.details.column("after").to_pylist() == [None, [1]]
+    assert batch.details.column("think_time").to_pylist() == [0, 30]
+    assert list(records_of([batch])) == list(source.jobs())
 
 
 LOGS: dict[str, dict[str, Any]] = {

@@ -14,7 +14,8 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 
 # Why the loop of events returns: it is over; it needs the next jobs; its output tables are full;
 # it needs more rows for jobs in the system, more cells for their places, or more shapes; time is
-# up; or Python is to be asked for predictions of jobs that come now, or for corrected ones.
+# up; or Python is to be asked for predictions of jobs that come now, or for corrected ones, or
+# which jobs are held back in the next round, or whether those of the last still are.
 (
     DONE,
     NEEDS_JOBS,
@@ -25,10 +26,12 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
     PAUSED,
     NEEDS_PREDICTIONS,
     NEEDS_CORRECTIONS,
-) = range(9)
+    NEEDS_LOOK,
+    NEEDS_SECOND_LOOK,
+) = range(11)
 
 # Phases of an instant, in this order; the loop can be left and entered in each.
-NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(6)
+NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, LOOKS, ZERO_ENDS = range(7)
 
 # Columns of the table of jobs in the system. `SEQUENCE` is the job's place among all submitted;
 # `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
@@ -38,6 +41,7 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(6)
 # `REQUEUES` attempts to run it were lost, which lasted for `LOST_TIME` together. `REQUEST` is its
 # shape as submitted: beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many
 # announced beginnings of outages its run time would reach if it started now (-1: not looked at).
+# Once one that is `WATCHED` is submitted, starts or ends, others may be held back, or not any more.
 (
     NUMBER,
     SEQUENCE,
@@ -59,8 +63,9 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, ZERO_ENDS = range(6)
     LOST_TIME,
     REQUEST,
     SPAN,
-) = range(20)
-JOB_COLUMNS = 20
+    WATCHED,
+) = range(21)
+JOB_COLUMNS = 21
 
 # Counters. `NEXT` is the next job of the batch, and from `FORESEEN` on predictions are still to be
 # asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused ones, `FREE_SLOTS` counts slots and
@@ -70,7 +75,9 @@ JOB_COLUMNS = 20
 # `CHANGE` is the next beginning or end of an outage, `CLOSED` counts the nodes that are out of
 # service, and `LIMITS` the instants at which announced outages begin next. `ALTERED` is 1 while
 # jobs may still run on nodes that are out of service, and `STALE` when it has to be worked out anew
-# which nodes jobs may use. Plans of a round look at outages up to `REACH`.
+# which nodes jobs may use. Plans of a round look at outages up to `REACH`. `CHANGED` is 1 when
+# it has to be worked out anew who is held back, and `RELEASE` when that has to be done next even if
+# nothing happens; `TURNED` counts those whom it turns about.
 (
     NOW,
     PHASE,
@@ -102,8 +109,13 @@ JOB_COLUMNS = 20
     ALTERED,
     STALE,
     REACH,
-) = range(30)
-COUNTERS = 30
+    CHANGED,
+    RELEASE,
+    TURNED,
+    OUT_EVENTS,
+    OUT_START_PLACES,
+) = range(35)
+COUNTERS = 35
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what
@@ -122,6 +134,13 @@ OUT_COLUMNS = 8
 
 # How a job stops running: it ends; or it loses a node, and leaves or waits again.
 ENDED, FAILED, REQUEUED = range(3)
+
+# Events that are followed, and the columns of their table. `EVENT_NUMBER` is the job's place among
+# all submitted, or the row of the round in the table of rounds; `EVENT_ROW` is the job's in that of
+# jobs. `EVENT_VALUE` is the predicted run time at a submission; at a start, where the places end.
+SUBMITTED_JOB, STARTED_JOB, ENDED_JOB, HELD_ROUND = range(4)
+EVENT_KIND, EVENT_TIME, EVENT_NUMBER, EVENT_ROW, EVENT_VALUE = range(5)
+EVENT_COLUMNS = 5
 
 # Columns of the table of rounds; the amounts that wait and that are free follow them.
 ROUND_NUMBER, ROUND_NOW, ROUND_QUEUED, ROUND_RUNNING, ROUND_STARTED, ROUND_WAITING = range(6)

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.state import Batch, Choices, OutageTables, Output, Shapes, Tables
+from hpcsched.dispatching.core.state import (
+    Batch,
+    Choices,
+    FollowedTables,
+    OutageTables,
+    Output,
+    Shapes,
+    Tables,
+)
 from hpcsched.system.system import IntArray
 
 FIELDS = (
@@ -16,6 +24,7 @@ FIELDS = (
     *Shapes._fields,
     *Choices._fields,
     *OutageTables._fields,
+    *FollowedTables._fields,
     *(f"batch_{name}" for name in Batch._fields),
     *(f"out_{name}" for name in Output._fields),
 )
@@ -23,9 +32,9 @@ FIELDS = (
 
 
 class State:
-    """The fields of `Tables`, `Shapes`, `Choices` and `OutageTables`, and of `Batch` and `Output`.
+    """The fields of the tuples of `state`; those of `Batch` and `Output` have prefixes.
 
-    The last two have the prefixes `batch_` and `out_`.
+    These are `batch_` and `out_`.
     """
 
     __slots__ = FIELDS

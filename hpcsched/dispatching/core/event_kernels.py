@@ -9,16 +9,20 @@ from hpcsched.dispatching.core.codes import (
     END,
     ENDED,
     ENDED_ANY,
+    ENDED_JOB,
     ENDS,
     FORESEEN,
     FREE_ROW,
     HELD_BACK,
+    LOOKS,
     MOST_CELLS,
     NEEDS_CELLS,
     NEEDS_CORRECTIONS,
     NEEDS_JOBS,
+    NEEDS_LOOK,
     NEEDS_PREDICTIONS,
     NEEDS_ROWS,
+    NEEDS_SECOND_LOOK,
     NEEDS_SHAPES,
     NEVER,
     NEXT,
@@ -39,6 +43,17 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.follow_kernels import (
+    has_room_for_round,
+    is_full,
+    needs_look,
+    needs_second_look,
+    note_end,
+    note_round,
+    note_submission,
+    or_release,
+    turn_about,
+)
 from hpcsched.dispatching.core.job_kernels import (
     any_outlived,
     end_first,
@@ -58,8 +73,9 @@ def _end_all(state: State, by_node: ByNode) -> bool:
     """End all jobs that end now; return whether there was room to write all of them down."""
     counters, jobs, ends = state.counters, state.jobs, state.ends
     while counters[RUNNING] and jobs[ends[0], END] == counters[NOW]:
-        if not write_job(ends[0], ENDED, state, by_node):
+        if is_full(state, state.events) or not write_job(ends[0], ENDED, state, by_node):
             return False
+        note_end(ENDED_JOB, ends[0], state, state.events)
         counters[ENDED_ANY] = 1
         end_first(state, by_node)
     return True
@@ -73,7 +89,7 @@ def _next_instant(state: State) -> int:
         event = state.batch_submit_time[counters[NEXT]]
     if counters[RUNNING]:
         event = min(event, state.jobs[state.ends[0], END])
-    return or_change(event, state, state.down)
+    return or_change(or_release(event, state, state.events), state, state.down)
 
 
 @compiled()
@@ -96,6 +112,7 @@ def _hold_round(state: State, by_node: ByNode) -> float:
         leave_queue(state)
     over = read_clock(state.clock)
     write_round(began, over, queued, running, state)
+    note_round(state, by_node, state.events)
     return over
 
 
@@ -136,27 +153,39 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                     return NEEDS_PREDICTIONS
                 if counters[FREE_ROW] == -1:
                     return NEEDS_ROWS
-                submit(counters[NEXT], state, by_node)
+                if is_full(state, state.events):
+                    return OUTPUT_FULL
+                row = submit(counters[NEXT], state, by_node)
+                note_submission(counters[NEXT], row, state, state.events)
                 counters[NEXT] += 1
             if counters[NEXT] == submitted and not state.batch_last:
                 return NEEDS_JOBS
             counters[PHASE] = ROUNDS
         if counters[PHASE] == ROUNDS:
             if counters[QUEUED]:
-                if counters[OUT_ROUNDS] == len(state.out_rounds):
+                if counters[OUT_ROUNDS] == len(state.out_rounds) or not has_room_for_round(
+                    state, state.events
+                ):
                     return OUTPUT_FULL
                 needed = min(counters[CELL_DEMAND], counters[MOST_CELLS] - len(state.cells))
                 if needed > 0 and counters[CELLS_FREE] < counters[CELL_DEMAND]:
                     return NEEDS_CELLS
+                if needs_look(state, state.events):
+                    return NEEDS_LOOK
+                turn_about(state, by_node, state.events)
                 if not narrow_all(counters[NOW], state, state.down):
                     return NEEDS_SHAPES
                 if counters[QUEUED] > counters[HELD_BACK] and _is_to_correct(state):
                     return NEEDS_CORRECTIONS
                 over = _hold_round(state, by_node)
                 counters[ENDED_ANY] = 0
-                counters[PHASE] = ZERO_ENDS
+                counters[PHASE] = LOOKS
             else:
                 counters[PHASE] = NEXT_INSTANT
+        if counters[PHASE] == LOOKS:
+            if needs_second_look(state, state.events):
+                return NEEDS_SECOND_LOOK
+            counters[PHASE] = ZERO_ENDS
         if counters[PHASE] == ZERO_ENDS:
             if not _end_all(state, by_node):
                 return OUTPUT_FULL

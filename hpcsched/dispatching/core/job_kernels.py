@@ -48,8 +48,8 @@ FOR_EVER = float(1 << 60)
 
 
 @compiled()
-def submit(k: int, state: State, by_node: ByNode) -> None:
-    """Put job `k` of a batch into the queue."""
+def submit(k: int, state: State, by_node: ByNode) -> int:
+    """Put job `k` of a batch into the queue; return its row."""
     counters, jobs = state.counters, state.jobs
     row = counters[FREE_ROW]
     counters[FREE_ROW] = jobs[row, 0]
@@ -72,6 +72,7 @@ def submit(k: int, state: State, by_node: ByNode) -> None:
     _join_queue(row, state)
     if by_node is not None:
         _count_room(shape, state, state.down)
+    return row
 
 
 @compiled()
@@ -180,6 +181,7 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
         running[k] = running[k - 1]
     running[place] = row
     _push(row, count, state.ends, jobs)
+    _remember_start(row, state, state.started)
     counters[RUNNING] += 1
     counters[STARTED] += 1
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
@@ -188,6 +190,13 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
         amount = units * state.asked[shape, r]
         state.waiting_amounts[r] -= amount
         state.running_amounts[r] += amount
+
+
+@compiled()
+def _remember_start(row: int, state: State, started: IntArray | None) -> None:
+    """Remember a row that the present round starts, where starts are followed."""
+    if started is not None:
+        started[state.counters[STARTED]] = row
 
 
 @compiled()

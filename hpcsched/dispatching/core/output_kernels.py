@@ -34,13 +34,14 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
-from hpcsched.dispatching.core.state import ByNode
+from hpcsched.dispatching.core.state import ByNode, NodeArray
 
 
 @compiled()
-def _write_places(cell: int, place: int, state: State, by_node: ByNode) -> int:
+def write_places(
+    cell: int, place: int, nodes: NodeArray, units: NodeArray, state: State, by_node: ByNode
+) -> int:
     """Write the nodes of a job, and the units on each; return the place behind the last."""
-    nodes, units = state.out_nodes, state.out_units
     if by_node is None:
         return write_nodes_of_slots(cell, place, state.first_slot, state.cells, nodes, units)
     return write_nodes(cell, place, state.cells, nodes, units)
@@ -59,7 +60,9 @@ def write_job(row: int, how: int, state: State, by_node: ByNode) -> bool:
     if state.writes_places:
         if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
             return False
-        place = _write_places(jobs[row, CELL], place, state, by_node)
+        place = write_places(
+            jobs[row, CELL], place, state.out_nodes, state.out_units, state, by_node
+        )
     out = state.out_jobs[at]
     out[OUT_SEQUENCE] = jobs[row, SEQUENCE]
     out[OUT_START] = jobs[row, START]

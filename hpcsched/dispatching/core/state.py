@@ -16,6 +16,7 @@ from hpcsched.system.system import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
+NodeArray = npt.NDArray[np.int32]
 _Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
 ByNode = Literal[True] | None
@@ -57,7 +58,8 @@ class Batch(NamedTuple):
 
     Jobs are considered by ascending `keys`, `[B, K]`, compared one after the other, and then by
     their order of submission; `behind_keys` are those of an own backfill order. Where an order is
-    by wait, the first key is what the wait is divided by.
+    by wait, the first key is what the wait is divided by. Once a `watched` job is submitted, starts
+    or ends, others may be held back, or not any more.
     """
 
     number: IntArray
@@ -69,6 +71,7 @@ class Batch(NamedTuple):
     shape: IntArray
     keys: IntArray
     behind_keys: IntArray
+    watched: BoolArray
     last: bool
 
 
@@ -164,10 +167,36 @@ class Output(NamedTuple):
     """What the loop writes: jobs that have left, their places, and rounds with their durations."""
 
     jobs: IntArray
-    nodes: npt.NDArray[np.int32]
-    units: npt.NDArray[np.int32]
+    nodes: NodeArray
+    units: NodeArray
     rounds: IntArray
     decision_times: FloatArray
+
+
+class FollowedTables(NamedTuple):
+    """What the loop writes for what follows it in Python; None where nothing does.
+
+    `events` are in order. The nodes of jobs that start, and the units on each, are in `start_nodes`
+    and `start_units`. `started` has the rows that the present round has started, in order, and
+    `turned` those that are to be held back, or not any more.
+    """
+
+    events: IntArray | None = None
+    start_nodes: NodeArray | None = None
+    start_units: NodeArray | None = None
+    started: IntArray | None = None
+    turned: IntArray | None = None
+
+
+def followed_tables(rows: int, events: int, places: int) -> FollowedTables:
+    """Return empty tables for so many jobs in the system, events, and places of jobs that start."""
+    return FollowedTables(
+        np.empty((events, codes.EVENT_COLUMNS), dtype=np.int64),
+        np.empty(places, dtype=np.int32),
+        np.empty(places, dtype=np.int32),
+        np.empty(rows, dtype=np.int64),
+        np.empty(rows, dtype=np.int64),
+    )
 
 
 def new_output(types: int, jobs: int, places: int, rounds: int) -> Output:
@@ -194,6 +223,7 @@ def new_tables(
     totals = capacity.sum(axis=0)
     counters = np.zeros(codes.COUNTERS, dtype=np.int64)
     counters[codes.FREE_ROW] = counters[codes.FREE_CELL] = -1
+    counters[codes.RELEASE] = codes.NEVER
     counters[codes.FREE_SLOTS] = slots
     counters[codes.INTERVALS] = 1 if slots else 0
     low, high = (np.zeros(slots // 2 + 2, dtype=np.int64) for _ in range(2))

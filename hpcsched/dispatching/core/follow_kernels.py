@@ -1,0 +1,152 @@
+"""Compiled notes of events for what follows them in Python, and the jobs that it holds back.
+
+Where nobody follows events, `events` is None, and compiled code has nothing of all this.
+"""
+
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    CELL_DEMAND,
+    CHANGED,
+    EVENT_KIND,
+    EVENT_NUMBER,
+    EVENT_ROW,
+    EVENT_TIME,
+    EVENT_VALUE,
+    HELD,
+    HELD_BACK,
+    HELD_ROUND,
+    NOW,
+    OUT_EVENTS,
+    OUT_ROUNDS,
+    OUT_START_PLACES,
+    PREDICTED,
+    QUEUED,
+    RELEASE,
+    SEQUENCE,
+    SHAPE,
+    STARTED,
+    STARTED_JOB,
+    SUBMITTED_JOB,
+    TURNED,
+    WATCHED,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import count_held
+from hpcsched.dispatching.core.output_kernels import write_places
+from hpcsched.dispatching.core.room_kernels import add_waiting, remove_waiting
+from hpcsched.dispatching.core.state import ByNode
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def is_full(state: State, events: IntArray | None) -> bool:
+    """Say whether another event cannot be written down."""
+    return events is not None and bool(state.counters[OUT_EVENTS] == len(events))
+
+
+@compiled()
+def _note(kind: int, number: int, row: int, value: int, state: State, events: IntArray) -> None:
+    """Write an event down; see `codes` for what its numbers are."""
+    counters, event = state.counters, events[state.counters[OUT_EVENTS]]
+    event[EVENT_KIND] = kind
+    event[EVENT_TIME] = counters[NOW]
+    event[EVENT_NUMBER] = number
+    event[EVENT_ROW] = row
+    event[EVENT_VALUE] = value
+    counters[OUT_EVENTS] += 1
+
+
+@compiled()
+def note_submission(k: int, row: int, state: State, events: IntArray | None) -> None:
+    """Note that job `k` of a batch was submitted, and has a row."""
+    if events is None:
+        return
+    jobs = state.jobs
+    jobs[row, WATCHED] = state.batch_watched[k]
+    if state.batch_watched[k]:
+        state.counters[CHANGED] = 1
+    _note(SUBMITTED_JOB, jobs[row, SEQUENCE], row, jobs[row, PREDICTED], state, events)
+
+
+@compiled()
+def note_end(kind: int, row: int, state: State, events: IntArray | None) -> None:
+    """Note that a job stops running now."""
+    if events is None:
+        return
+    if state.jobs[row, WATCHED]:
+        state.counters[CHANGED] = 1
+    _note(kind, state.jobs[row, SEQUENCE], row, 0, state, events)
+
+
+@compiled()
+def has_room_for_round(state: State, events: IntArray | None) -> bool:
+    """Say whether all starts of a round can be written down."""
+    if events is None:
+        return True
+    counters = state.counters
+    return bool(
+        counters[OUT_EVENTS] + counters[QUEUED] < len(events)
+        and counters[OUT_START_PLACES] + counters[CELL_DEMAND] <= len(state.start_nodes)
+    )
+
+
+@compiled()
+def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
+    """Note the jobs that a round has started, with their places, and then the round."""
+    if events is None:
+        return
+    counters, jobs = state.counters, state.jobs
+    for k in range(counters[STARTED]):
+        row = state.started[k]
+        counters[OUT_START_PLACES] = place = write_places(
+            jobs[row, CELL],
+            counters[OUT_START_PLACES],
+            state.start_nodes,
+            state.start_units,
+            state,
+            by_node,
+        )
+        if jobs[row, WATCHED]:
+            counters[CHANGED] = 1
+        _note(STARTED_JOB, jobs[row, SEQUENCE], row, place, state, events)
+    _note(HELD_ROUND, counters[OUT_ROUNDS] - 1, 0, 0, state, events)
+
+
+@compiled()
+def or_release(event: int, state: State, events: IntArray | None) -> int:
+    """Return an event, or when a job that waits has waited long enough before it."""
+    if events is not None and state.counters[QUEUED]:
+        event = min(event, state.counters[RELEASE])
+    return event
+
+
+@compiled()
+def needs_look(state: State, events: IntArray | None) -> bool:
+    """Say whether other jobs may be held back now than in the last round."""
+    counters = state.counters
+    return events is not None and bool(counters[CHANGED] or counters[RELEASE] <= counters[NOW])
+
+
+@compiled()
+def needs_second_look(state: State, events: IntArray | None) -> bool:
+    """Say whether jobs that were held back in a round may not be any more."""
+    return events is not None and bool(state.counters[HELD_BACK] and needs_look(state, events))
+
+
+@compiled()
+def turn_about(state: State, by_node: ByNode, events: IntArray | None) -> None:
+    """Hold back the jobs in `turned`; or do not any more, if they are."""
+    if events is None:
+        return
+    counters, jobs = state.counters, state.jobs
+    for k in range(counters[TURNED]):
+        row = state.turned[k]
+        held = jobs[row, HELD]
+        count_held(row, -1 if held else 1, state)
+        if by_node is not None:
+            if held:
+                add_waiting(jobs[row, SHAPE], state)
+            else:
+                remove_waiting(jobs[row, SHAPE], state)
+    counters[TURNED] = 0

@@ -1,0 +1,81 @@
+"""Jobs that wait for others, and limits of partitions, hold back the same jobs in both loops."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.partitions import Partition, Partitions
+from tests.builders import parts
+from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.test_against_events import dispatchers, requesting, settings
+from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
+
+few = st.none() | st.integers(1, 3)
+
+
+@st.composite
+def held_jobs(draw: Any, jobs: list[TracedJob], most_nodes: int) -> tuple[list[TracedJob], Any]:
+    """Draw jobs that wait for any others and belong to users, and partitions with limits."""
+    numbers = [job.job_id for job, _ in jobs]
+    after = st.lists(st.sampled_from(numbers), max_size=2).map(tuple)
+    found = []
+    for plain, run_time in jobs:
+        waits = draw(st.just(()) | after)
+        think_time = draw(st.integers(0, 6)) if waits else 0
+        user, partition = draw(st.none() | st.integers(0, 1)), draw(st.integers(0, 1))
+        job = plain._replace(after=waits, think_time=think_time, user=user, partition=partition)
+        found.append(TracedJob(job, run_time))
+    limits = [(draw(few), draw(few)) for _ in range(2)]
+    partitions = Partitions(
+        tuple(
+            Partition(
+                f"p{k}",
+                {"partition": frozenset({k})},
+                # A user may run any one job.
+                nodes_per_user=None if nodes is None else most_nodes + nodes - 1,
+                running_jobs_per_user=running,
+            )
+            for k, (nodes, running) in enumerate(limits)
+        )
+    )
+    return found, {
+        "partitions": draw(st.sampled_from([partitions, Partitions()])),
+        "dependencies": True,
+    }
+
+
+@tries(400)
+@given(
+    workload=uniform_workloads(max_jobs=16),
+    dispatcher=dispatchers(),
+    chosen=settings,
+    pooled=st.booleans(),
+    data=st.data(),
+)
+def test_equal_units(
+    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], pooled: bool, data: Any
+) -> None:
+    """Equal units, counted as slots and looked up on nodes."""
+    jobs, held = data.draw(held_jobs(requesting(workload), workload.system.node_count))
+    request = workload.request if pooled else None
+    simulated = parts(workload.system, dispatcher, uniform_request=request, **chosen, **held)
+    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+
+
+@tries(400)
+@given(
+    workload=mixed_workloads(max_jobs=10),
+    dispatcher=dispatchers(),
+    chosen=settings,
+    data=st.data(),
+)
+def test_unlike_units(
+    workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any], data: Any
+) -> None:
+    """Unlike units, some of them exclusive, scattered or bound to nodes."""
+    jobs, held = data.draw(held_jobs(requesting(workload), workload.system.node_count))
+    simulated = parts(workload.system, dispatcher, **chosen, **held)
+    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
