@@ -116,6 +116,8 @@ class ColumnRun:
     def close(self) -> None:
         """Finish what was recorded and shown."""
         self._recorder.close()
+        for observer in self._parts.observers:
+            observer.close()
         if self._lost is not None:
             self._lost.close()
         self._monitor.close()

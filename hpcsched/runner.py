@@ -28,7 +28,7 @@ from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.replay_choices import obstacles
+from hpcsched.simulation.replay_choices import needs_each_round, obstacles
 from hpcsched.simulation.telling import givers_among
 from hpcsched.watching import Watching
 from hpcsched.workload.columns import NeedsPythonError
@@ -150,7 +150,11 @@ def _write(
 def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
     """Return what of a run needs Python at each event, in words; empty if nothing."""
     scenario = assembly.scenario
-    found = [f"the observer {choice.plugin_name}" for choice in scenario.observers]
+    found = [
+        f"the observer {choice.plugin_name}"
+        for choice, observer in zip(scenario.observers, parts.observers, strict=True)
+        if needs_each_round(observer, parts)
+    ]
     if scenario.simulation.mode == "offline":
         found.append("planning off-line")
     return [*obstacles(parts), *found]
@@ -182,9 +186,10 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
 
 
 def begun_anew(assembly: Assembly, parts: Parts) -> Parts:
-    """Return the parts of a simulation with what has learnt from a replay built once more."""
+    """Return the parts of a simulation with what has been told of a replay built once more."""
     scenario = assembly.scenario
     return parts._replace(
+        observers=assembly.observers(),
         predictor=assembly.make("predictor", scenario.predictor),
         correction=assembly.make("correction", scenario.correction),
     )

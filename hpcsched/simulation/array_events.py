@@ -15,6 +15,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, JobState, RoundRecord
 from hpcsched.simulation.start_conditions import StartConditions
 from hpcsched.system.allocation import NodeAllocation
+from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.job import TracedJob
 
 
@@ -57,7 +58,16 @@ class ArrayEvents:
         self._read += len(jobs)
 
     def catch_up(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
-        """Tell of all events that were written down since."""
+        """Tell of all events that were written down since.
+
+        Raises NeedsPythonError where an observer fails: the loop of events in Python says how.
+        """
+        try:
+            self._tell_of_all(tables, followed, output)
+        except Exception as error:
+            raise NeedsPythonError("an observer that fails") from error
+
+    def _tell_of_all(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
         assert followed.events is not None
         events = followed.events[self._told : tables.counters[codes.OUT_EVENTS]].tolist()
         self._told += len(events)

@@ -12,6 +12,8 @@ from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.simulation.listeners import listeners
+from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import System
@@ -35,7 +37,7 @@ _OPTIONS = {"strict": codes.STRICT, "greedy": codes.GREEDY, "backfill": codes.BA
 def obstacles(parts: Parts) -> list[str]:
     """Return what of a simulation's parts needs Python at each event, in words; empty if nothing.
 
-    Observers are not looked at: who wants to hear of single events must not replay columns.
+    Observers are not looked at; see `needs_each_round`.
     """
     there = {
         "pools": parts.system.pools,
@@ -56,6 +58,15 @@ def obstacles(parts: Parts) -> list[str]:
         if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT):
             found.append(f"the queue order {type(order).__name__}")
     return found
+
+
+def needs_each_round(observer: Observer, parts: Parts) -> bool:
+    """Say whether an observer is to be told what a replay in compiled code does not write down.
+
+    These are the reasons of each round's decision, and any event beside outages.
+    """
+    heard = listeners((observer,), ())
+    return bool(heard.explained) or bool(parts.outages.all and any(heard))
 
 
 def orders_of(dispatcher: Easy | ListScheduler) -> tuple[QueueOrder, QueueOrder]:

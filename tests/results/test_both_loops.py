@@ -23,7 +23,8 @@ from hpcsched.report.monitor import Monitor
 from hpcsched.results import record_file
 from hpcsched.simulation import engine, replay_output
 from hpcsched.simulation.array_replay import ArrayReplay
-from hpcsched.simulation.records import RoundRecord
+from hpcsched.simulation.event_log import EventLog
+from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.simulation.replay_output import HeldRounds
 from hpcsched.watching import Watching
 from hpcsched.workload.job import Job, TracedJob
@@ -54,6 +55,8 @@ def _many() -> Iterator[None]:
         ("kit-week-easy", ["trace.jobs=150"]),
         ("lublin99-easy", ["trace.jobs=300"]),
         ("small-easy", ["trace.jobs=400", "predictor=last-two", "correction=doubling"]),
+        ("small-easy", ["trace.jobs=200", "observers=[event-log]", "predictor=last-two"]),
+        ("eurora-day-easy", ["trace.jobs=100", "observers=[event-log]"]),
         ("small-sjf", ["trace.jobs=400", "predictor=profile", "simulation.pooling=false"]),
         ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
         ("small-maintenance", ["trace.jobs=100"]),
@@ -133,6 +136,30 @@ def test_drawn_workloads(
         assembled(workload, dispatcher, jobs, folder, pool=pool)
 
     check_equal(*in_both_loops(run, tmp_path_factory.mktemp("runs")))
+
+
+def test_an_observer_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run begins anew in Python, which tells another observer of everything up to there."""
+    ended = EventLog.job_ended
+
+    def fail(log: EventLog, record: JobRecord) -> None:
+        if record.job.job_id == 61:
+            raise KeyError(61)
+        ended(log, record)
+
+    monkeypatch.setattr(EventLog, "job_ended", fail)
+    scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200", "observers=[event-log]"])
+
+    def run(folder: Path) -> None:
+        with pytest.raises(KeyError):
+            hpcsched.run(scenario, folder)
+
+    run(tmp_path / "compiled")
+    with monkeypatch.context() as patch:
+        patch.setattr(hpcsched.runner, "_in_python", lambda *_: [FORCED])
+        run(tmp_path / "python")
+    check_equal(tmp_path / "compiled", tmp_path / "python")
+    assert manifest(tmp_path / "compiled")["in_python"] == ["an observer that fails"]
 
 
 def linked_log(folder: Path) -> Path:
