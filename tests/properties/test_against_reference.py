@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.prediction.last_two import LastTwo, LastTwoParams
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.outages import NO_OUTAGES, Outages
@@ -18,6 +19,8 @@ from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting
+from tests.dispatching.core.test_held_jobs import held_jobs
+from tests.reference.held import Limit, Replay
 from tests.reference.rules import Rule, start_times
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Workload, mixed_workloads, tries, uniform_workloads
@@ -85,3 +88,24 @@ def test_outages(workload: Workload, rule: Rule, data: st.DataObject) -> None:
     """Unlike units, with nodes that go out of service, announced or not."""
     drawn = data.draw(outages(workload.system, data.draw(st.sampled_from([12, 20, 40]))))
     check(workload.system, rule, requesting(workload), workload.predictions, drawn)
+
+
+@tries(500)
+@given(workload=mixed_workloads(max_jobs=10), rule=rules, data=st.data())
+def test_jobs_that_are_held_back(workload: Workload, rule: Rule, data: st.DataObject) -> None:
+    """Unlike units; jobs wait for others, users are limited, and run times are learnt."""
+    system = workload.system
+    jobs, held = data.draw(held_jobs(requesting(workload), system.node_count))
+    limits = {
+        k: Limit(partition.running_jobs_per_user, partition.nodes_per_user)
+        for k, partition in enumerate(held["partitions"])
+    }
+    reference = Replay(system, rule, limits)
+    reference.run(jobs)
+    given_parts = simulated(system, rule)._replace(predictor=LastTwo(LastTwoParams()), **held)
+    for replay in (event_by_event, partial(in_compiled_code, plainly=True)):
+        found = {
+            number: (start, dict(zip(nodes, units, strict=True)))
+            for number, start, _, _, nodes, units in replay(given_parts, jobs).jobs
+        }
+        assert found == reference.found, replay
