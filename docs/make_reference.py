@@ -1,8 +1,8 @@
 """Writes what follows from the code in the reference pages and in `experiments.md`.
 
-It is about keys, plugins, rules, commands and hooks, and stands between `<!-- begin NAME -->` and
-`<!-- end NAME -->`; the rest of a page is written by hand. Plugins of other distributions are left
-out.
+It is about keys, plugins, rules, commands, hooks and columns, and stands between
+`<!-- begin NAME -->` and `<!-- end NAME -->`; the rest of a page is written by hand. Plugins of
+other distributions are left out.
 
 Usage: `python docs/make_reference.py`
 """
@@ -21,12 +21,14 @@ from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugin.manager import build_registry
 from hpcsched.plugin.registry import Registry
+from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.choices import tag_of
 from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.rules import RULES
 from hpcsched.scenario.walk import mark_of
+from hpcsched.workload.job_columns import Column
 
-NAMES = ("scenario.md", "experiments.md", "cli.md", "hooks.md")
+NAMES = ("scenario.md", "experiments.md", "cli.md", "hooks.md", "results.md")
 PAGES = [Path(__file__).parent / name for name in NAMES]
 REGION = re.compile(r"(<!-- begin ([\w-]+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 PLUGIN_KINDS = (
@@ -68,8 +70,16 @@ def make_tables(registry: Registry) -> dict[str, str]:
         "commands": command_sections(),
         "plugin-fields": plugin_fields(),
         "hooks": hook_sections(),
+        "job-columns": column_table(JOB_COLUMNS),
+        "round-columns": column_table(ROUND_COLUMNS),
         "rules": table(("rule", "about"), ((f"`{r}`", text) for r, text in sorted(RULES.items()))),
     }
+
+
+def column_table(columns: Sequence[Column]) -> str:
+    """Return a table of the columns of a file."""
+    rows = ((f"`{column.name}`", column.unit, column.meaning) for column in columns)
+    return table(("column", "unit", "meaning"), rows)
 
 
 def plugin_tables(registry: Registry, kind: str) -> str:

@@ -17,6 +17,7 @@ from hpcsched.system.request import Request, is_constrained
 from hpcsched.system.space import OvercommitError, units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
+from hpcsched.workload.job_columns import bounded_request
 
 
 class _Placed(NamedTuple):
@@ -92,15 +93,7 @@ class Decoder:
         )
 
     def _waiting(self, line: JobLine, where: str, now: int) -> WaitingJob:
-        request = Request(
-            units=line.units,
-            unit_request=line.unit_request,
-            node_groups=None if line.node_groups is None else frozenset(line.node_groups),
-            allowed_nodes=None if line.allowed_nodes is None else frozenset(line.allowed_nodes),
-            exclusive=line.exclusive,
-            scatter=line.scatter,
-            pool_requests=line.pool_requests,
-        )
+        request = bounded_request(line.units, line.unit_request, vars(line), line.pool_requests)
         job = Job(
             line.job_id,
             line.submit_time,

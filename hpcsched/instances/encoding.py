@@ -7,11 +7,11 @@ from typing import Any
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.workload.job_columns import BOUNDS, NUMBERED
 
-_OPTIONAL = (
-    *("user", "group", "application", "queue", "partition", "name"),
-    *("queue_name", "partition_name"),
-)
+_OPTIONAL = (*NUMBERED, "name", "queue_name", "partition_name")
+# Numbers of nodes may be many; they come last.
+_BOUNDS = sorted(BOUNDS, key=lambda column: column.kind == "numbers")
 Placed = tuple[int, Allocation]
 
 
@@ -84,14 +84,10 @@ def _job(waiting: WaitingJob) -> dict[str, Any]:
     }
     given = ((name, getattr(job, name)) for name in _OPTIONAL)
     content |= {name: value for name, value in given if value is not None}
-    if request.node_groups is not None:
-        content["node_groups"] = sorted(request.node_groups)
-    if request.exclusive:
-        content["exclusive"] = True
-    if request.scatter:
-        content["scatter"] = True
-    if request.allowed_nodes is not None:
-        content["allowed_nodes"] = sorted(request.allowed_nodes)
+    for column in _BOUNDS:
+        value = column.get(request)
+        if value is not None and value is not False:
+            content[column.name] = column.told(value)
     if request.pool_requests:
         content["pool_requests"] = request.pool_requests
     return content

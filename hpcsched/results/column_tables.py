@@ -1,6 +1,6 @@
 """The tables of a run out of columns: what a replay in compiled code has written."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from hpcsched.results.schema import (
 from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import DETAILS, JobColumns
+from hpcsched.workload.job_columns import BOUNDS
 
 
 def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
@@ -45,7 +46,7 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
         "state": pa.DictionaryArray.from_arrays(arrow_array(state), text_array(STATES)),
         "rejected_by": pa.nulls(count, pa.string()),
         **{name: columns.details.column(name) for name in DETAILS.names if name in schema.names},
-        **_constraints(columns, request, schema),
+        **_bounds(columns, request, schema),
         **_places(left),
         "requeues": left.requeues,
         "lost_time": left.lost_time,
@@ -151,26 +152,23 @@ def _demand(
     return arrow_array(units * np.array(shares, dtype=np.int64)[request])
 
 
-def _constraints(
+def _bounds(
     columns: JobColumns, request: IntArray, schema: pa.Schema
 ) -> dict[str, pa.Array | npt.NDArray[np.bool_]]:
-    """Return the columns that say more of a request than its amounts."""
-    jobs = columns.requests
-    groups = [job.node_groups for job in jobs]
-    allowed = [job.allowed_nodes for job in jobs]
-    return {
-        "node_groups": _sets(groups, request, schema.field("node_groups").type),
-        "allowed_nodes": _sets(allowed, request, schema.field("allowed_nodes").type),
-        "exclusive": np.array([job.exclusive for job in jobs], dtype=np.bool_)[request],
-        "scatter": np.array([job.scatter for job in jobs], dtype=np.bool_)[request],
-    }
+    """Return the columns that say of a request where and how its units may be placed."""
+    found = {}
+    for column in BOUNDS:
+        values = list(map(column.get, columns.requests))
+        if column.kind == "flag":
+            found[column.name] = np.array(values, dtype=np.bool_)[request]
+        else:
+            told = list(map(column.told, values))
+            found[column.name] = _taken(told, request, schema.field(column.name).type)
+    return found
 
 
-def _sets(
-    values: Sequence[Collection[Any] | None], request: IntArray, kind: pa.DataType
-) -> pa.Array:
-    """Return the set of each job, given that of each request, as a column of ascending lists."""
+def _taken(values: Sequence[Any], request: IntArray, kind: pa.DataType) -> pa.Array:
+    """Return the value of each job, given that of each request, as a column."""
     if all(value is None for value in values):
         return pa.nulls(len(request), kind)
-    lists = [None if value is None else sorted(value) for value in values]
-    return pa.array(lists, kind).take(arrow_array(request))
+    return pa.array(values, kind).take(arrow_array(request))

@@ -1,19 +1,20 @@
 """The observer that streams a run into its Parquet files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.results.files import JOBS, ROUNDS
 from hpcsched.results.placements import placement_columns
 from hpcsched.results.record_file import RecordFile, transposed, whole
-from hpcsched.results.schema import SOLVER, STATES, jobs_schema, rounds_schema
+from hpcsched.results.schema import STATES, jobs_schema, rounds_schema
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
-from hpcsched.system.request import Request
 from hpcsched.system.system import System
-from hpcsched.workload.job import Job
+from hpcsched.workload.job_columns import Column
 
 LARGEST = 2**63 - 1
 
@@ -56,63 +57,48 @@ class RunRecorder(Observer):
 
 def job_columns(records: Sequence[JobRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `jobs_schema`."""
-    traced, demands, predicted, states, starts, ends, allocations, *more = transposed(records)
-    rejected_by, requeues, lost_times = more
-    job = dict(zip(Job._fields, transposed(traced), strict=True))
-    job |= dict(zip(Request._fields, transposed(job["request"]), strict=True))
-    run_times = [
-        None if start is None else end - start for start, end in zip(starts, ends, strict=True)
-    ]
-    groups = [None if names is None else sorted(names) for names in job["node_groups"]]
-    allowed = [None if nodes is None else sorted(nodes) for nodes in job["allowed_nodes"]]
-    int64 = pa.int64()
-    nodes, node_units = placement_columns(allocations)
-    return [
-        whole(job["job_id"]),
-        whole(job["submit_time"]),
-        pa.array(starts, int64),
-        pa.array(ends, int64),
-        pa.array(run_times, int64),
-        whole(job["requested_time"]),
-        whole(predicted),
-        whole(job["units"]),
-        _amounts(job["unit_request"], schema.field("unit_request").type),
-        _number(demands, schema.field("demand").type),
-        pa.DictionaryArray.from_arrays(
-            pa.array([STATES.index(state) for state in states], pa.int8()), list(STATES)
-        ),
-        pa.array(rejected_by, pa.string()),
-        *(
-            pa.array(job[name], int64)
-            for name in ("user", "group", "application", "queue", "partition")
-        ),
-        pa.array(job["name"], pa.string()),
-        pa.array(groups, pa.list_(pa.string())),
-        pa.array(allowed, pa.list_(pa.int32())),
-        pa.array(job["exclusive"], pa.bool_()),
-        pa.array(job["scatter"], pa.bool_()),
-        nodes,
-        node_units,
-        whole(requeues),
-        whole(lost_times),
-    ]
+    # The nodes of all jobs at once, which takes a fraction of the time that one by one does.
+    nodes, node_units = placement_columns([record.allocation for record in records])
+    placed = {"nodes": nodes, "node_units": node_units}
+    return _columns([c for c in JOB_COLUMNS if c.name not in placed], records, schema, placed)
 
 
 def round_columns(records: Sequence[RoundRecord], schema: pa.Schema) -> list[pa.Array]:
     """Return the columns of `rounds_schema`."""
-    *counts, waiting, free, latencies, lost, decision_times, fallbacks, solvers = transposed(
-        records
-    )
-    return [
-        *(whole(values) for values in counts),
-        _amounts(waiting, schema.field("waiting_amounts").type),
-        _amounts(free, schema.field("free_amounts").type),
-        whole(latencies),
-        _amounts(lost, schema.field("lost_amounts").type),
-        pa.array(decision_times, pa.float64()),
-        pa.array(fallbacks, pa.bool_()),
-        pa.array([None if call is None else call._asdict() for call in solvers], SOLVER),
-    ]
+    return _columns(ROUND_COLUMNS, records, schema, {})
+
+
+def _columns(
+    columns: Iterable[Column],
+    records: Sequence[JobRecord] | Sequence[RoundRecord],
+    schema: pa.Schema,
+    others: Mapping[str, pa.Array],
+) -> list[pa.Array]:
+    """Return the columns of a schema, `others` among them that need not be taken of records."""
+    arrays = {
+        column.name: _array(column, list(map(column.get, records)), schema.field(column.name).type)
+        for column in columns
+    }
+    arrays |= others
+    return [arrays[name] for name in schema.names]
+
+
+def _array(column: Column, values: list[Any], kind: pa.DataType) -> pa.Array:
+    match column.kind:
+        case "whole" if not column.nullable:
+            return whole(values)
+        case "demand":
+            return _number(values, kind)
+        case "amounts" | "real_amounts":
+            return _amounts(values, kind)
+        case "state":
+            codes = pa.array(map(STATES.index, values), pa.int8())
+            return pa.DictionaryArray.from_arrays(codes, list(STATES))
+        case "solver":
+            values = [None if call is None else call._asdict() for call in values]
+        case "names" | "numbers":
+            values = list(map(column.told, values))
+    return pa.array(values, kind)
 
 
 def _number(values: Sequence[int], kind: pa.DataType) -> pa.Array:

@@ -1,8 +1,12 @@
 """The columns of the Parquet files of a run."""
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
+from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.system.system import System
+from hpcsched.workload.job_columns import Column
 
 STATES = ("completed", "killed", "rejected", "failed")
 
@@ -22,6 +26,18 @@ SOLVER = pa.struct(
 )
 """The fields of `SolverCall`."""
 
+_TYPES = {
+    "whole": pa.int64(),
+    "real": pa.float64(),
+    "text": pa.string(),
+    "flag": pa.bool_(),
+    "names": pa.list_(pa.string()),
+    "numbers": pa.list_(pa.int32()),
+    "state": pa.dictionary(pa.int8(), pa.string()),
+    "solver": SOLVER,
+}
+"""The types of columns, by their kinds, where they are those of any system."""
+
 
 def jobs_schema(system: System) -> pa.Schema:
     """Return the columns of `jobs.parquet`: a row for each job that has left the system.
@@ -33,38 +49,7 @@ def jobs_schema(system: System) -> pa.Schema:
     which had run for `lost_time` together. `demand` is a whole number (see `System.demand`), or a
     float where that of the whole system needs more than 63 bits.
     """
-    whole = pa.int64()
-    demand = whole if system.full_demand < 2**63 else pa.float64()
-    return pa.schema(
-        [
-            pa.field("job_id", whole, nullable=False),
-            pa.field("submit_time", whole, nullable=False),
-            ("start_time", whole),
-            ("end_time", whole),
-            ("run_time", whole),
-            pa.field("requested_time", whole, nullable=False),
-            pa.field("predicted_run_time", whole, nullable=False),
-            pa.field("units", whole, nullable=False),
-            pa.field("unit_request", amounts_type(system), nullable=False),
-            pa.field("demand", demand, nullable=False),
-            pa.field("state", pa.dictionary(pa.int8(), pa.string()), nullable=False),
-            ("rejected_by", pa.string()),
-            ("user", whole),
-            ("group", whole),
-            ("application", whole),
-            ("queue", whole),
-            ("partition", whole),
-            ("name", pa.string()),
-            ("node_groups", pa.list_(pa.string())),
-            ("allowed_nodes", pa.list_(pa.int32())),
-            pa.field("exclusive", pa.bool_(), nullable=False),
-            pa.field("scatter", pa.bool_(), nullable=False),
-            ("nodes", pa.list_(pa.int32())),
-            ("node_units", pa.list_(pa.int32())),
-            pa.field("requeues", whole, nullable=False),
-            pa.field("lost_time", whole, nullable=False),
-        ]
-    )
+    return _schema(JOB_COLUMNS, system)
 
 
 def outages_schema() -> pa.Schema:
@@ -129,20 +114,7 @@ def rounds_schema(system: System) -> pa.Schema:
     `decision_time` in real ones. Amounts above 2⁶³ − 1 are cut to it; `lost_amounts` are rounded to
     53 bits. `solver` is null where no solver was asked.
     """
-    counts = ("round", "now", "queued", "running", "started", "rejected", "waiting")
-    amounts = amounts_type(system)
-    return pa.schema(
-        [
-            *(pa.field(name, pa.int64(), nullable=False) for name in counts),
-            pa.field("waiting_amounts", amounts, nullable=False),
-            pa.field("free_amounts", amounts, nullable=False),
-            pa.field("latency", pa.int64(), nullable=False),
-            pa.field("lost_amounts", amounts_type(system, pa.float64()), nullable=False),
-            pa.field("decision_time", pa.float64(), nullable=False),
-            pa.field("fallback", pa.bool_(), nullable=False),
-            ("solver", SOLVER),
-        ]
-    )
+    return _schema(ROUND_COLUMNS, system)
 
 
 def reasons_schema() -> pa.Schema:
@@ -165,3 +137,14 @@ def amounts_type(system: System, number: pa.DataType | None = None) -> pa.Struct
     """Return the type of amounts, whole numbers if not given: a field for each resource type."""
     kind = pa.int64() if number is None else number
     return pa.struct([pa.field(name, kind, nullable=False) for name in system.resource_types])
+
+
+def _schema(columns: Iterable[Column], system: System) -> pa.Schema:
+    amounts, real_amounts = amounts_type(system), amounts_type(system, pa.float64())
+    of_system = {
+        "amounts": amounts,
+        "real_amounts": real_amounts,
+        "demand": pa.int64() if system.full_demand < 2**63 else pa.float64(),
+    }
+    types = _TYPES | of_system
+    return pa.schema([pa.field(c.name, types[c.kind], nullable=c.nullable) for c in columns])

@@ -6,7 +6,7 @@ import numpy as np
 
 from hpcsched.results.audit.attempts import lost_columns, with_lost
 from hpcsched.results.audit.capacity import check_capacity
-from hpcsched.results.audit.columns import RunColumns, match, read_trace
+from hpcsched.results.audit.columns import RunColumns, flags_of, match, read_trace
 from hpcsched.results.audit.dependencies import check_dependencies
 from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
 from hpcsched.results.audit.outages import check_outages
@@ -76,8 +76,7 @@ def run_columns(records: Sequence[JobRecord], system: System) -> RunColumns:
         requested_time=np.array([job.requested_time for job in jobs], dtype=np.int64),
         predicted_run_time=np.array([r.predicted_run_time for r in records], dtype=np.int64),
         demand=[record.demand for record in records],
-        exclusive=np.array([job.exclusive for job in jobs], dtype=np.bool_),
-        scatter=np.array([job.scatter for job in jobs], dtype=np.bool_),
+        flags=flags_of([job.request for job in jobs]),
         state=np.array([record.state for record in records], dtype=np.str_),
         rejected_by=np.array([record.rejected_by or "" for record in records], dtype=np.str_),
         has_start=np.array([record.start_time is not None for record in records], dtype=np.bool_),

@@ -16,15 +16,14 @@ from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
-from hpcsched.system.request import Request, is_constrained
+from hpcsched.system.request import is_constrained
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_columns import BOUNDS, NUMBERED, Column, bounded_request
 
 _NUMBERS = ("submit_time", "requested_time")
-_OPTIONAL_NUMBERS = ("user", "group", "application", "queue", "partition")
-_BOUNDS = ("node_groups", "allowed_nodes", "exclusive", "scatter")
-_JOB_COLUMNS = ("job_id", "run_time", "units", *_NUMBERS, *_OPTIONAL_NUMBERS, *_BOUNDS)
+_JOB_COLUMNS = ("job_id", "run_time", "units", *_NUMBERS, *NUMBERED, *(c.name for c in BOUNDS))
 _PROBLEM_COLUMNS = ("start_time", "predicted_run_time")
 
 
@@ -111,19 +110,23 @@ def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapp
 def _job(system: System, row: Mapping[str, str]) -> TracedJob:
     given = {"submit_time": "0", "requested_time": row.get("run_time", ""), **row}
     numbers: dict[str, Any] = {name: int(given[name]) for name in _NUMBERS}
-    optional: dict[str, Any] = {name: int(row[name]) for name in _OPTIONAL_NUMBERS if name in row}
+    optional: dict[str, Any] = {name: int(row[name]) for name in NUMBERED if name in row}
     amounts = {name: int(row[name]) for name in system.resource_types if name in row}
-    groups, nodes = row.get("node_groups"), row.get("allowed_nodes")
-    request = Request(
-        units=int(row.get("units", 1)),
-        unit_request=system.request(amounts or {system.resource_types[0]: 1}),
-        node_groups=None if groups is None else frozenset(groups.split(",")),
-        allowed_nodes=None if nodes is None else frozenset(map(int, nodes.split(","))),
-        exclusive=row.get("exclusive") == "yes",
-        scatter=row.get("scatter") == "yes",
+    request = bounded_request(
+        int(row.get("units", 1)),
+        system.request(amounts or {system.resource_types[0]: 1}),
+        {column.name: _bound(column, row.get(column.name)) for column in BOUNDS},
     )
     job = Job(job_id=int(row["job_id"]), request=request, **numbers, **optional)
     return TracedJob(job, int(row.get("run_time", job.requested_time)))
+
+
+def _bound(column: Column, text: str | None) -> Any:
+    if column.kind == "flag":
+        return text == "yes"
+    if text is None:
+        return None
+    return text.split(",") if column.kind == "names" else list(map(int, text.split(",")))
 
 
 def _waiting(system: System, row: Mapping[str, str]) -> WaitingJob:

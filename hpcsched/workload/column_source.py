@@ -18,6 +18,7 @@ from hpcsched.errors import InputError
 from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.number_fields import BoolArray
 from hpcsched.workload.policies import UnusableError
 from hpcsched.workload.record_source import RecordSource
@@ -25,9 +26,6 @@ from hpcsched.workload.time_bounds import LONGEST
 
 if TYPE_CHECKING:
     from hpcsched.workload.columns import JobColumns, RequestNumbers
-
-NUMBERED = ("user", "group", "application", "queue", "partition")
-"""The details of a job that are numbers."""
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from hpcsched.arrow_arrays import arrow_array, text_array
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.source import TraceSource
 
 BATCH = 8192
@@ -18,7 +19,7 @@ BATCH = 8192
 
 DETAILS = pa.schema(
     [
-        *((name, pa.int64()) for name in ("user", "group", "application", "queue", "partition")),
+        *((name, pa.int64()) for name in NUMBERED),
         *((name, pa.string()) for name in ("name", "queue_name", "partition_name")),
         ("after", pa.list_(pa.int64())),
         ("think_time", pa.int64()),

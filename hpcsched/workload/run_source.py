@@ -12,10 +12,10 @@ from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, InputPath, Params
-from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_columns import BOUNDS, bounded_request
 from hpcsched.workload.time_bounds import TimeBounds
 
 _COLUMNS = (
@@ -29,11 +29,8 @@ _COLUMNS = (
     "application",
     "queue",
     "partition",
-    "node_groups",
-    "exclusive",
-    "scatter",
-    "allowed_nodes",
     "name",
+    *(column.name for column in BOUNDS),
     "run_time",
 )
 
@@ -114,18 +111,10 @@ class RunSource:
 
 def _traced(row: dict[str, Any], system: System) -> TracedJob:
     request = tuple(row["unit_request"][name] for name in system.resource_types)
-    groups, nodes = row["node_groups"], row["allowed_nodes"]
     job = Job(
         row["job_id"],
         row["submit_time"],
-        Request(
-            units=row["units"],
-            unit_request=request,
-            node_groups=None if groups is None else frozenset(groups),
-            allowed_nodes=None if nodes is None else frozenset(nodes),
-            exclusive=row["exclusive"],
-            scatter=row["scatter"],
-        ),
+        bounded_request(row["units"], request, row),
         row["requested_time"],
         row["user"],
         row["group"],

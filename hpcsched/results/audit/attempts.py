@@ -94,7 +94,11 @@ def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
     changed: dict[str, Any] = {}
     for field in fields(run):
         whole = getattr(run, field.name)
-        if isinstance(whole, list):
+        if isinstance(whole, dict):
+            changed[field.name] = {
+                name: np.concatenate((flags, flags[of])) for name, flags in whole.items()
+            }
+        elif isinstance(whole, list):
             changed[field.name] = [*whole, *(whole[row] for row in of.tolist())]
         else:
             added = more[field.name] if field.name in more else whole[of]

@@ -19,7 +19,9 @@ def check_capacity(run: RunColumns, system: System) -> Check:
     row, node, units = row[holds], run.node[holds], run.node_units[holds]
     capacity = system.capacity[node]
     held = np.where(
-        run.exclusive[row, np.newaxis], capacity, units[:, np.newaxis] * run.unit_request[row]
+        run.flags["exclusive"][row, np.newaxis],
+        capacity,
+        units[:, np.newaxis] * run.unit_request[row],
     )
 
     event_node = np.concatenate((node, node))

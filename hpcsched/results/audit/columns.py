@@ -1,7 +1,7 @@
 """The trace and the run as arrays, side by side."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,13 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hpcsched.results.directory import RunDirectory
+from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_columns import BOUNDS, FLAGS, NUMBERED
 
 BoolArray = npt.NDArray[np.bool_]
-
-NUMBERS = ("user", "group", "application", "queue", "partition")
-"""What the trace tells of a job by number."""
 
 NAMED = {"queue": "queue_name", "partition": "partition_name"}
 """Where it may tell the name of a number, too."""
@@ -27,7 +26,8 @@ NAMED = {"queue": "queue_name", "partition": "partition_name"}
 class TraceColumns:
     """The jobs of a trace, `[T]`; `unit_request` is `[T, R]`, demands are exact integers.
 
-    `numbers` are those of each job's user, group, application, queue and partition, by these names;
+    `flags` are what its request says yes or no to, by their names (see `FLAGS`). `numbers` are
+    those of each job's user, group, application, queue and partition, by these names;
     -1 where the trace gives none. `names` are those of its queue and partition; empty where the
     trace gives none. `after` has the jobs that each has to wait for, and `pool_requests` what each
     draws from pools by the trace.
@@ -39,8 +39,7 @@ class TraceColumns:
     unit_request: IntArray
     requested_time: IntArray
     run_time: IntArray
-    exclusive: BoolArray
-    scatter: BoolArray
+    flags: dict[str, BoolArray]
     node_groups: list[frozenset[str] | None]
     allowed_nodes: list[frozenset[int] | None]
     demand: list[int]
@@ -54,7 +53,7 @@ class TraceColumns:
 
 @dataclass(frozen=True, slots=True)
 class RunColumns:
-    """The rows of `jobs.parquet`, `[J]`; `unit_request` is `[J, R]`.
+    """The rows of `jobs.parquet`, `[J]`; `unit_request` is `[J, R]`, `flags` as in `TraceColumns`.
 
     `rejected_by` is empty where nothing is said. `has_start` and `has_end` tell where there is such
     a time; it is 0 elsewhere. Row `j` has `places[j]` places, which follow those of the rows before
@@ -69,8 +68,7 @@ class RunColumns:
     requested_time: IntArray
     predicted_run_time: IntArray
     demand: list[Any]
-    exclusive: BoolArray
-    scatter: BoolArray
+    flags: dict[str, BoolArray]
     state: npt.NDArray[np.str_]
     rejected_by: npt.NDArray[np.str_]
     has_start: BoolArray
@@ -109,12 +107,11 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
         unit_request=np.array(requests, dtype=np.int64).reshape(shape),
         requested_time=np.array([job.requested_time for job, _ in rows], dtype=np.int64),
         run_time=np.array([run_time for _, run_time in rows], dtype=np.int64),
-        exclusive=np.array([job.exclusive for job, _ in rows], dtype=np.bool_),
-        scatter=np.array([job.scatter for job, _ in rows], dtype=np.bool_),
+        flags=flags_of([job.request for job, _ in rows]),
         node_groups=[job.node_groups for job, _ in rows],
         allowed_nodes=[job.allowed_nodes for job, _ in rows],
         demand=[job.units * share(job.unit_request) for job, _ in rows],
-        numbers={name: _numbers([getattr(job, name) for job, _ in rows]) for name in NUMBERS},
+        numbers={name: _numbers([getattr(job, name) for job, _ in rows]) for name in NUMBERED},
         names={
             number: np.array([getattr(job, name) or "" for job, _ in rows], dtype=np.str_)
             for number, name in NAMED.items()
@@ -131,7 +128,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
     whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
     requests = [f"unit_request.{name}" for name in system.resource_types]
     later = ("run_time", "predicted_run_time", "requeues", "lost_time")
-    others = ("demand", "exclusive", "scatter", "state", "rejected_by", "nodes", "node_units")
+    others = ("demand", *FLAGS, "state", "rejected_by", "nodes", "node_units")
     table = run.all_jobs.read(*whole, *later, *others, *requests)
     places, unpaired, node, node_units = places_in(table)
     request = table["unit_request"].combine_chunks()
@@ -140,8 +137,7 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
         **{name: whole_numbers(table[name]) for name in (*whole, *later)},
         unit_request=np.stack(amounts, axis=1),
         demand=table["demand"].to_pylist(),
-        exclusive=table["exclusive"].to_numpy(),
-        scatter=table["scatter"].to_numpy(),
+        flags={name: table[name].to_numpy() for name in FLAGS},
         state=np.array(table["state"].to_pylist(), dtype=np.str_),
         rejected_by=np.array([by or "" for by in table["rejected_by"].to_pylist()], np.str_),
         has_start=table["start_time"].is_valid().to_numpy(),
@@ -175,6 +171,15 @@ def _largest_share(system: System) -> Callable[[tuple[int, ...]], int]:
         return max(shares, default=0)
 
     return share
+
+
+def flags_of(requests: Sequence[Request]) -> dict[str, BoolArray]:
+    """Return what requests say yes or no to, by its names, `[T]` each."""
+    return {
+        column.name: np.array(list(map(column.get, requests)), dtype=np.bool_)
+        for column in BOUNDS
+        if column.name in FLAGS
+    }
 
 
 def _numbers(values: list[int | None]) -> IntArray:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hpcsched.results.audit.attempts import LostColumns
-from hpcsched.results.audit.columns import NUMBERS, RunColumns, TraceColumns
+from hpcsched.results.audit.columns import RunColumns, TraceColumns
 from hpcsched.results.audit.jobs import Match
 from hpcsched.results.audit.partitions import partition_of
 from hpcsched.results.audit.violations import Check
@@ -11,6 +11,7 @@ from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import System
+from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.partitions import Partitions
 
 _UNPLACED = ("no_partition", "over_partition_time")
@@ -25,7 +26,7 @@ def check_descriptions(
     check = Check("users, names and eligible nodes of jobs are those of the trace", len(rows))
     expected: dict[str, list[Any]] = {
         name: [None if number < 0 else number for number in trace.numbers[name].tolist()]
-        for name in NUMBERS
+        for name in NUMBERED
     }
     expected["name"] = trace.name
     expected["allowed_nodes"] = [

@@ -8,6 +8,7 @@ import numpy as np
 from hpcsched.results.audit.columns import RunColumns, TraceColumns
 from hpcsched.results.audit.violations import Check
 from hpcsched.system.system import IntArray, System
+from hpcsched.workload.job_columns import FLAGS
 
 Match = tuple[IntArray, IntArray]
 """Rows of the run, and the jobs' places in the trace, `[M]` each."""
@@ -35,8 +36,11 @@ def check_requests(trace: TraceColumns, run: RunColumns, match: Match, system: S
     rows, of = match
     check = Check("submit times and requests are the trace's, demands follow from them", len(rows))
     ids = run.job_id[rows]
-    for name in ("submit_time", "units", "requested_time", "exclusive", "scatter"):
-        _expect_equal(check, name, ids, getattr(trace, name)[of], getattr(run, name)[rows])
+    numbers = ("submit_time", "units", "requested_time")
+    compared = {name: (getattr(trace, name), getattr(run, name)) for name in numbers}
+    compared |= {name: (trace.flags[name], run.flags[name]) for name in FLAGS}
+    for name, (asked, said) in compared.items():
+        _expect_equal(check, name, ids, asked[of], said[rows])
     for r, resource in enumerate(system.resource_types):
         expected, found = trace.unit_request[of, r], run.unit_request[rows, r]
         _expect_equal(check, f"unit_request of {resource}", ids, expected, found)

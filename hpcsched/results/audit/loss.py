@@ -55,7 +55,7 @@ def held_amounts(run: RunColumns, system: System) -> IntArray:
     exists = (run.node >= 0) & (run.node < system.node_count)
     whole = np.zeros_like(held)
     np.add.at(whole, row[exists], system.capacity[run.node[exists]])
-    return np.where(run.exclusive[:, np.newaxis], whole, held)
+    return np.where(run.flags["exclusive"][:, np.newaxis], whole, held)
 
 
 def _level(count: int, *changes: tuple[IntArray, IntArray]) -> IntArray:

@@ -123,7 +123,7 @@ def _room_finder(
     def room(k: int, n: int) -> Room:
         request = tuple(trace.unit_request[k].tolist())
         groups, nodes = trace.node_groups[k], trace.allowed_nodes[k]
-        return find(request, groups, nodes, bool(trace.scatter[k]), n)
+        return find(request, groups, nodes, bool(trace.flags["scatter"][k]), n)
 
     return room
 

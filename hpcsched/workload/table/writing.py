@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_columns import BOUNDS, NUMBERED
 from hpcsched.workload.source import TraceSource
 from hpcsched.workload.table.rows import COMMENTS_KEY
 from hpcsched.workload.writing import (
@@ -30,8 +31,8 @@ from hpcsched.workload.writing import (
 
 _BATCH = 10_000
 _TIMES = ("job_id", "submit_time", "run_time", "requested_time", "units")
-_NUMBERS = ("user", "group", "application", "queue", "partition")
 _NAMES = ("name", "queue_name", "partition_name")
+_TYPES = {"names": pa.list_(pa.string()), "numbers": pa.list_(pa.int64()), "flag": pa.bool_()}
 
 
 def write_table(
@@ -84,12 +85,9 @@ def _schema(system: System, comments: Sequence[str], note: str) -> pa.Schema:
         [
             *(pa.field(name, whole, nullable=False) for name in _TIMES),
             pa.field("unit_request", amounts, nullable=False),
-            *((name, whole) for name in _NUMBERS),
+            *((name, whole) for name in NUMBERED),
             *((name, text) for name in _NAMES),
-            ("node_groups", pa.list_(text)),
-            ("allowed_nodes", pa.list_(pa.int64())),
-            pa.field("exclusive", pa.bool_(), nullable=False),
-            pa.field("scatter", pa.bool_(), nullable=False),
+            *(pa.field(c.name, _TYPES[c.kind], nullable=c.nullable) for c in BOUNDS),
         ],
         metadata={COMMENTS_KEY: "\n".join([*comments, f"Note: {note}"]).encode()},
     )
@@ -100,17 +98,14 @@ def _table(batch: Sequence[TracedJob], system: System, schema: pa.Schema) -> pa.
     for job, run_time in batch:
         rows.append(
             {
-                **{name: getattr(job, name) for name in (*_NUMBERS, *_NAMES)},
+                **{name: getattr(job, name) for name in (*NUMBERED, *_NAMES)},
                 "job_id": job.job_id,
                 "submit_time": job.submit_time,
                 "run_time": run_time,
                 "requested_time": job.requested_time,
                 "units": job.units,
                 "unit_request": system.declared(job.unit_request),
-                "node_groups": None if job.node_groups is None else sorted(job.node_groups),
-                "allowed_nodes": None if job.allowed_nodes is None else sorted(job.allowed_nodes),
-                "exclusive": job.exclusive,
-                "scatter": job.scatter,
+                **{column.name: column.told(column.get(job.request)) for column in BOUNDS},
             }
         )
     return pa.Table.from_pylist(rows, schema=schema)

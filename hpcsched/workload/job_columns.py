@@ -1,0 +1,95 @@
+"""What is told of a job, as a table of columns: files are written, read and checked by it."""
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
+
+from hpcsched.system.request import Request
+
+Kind = Literal[
+    "whole", "real", "text", "flag", "names", "numbers", "amounts", "real_amounts", "demand",
+    "state", "solver",
+]  # fmt: skip
+"""What the values of a column are: `names` and `numbers` are several, of any order in a job and
+ascending in a file; `amounts` are one for each resource type of the system."""
+
+
+class Column(NamedTuple):
+    """A column of records: its name, what it holds, and what takes it out of a record.
+
+    `unit` is empty where there is none. Where it is `nullable`, values may be None. `meaning` is
+    for the reference of results.
+    """
+
+    name: str
+    kind: Kind
+    unit: str
+    get: Callable[[Any], Any]
+    meaning: str
+    nullable: bool = False
+
+    def told(self, value: Any) -> Any:
+        """Return a value as files have it."""
+        return sorted(value) if self.kind in _SEVERAL and value is not None else value
+
+    def taken(self, value: Any) -> Any:
+        """Return a value as records have it, out of a file."""
+        return frozenset(value) if self.kind in _SEVERAL and value is not None else value
+
+
+_SEVERAL = ("names", "numbers")
+
+
+def _of(name: str, kind: Kind, meaning: str, unit: str = "", *, nullable: bool = False) -> Column:
+    return Column(name, kind, unit, attrgetter(name), meaning, nullable)
+
+
+BOUNDS = (
+    _of("node_groups", "names", "the names of the node groups that it may run on; none: any",
+        nullable=True),
+    _of("allowed_nodes", "numbers", "the numbers of the nodes that it may run on; none: any",
+        nullable=True),
+    _of("exclusive", "flag", "whether no other job may share its nodes"),
+    _of("scatter", "flag",
+        "whether each of its units needs a node of its own, which other jobs may share"),
+)  # fmt: skip
+"""What a `Request` says of where and how units may be placed, in the order of its fields."""
+
+FLAGS = tuple(column.name for column in BOUNDS if column.kind == "flag")
+"""The bounds that hold or do not."""
+
+WHOSE = (
+    _of("user", "whole", "the user's number in the trace; none if not given", nullable=True),
+    _of("group", "whole", "the group's number; none if not given", nullable=True),
+    _of("application", "whole", "the application's number; none if not given", nullable=True),
+    _of("queue", "whole", "the queue's number; none if not given", nullable=True),
+    _of("partition", "whole", "the partition's number; none if not given", nullable=True),
+)
+"""What a `Job` says by number of who submitted it and where."""
+
+NUMBERED = tuple(column.name for column in WHOSE)
+"""The names of these columns."""
+
+JOB_ID = _of("job_id", "whole", "the job's number in the trace")
+SUBMIT_TIME = _of("submit_time", "whole", "when it was submitted", "s")
+REQUESTED_TIME = _of("requested_time", "whole", "the user's limit", "s")
+UNITS = _of("units", "whole", "how many units the job has, each on one node", "units")
+UNIT_REQUEST = _of(
+    "unit_request",
+    "amounts",
+    "what each unit asks for: a struct with a field for each resource type; bytes, if the system is"
+    " declared in bytes",
+    "amount",
+)
+NAME = _of("name", "text", "the job's name; none if the trace has no names", nullable=True)
+
+
+def bounded_request(
+    units: int,
+    unit_request: tuple[int, ...],
+    told: Mapping[str, Any],
+    pool_requests: tuple[tuple[str, int], ...] = (),
+) -> Request:
+    """Return a request with the bounds that a file tells, by their names."""
+    bounds = {column.name: column.taken(told[column.name]) for column in BOUNDS}
+    return Request(units, unit_request, **bounds, pool_requests=pool_requests)
