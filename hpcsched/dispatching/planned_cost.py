@@ -67,6 +67,14 @@ class PlannedCost(NamedTuple):
     specific: SpecificCost | None = None
     population: int = 1
 
+    def in_order(self, jobs: IntArray) -> "PlannedCost":
+        """Return the cost of the same jobs in another order, given as their numbers, `[J]`."""
+        specific = self.specific
+        if specific is not None:
+            specific = specific._replace(amounts=specific.amounts[jobs], waits=specific.waits[jobs])
+        weights, free = self.weights[:, jobs], self.free[:, jobs]
+        return self._replace(weights=weights, free=free, specific=specific)
+
     def value(self, starts: IntArray, run_times: IntArray) -> float:
         """Return what planned starts cost; both arguments `[J]`, in seconds from now."""
         cost = self.constant + float((self.weights * np.maximum(starts, self.free)).sum())

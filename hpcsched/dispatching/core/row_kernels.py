@@ -61,12 +61,13 @@ def take_segments(
 
 
 @compiled()
-def reserve_on_row(
+def earliest_on_row(
     release: int, run_time: int, amount: int, count: int, start: IntArray, free: IntArray
-) -> tuple[int, int]:
-    """Take an amount at the earliest time from `release` on that it stays free for a run time.
+) -> tuple[int, int, int]:
+    """Return the earliest time from `release` on that an amount stays free for a run time.
 
-    Return that time, which is NEVER if there is none, and the new count.
+    It is NEVER if there is none. Return also the first segment that the run time reaches, and the
+    first after it.
     """
     first = 0
     if release > start[0]:
@@ -75,16 +76,29 @@ def reserve_on_row(
         while first < count and free[first] < amount:
             first += 1
         if first == count:
-            return NEVER, count
+            return NEVER, count, count
         begin = max(start[first], release)
         end = begin + run_time
         last = first + 1
         while last < count and start[last] < end and free[last] >= amount:
             last += 1
         if last == count or start[last] >= end:
-            break
+            return begin, first, last
         first = last + 1
-    count = take_segments(first, last, end, amount, count, start, free)
+
+
+@compiled()
+def reserve_on_row(
+    release: int, run_time: int, amount: int, count: int, start: IntArray, free: IntArray
+) -> tuple[int, int]:
+    """Take an amount at the earliest time from `release` on that it stays free for a run time.
+
+    Return that time, which is NEVER if there is none, and the new count.
+    """
+    begin, first, last = earliest_on_row(release, run_time, amount, count, start, free)
+    if begin == NEVER:
+        return NEVER, count
+    count = take_segments(first, last, begin + run_time, amount, count, start, free)
     if start[first] != begin:  # the part before `begin` gets it back
         count = _split(first + 1, begin, count, start, free)
         free[first] += amount

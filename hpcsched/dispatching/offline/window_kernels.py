@@ -200,7 +200,7 @@ def _search(
     scratch, kept = room_for_segments(*segments.free.shape), room_to_keep(count, segments)
     keep(segments, content.pooled, kept, 0)
     trial_starts, trial_placed = np.empty_like(starts), np.zeros_like(placed)
-    order, trial = np.arange(count), np.arange(count)
+    order, trial, unlike = np.arange(count), np.arange(count), np.arange(count)
     slack = 1e-12 * abs(before)
     best, work = before, 0
     now = np.inf
@@ -209,8 +209,9 @@ def _search(
         if tried:
             a, b, swaps = draw_change(count, 1.0, random)
             low, _ = change(a, b, swaps, order, trial)
-        cost, planned = go_on(low, -1, trial, now + slack, others_end, content, costs, least, False,
-                              kept, scratch, starts, trial_starts, trial_placed)  # fmt: skip
+        cost, planned = go_on(low, -1, trial, now + slack, others_end, content, costs, least,
+                              False, kept, scratch, unlike, starts,
+                              trial_starts, trial_placed)  # fmt: skip
         work += planned * scratch.state[0]
         if cost == np.inf:
             if tried == 0:
@@ -221,8 +222,9 @@ def _search(
             order[k] = trial[k]
         # Starts of positions before `low` are those of the order before: they are planned again.
         first = 0 if cost < best - slack else low
-        again, planned = go_on(first, -1, order, np.inf, others_end, content, costs, least, True,
-                               kept, scratch, starts, trial_starts, trial_placed)  # fmt: skip
+        again, planned = go_on(first, -1, order, np.inf, others_end, content, costs, least,
+                               True, kept, scratch, unlike, starts,
+                               trial_starts, trial_placed)  # fmt: skip
         work += planned * scratch.state[0]
         if again < best - slack:
             best = again

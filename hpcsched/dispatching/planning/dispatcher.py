@@ -11,6 +11,7 @@ from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.filling import starts_beside
 from hpcsched.dispatching.planning.improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
+from hpcsched.dispatching.planning.node_choice import nothing_fits
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -56,6 +57,8 @@ class PlanningDispatcher:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
+        if nothing_fits(problem):
+            return with_reasons(problem, NOTHING, None, self.allocator)
         by_priority = self.priority.sort(problem)
         decision, carried_out = self._plan(problem, by_priority)
         if not decision.starts and not problem.running:
@@ -118,4 +121,4 @@ class PlanningDispatcher:
         """Yield the orders of the list plans, as numbers of the selected jobs."""
         yield from orders_of(problem, selection, self.orders)
         if self.weighted:
-            yield weighted_order(selection.data).tolist()
+            yield weighted_order(selection.data, selection.cost.weights.sum(axis=0)).tolist()

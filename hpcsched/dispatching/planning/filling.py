@@ -43,6 +43,8 @@ def starts_beside(
     allocator
         Places the jobs.
     """
+    if len(carried_out.selection.jobs) == len(by_priority):
+        return ()
     planned = carried_out.start_times(problem.now)
     beyond = [job for job in by_priority if job.job_id not in planned]
     if not beyond:

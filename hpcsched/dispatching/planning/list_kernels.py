@@ -16,7 +16,7 @@ from hpcsched.dispatching.core.plan_kernels import (
     take_on,
     units_during,
 )
-from hpcsched.dispatching.core.row_kernels import reserve_on_row
+from hpcsched.dispatching.core.row_kernels import earliest_on_row, reserve_on_row
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
 from hpcsched.dispatching.planning.segment_kernels import Content, Kept, Segments, keep, restore
@@ -88,9 +88,15 @@ def draw(begin: int, end: int, draws: IntArray, nodes: int, segments: Segments) 
 
 
 @compiled()
-def _earliest(j: int, content: Content, segments: Segments) -> int:
+def earliest_start(j: int, content: Content, segments: Segments) -> int:
     """Return the earliest start at which nodes and pools have enough for a job; NEVER if none."""
     start, after, free, state = segments.start, segments.after, segments.free, segments.state
+    if content.pooled:
+        amount = content.units[j] * content.requests[j, 0]
+        begin, _, _ = earliest_on_row(
+            content.releases[j], content.run_times[j], amount, state[0], start, segments.row
+        )
+        return begin
     count, run_time = len(content.capacity), content.run_times[j]
     begin = content.releases[j]
     while True:  # nodes and pools in turn, until they agree
@@ -162,7 +168,7 @@ def plan_job(j: int, content: Content, segments: Segments, placed: IntArray) -> 
             content.releases[j], run_time, amount, state[0], segments.start, segments.row
         )
         return begin
-    begin = _earliest(j, content, segments)
+    begin = earliest_start(j, content, segments)
     if begin != NEVER:
         _place(j, begin, begin + run_time, content, segments, placed[j])
         draw(begin, begin + run_time, content.draws[j], len(content.capacity), segments)
@@ -185,6 +191,24 @@ def plan_in_order(
 
 
 @compiled()
+def _is_as_before(
+    first: int, last: int, order: IntArray, kinds: IntArray, known: IntArray, starts: IntArray
+) -> bool:
+    """Say whether jobs at some positions start as in `known`, or in the place of others like them.
+
+    Jobs are alike that have the same of `kinds`.
+    """
+    for k in range(first, last + 1):
+        kind, start, more = kinds[order[k]], starts[order[k]], 0
+        for i in range(first, last + 1):
+            if kinds[order[i]] == kind:
+                more += int(starts[order[i]] == start) - int(known[order[i]] == start)
+        if more != 0:
+            return False
+    return True
+
+
+@compiled()
 def go_on(
     first: int,
     last: int,
@@ -197,6 +221,7 @@ def go_on(
     keeping: bool,
     kept: Kept,
     scratch: Segments,
+    kinds: IntArray,
     known: IntArray,
     starts: IntArray,
     placed: IntArray,
@@ -204,9 +229,10 @@ def go_on(
     """Plan an order from position `first` on; return what it costs and how many jobs were planned.
 
     The cost is infinite where a job cannot be planned, where it must come to more than `limit`, or
-    where no job up to position `last` starts at another time than in `known`, `[J]`, so that the
-    plan is as before. What the rest costs at least, `least`, `[J]`, is counted in, so that few
-    orders are planned to the end. `others_end` is when jobs that are not in the order end.
+    where the jobs up to position `last` start as in `known`, `[J]`, but for jobs of the same of
+    `kinds`, `[J]`, so that the plan is as good as before. What the rest costs at least, `least`,
+    `[J]`, is counted in, so that few orders are planned to the end. `others_end` is when jobs that
+    are not in the order end.
 
     Starts are written into `starts`, `[J]`. With `keeping`, what goes before each position is kept.
     """
@@ -215,7 +241,6 @@ def go_on(
     rest = 0.0
     for k in range(first, len(order)):
         rest += least[order[k]]
-    same = True
     for k in range(first, len(order)):
         if keeping:
             keep(scratch, content.pooled, kept, k)
@@ -224,11 +249,12 @@ def go_on(
         start = plan_job(j, content, scratch, placed)
         if start == NEVER:
             return np.inf, k + 1 - first
-        same = same and start == known[j]
         starts[j] = start
         end = max(end, start + content.run_times[j])
         cost += cost_at(j, start, costs)
         rest -= least[j]
-        if cost + rest + costs.makespan * max(end, others_end) > limit or (same and k == last):
+        if cost + rest + costs.makespan * max(end, others_end) > limit:
+            return np.inf, k + 1 - first
+        if k == last and _is_as_before(first, last, order, kinds, known, starts):
             return np.inf, k + 1 - first
     return cost + costs.makespan * max(end, others_end), len(order) - first

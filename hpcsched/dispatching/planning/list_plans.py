@@ -6,6 +6,7 @@ import numpy as np
 
 from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning import list_kernels
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.outage_data import OutageData
@@ -130,20 +131,21 @@ def orders_of(
 ) -> Iterator[list[int]]:
     """Yield how queue orders sort a selection's jobs, as their numbers."""
     numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
-    # Queue orders take jobs as they arrived, a selection has them by priority.
-    selected = tuple(job for job in problem.queue if job.job_id in numbers)
-    asked = problem._replace(queue=selected)
+    asked = problem
+    if len(numbers) < len(problem.queue):
+        # Queue orders take jobs as they arrived, a selection has them by priority.
+        selected = tuple(job for job in problem.queue if job.job_id in numbers)
+        asked = problem._replace(queue=selected)
     for order in orders:
         yield [numbers[job.job_id] for job in order.sort(asked)]
 
 
-def weighted_order(data: ModelData) -> IntArray:
-    """Return the order by area over weight in the objective, least first.
+def weighted_order(data: ModelData, weights: FloatArray) -> IntArray:
+    """Return the order by area over weight in the objective, `[J]`, least first.
 
     It is the rule of Smith (1956) for one machine, with a job's area, its largest share of the
     nodes × run time, for the time that it takes.
     """
-    totals = np.maximum(data.totals, 1)
-    shares = (data.demands / totals).max(axis=1)
-    ratio = shares * data.run_times / np.maximum(data.weights.sum(axis=0), 1e-9)
+    shares = (data.demands / np.maximum(data.totals, 1)).max(axis=1)
+    ratio = shares * data.run_times / np.maximum(weights, 1e-100)
     return np.argsort(ratio, kind="stable")

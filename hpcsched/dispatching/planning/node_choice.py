@@ -28,6 +28,7 @@ class Rooms:
         self._system = problem.system
         self._free = problem.free_amounts
         self._now: dict[ShapeKey, IntArray] = {}
+        self._units_now: dict[ShapeKey, int] = {}
         self._idle: dict[ShapeKey, IntArray] = {}
         self._later = LaterNodes(problem) if problem.outages else None
         self.back_at = None if self._later is None else self._later.back
@@ -44,6 +45,13 @@ class Rooms:
             self._now[key] = units_that_fit(self._system, self._free, job.request)
         return self._now[key]
 
+    def units_now(self, job: WaitingJob) -> int:
+        """Return how many there is room for on all nodes now."""
+        key = shape_key(job.job)
+        if key not in self._units_now:
+            self._units_now[key] = int(self.now(job).sum())
+        return self._units_now[key]
+
     def idle(self, job: WaitingJob) -> IntArray:
         """Return how many each idle node has room for, `[N]`."""
         request = self._in_time(job)
@@ -55,6 +63,23 @@ class Rooms:
     def _in_time(self, job: WaitingJob) -> Request:
         """Return what the job asks for, on nodes that may be open to it later."""
         return job.request if self._later is None else self._later.request(job)
+
+
+def nothing_fits(problem: DispatchingProblem) -> bool:
+    """Say whether there is room for no queued job now."""
+    if problem.free_slots is not None:
+        free = sum(high - low for low, high in problem.free_slots)
+        return all(job.units > free for job in problem.queue)
+    assert problem.free_amounts is not None
+    least: dict[ShapeKey, WaitingJob] = {}
+    for job in problem.queue:
+        known = least.setdefault(shape_key(job.job), job)
+        if job.units < known.units:
+            least[shape_key(job.job)] = job
+    return not any(
+        units_that_fit(problem.system, problem.free_amounts, job.job).sum() >= job.units
+        for job in least.values()
+    )
 
 
 def chosen_nodes(

@@ -143,9 +143,10 @@ class Wanted(NamedTuple):
     objective may amount to; `overdue`: whether a running job that has outlived its prediction still
     holds its room; `worst_case`: whether the horizon is the sum of all run times, running jobs
     included, which is more than plans need; `curves`: whether the model's objective has the part of
-    the cost that is not linear; `pooled`: whether models have one pool of all nodes for each
-    resource type; `counted`: whether units that are all alike are counted also where the problem
-    speaks of nodes, so that a plan is the same in either form.
+    the cost that is not linear; `priced`: whether the model has an objective at all, which only
+    solvers ask for; `pooled`: whether models have one pool of all nodes for each resource type;
+    `counted`: whether units that are all alike are counted also where the problem speaks of nodes,
+    so that a plan is the same in either form.
     """
 
     jobs: Jobs
@@ -156,6 +157,7 @@ class Wanted(NamedTuple):
     overdue: bool = True
     worst_case: bool = False
     curves: bool = True
+    priced: bool = True
     pooled: bool = False
     counted: bool = False
     few: int = 0
@@ -219,7 +221,7 @@ def _select_nodes(
     system, now = problem.system, problem.now
     rooms = Rooms(problem)
     by_priority = can_be_planned(problem, by_priority, wanted.step)
-    fitting = [job for job in by_priority if rooms.now(job).sum() >= job.units]
+    fitting = [job for job in by_priority if rooms.units_now(job) >= job.units]
     if system.pools:
         fitting = _fitting_pools(problem, fitting)
     if not fitting:
@@ -306,11 +308,12 @@ def _finish(
         0,
         horizon,
         pools=pools,
+        outages=outage_data(closures, horizon),
         system_pool=content.system_pool,
     )
     jobs, nodes, bundles = content.jobs, content.nodes, content.bundles
     unpriced = Selection(data, jobs, nodes, bundles, cost, wanted.largest, closures=closures)
-    return _priced(unpriced, cost, curves=wanted.curves)
+    return _priced(unpriced, cost, curves=wanted.curves) if wanted.priced else unpriced
 
 
 def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> Selection:

@@ -31,13 +31,13 @@ def make_order_search(params: OrderSearchParams, context: Context) -> PlanningDi
             pursuit.carry,
         ),
         context.make("allocator", params.allocator),
-        # Compiled code has the cost itself, so the model's data need no curves.
+        # Compiled code has the cost itself.
         Wanted(
             "all",
             params.queue_length,
             params.spare_nodes,
             largest=LARGEST,
-            curves=False,
+            priced=False,
             counted=True,
             few=LITTLE,
         ),

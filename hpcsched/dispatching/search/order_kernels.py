@@ -6,9 +6,14 @@ import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.random_kernels import change, draw_change
-from hpcsched.dispatching.planned_cost import FloatArray
+from hpcsched.dispatching.core.state import BoolArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, cheapest_start, cost_at
-from hpcsched.dispatching.planning.list_kernels import go_on, plan_in_order, plan_job
+from hpcsched.dispatching.planning.list_kernels import (
+    earliest_start,
+    go_on,
+    plan_in_order,
+    plan_job,
+)
 from hpcsched.dispatching.planning.segment_kernels import (
     Content,
     Kept,
@@ -45,13 +50,48 @@ def _write(first: int, given: IntArray, into: IntArray) -> None:
 
 
 @compiled()
+def _is_like(j: int, i: int, content: Content, costs: Costs) -> bool:
+    """Say whether two jobs are alike: neither plans nor costs tell them apart."""
+    if content.units[j] != content.units[i] or content.run_times[j] != content.run_times[i]:
+        return False
+    if costs.amounts[j] != costs.amounts[i]:
+        return False
+    if costs.amounts[j] != 0.0 and costs.submit[j] != costs.submit[i]:
+        return False
+    for t in range(len(costs.weights)):
+        if costs.weights[t, j] != costs.weights[t, i] or costs.free[t, j] != costs.free[t, i]:
+            return False
+    for r in range(content.requests.shape[1]):
+        if content.requests[j, r] != content.requests[i, r]:
+            return False
+    for p in range(content.draws.shape[1]):
+        if content.draws[j, p] != content.draws[i, p]:
+            return False
+    for n in range(content.room.shape[1]):
+        if content.room[j, n] != content.room[i, n]:
+            return False
+    return True
+
+
+@compiled()
+def _find_kinds(content: Content, costs: Costs, kinds: IntArray) -> None:
+    """Write the number of the first job that each job is like into `kinds`, `[J]`."""
+    for j in range(len(kinds)):
+        i = 0
+        while i < j and not (kinds[i] == i and _is_like(j, i, content, costs)):
+            i += 1
+        kinds[j] = i
+
+
+@compiled()
 def _branch(
     best: float,
     slack: float,
     budget: int,
+    kinds: IntArray,
+    cheapest: IntArray,
     content: Content,
     costs: Costs,
-    least: FloatArray,
     kept: Kept,
     scratch: Segments,
     placed: IntArray,
@@ -60,17 +100,28 @@ def _branch(
     """Try all orders of a few jobs, but those that begin in a way that costs too much already.
 
     Returns the least cost, and what is left of the budget: if there is some, it is the least of
-    all. Position `k` of `kept` is what goes before it in the order that is being tried.
+    all. Jobs cost least if they start at `cheapest`, `[J]`, and more the later they start. Position
+    `k` of `kept` is what goes before it in the order that is being tried, and beside it no job can
+    start before `starts[k]`, `[J]`. Of jobs that are alike the first comes first.
     """
-    count = len(least)
+    count = len(kinds)
     order, following = np.empty(count, np.int64), np.zeros(count, np.int64)
-    used = np.zeros(count, np.bool_)
-    rest = np.empty(count, np.float64)
-    rest[0] = least.sum()
-    k = 0
+    used, starts = np.zeros(count, np.bool_), np.empty((count, count), np.int64)
+    k, enters = 0, True
     while k >= 0 and budget > 0:
+        if enters:
+            restore(kept, k, content.pooled, scratch)
+            cost, end = kept.paid[k], kept.ended[k]
+            for j in range(count):
+                if not used[j]:
+                    budget -= scratch.state[0]
+                    starts[k, j] = earliest_start(j, content, scratch)
+                    cost += cost_at(j, max(starts[k, j], cheapest[j]), costs)
+                    end = max(end, starts[k, j] + content.run_times[j])
+            enters = False
+            following[k] = count if cost + costs.makespan * end >= best - slack else 0
         j = following[k]
-        while j < count and used[j]:
+        while j < count and (used[j] or _waits_for_its_like(j, kinds, used)):
             j += 1
         if j == count:
             k -= 1
@@ -78,24 +129,31 @@ def _branch(
                 used[order[k]] = False
             continue
         following[k] = j + 1
-        restore(kept, k, content.pooled, scratch)
-        start = plan_job(j, content, scratch, placed)
-        budget -= scratch.state[0]
-        cost = kept.paid[k] + cost_at(j, start, costs)
-        end = max(kept.ended[k], start + content.run_times[j])
-        left = rest[k] - least[j]
-        if cost + left + costs.makespan * end >= best - slack:
-            continue
         order[k] = j
+        cost = kept.paid[k] + cost_at(j, starts[k, j], costs)
+        end = max(kept.ended[k], starts[k, j] + content.run_times[j])
         if k + 1 == count:
-            best = cost + costs.makespan * end
-            _write(0, order, best_order)
+            if cost + costs.makespan * end < best - slack:
+                best = cost + costs.makespan * end
+                _write(0, order, best_order)
             continue
-        used[j] = True
+        restore(kept, k, content.pooled, scratch)
+        plan_job(j, content, scratch, placed)
+        budget -= scratch.state[0]
+        used[j], enters = True, True
         k += 1
         keep(scratch, content.pooled, kept, k)
-        kept.paid[k], kept.ended[k], rest[k], following[k] = cost, end, left, 0
+        kept.paid[k], kept.ended[k] = cost, end
     return best, budget
+
+
+@compiled()
+def _waits_for_its_like(j: int, kinds: IntArray, used: BoolArray) -> bool:
+    """Say whether a job that is like `j`, and comes before it, is not used yet."""
+    for i in range(kinds[j], j):
+        if kinds[i] == kinds[j] and not used[i]:
+            return True
+    return False
 
 
 @compiled()
@@ -114,19 +172,20 @@ def _search(
     count = len(best_order)
     scratch, kept = room_for_segments(*segments.free.shape), room_to_keep(count, segments)
     keep(segments, content.pooled, kept, 0)
-    least = np.empty(count, np.float64)
-    last_end = 0
+    kinds, least = np.empty(count, np.int64), np.empty(count, np.float64)
+    _find_kinds(content, costs, kinds)
+    cheapest, last_end = np.empty(count, np.int64), 0
     for j in range(count):
-        restore(kept, 0, content.pooled, scratch)
-        start = plan_job(j, content, scratch, placed)
-        least[j] = cost_at(j, cheapest_start(j, start, costs), costs)
+        start = earliest_start(j, content, segments)
+        cheapest[j] = cheapest_start(j, start, costs)
+        least[j] = cost_at(j, cheapest[j], costs)
         last_end = max(last_end, start + content.run_times[j])
     bound = least.sum() + costs.makespan * last_end
 
     best = np.inf
     for k in range(len(orders)):
         cost, _ = go_on(0, -1, orders[k], np.inf, 0, content, costs, least, True, kept, scratch,
-                        starts, starts, placed)  # fmt: skip
+                        kinds, starts, starts, placed)  # fmt: skip
         if cost < best:
             best = cost
             _write(0, orders[k], best_order)
@@ -135,13 +194,23 @@ def _search(
         return best, True
     if count <= FEW:
         best, left = _branch(
-            best, slack, effort.budget, content, costs, least, kept, scratch, placed, best_order
+            best,
+            slack,
+            effort.budget,
+            kinds,
+            cheapest,
+            content,
+            costs,
+            kept,
+            scratch,
+            placed,
+            best_order,
         )
         return best, left > 0
     order, trial = best_order.copy(), best_order.copy()
     trial_starts = np.empty(count, np.int64)
     now, _ = go_on(0, -1, order, np.inf, 0, content, costs, least, True, kept, scratch,
-                   starts, starts, placed)  # fmt: skip
+                   kinds, starts, starts, placed)  # fmt: skip
     changes = (count - 1) * (3 * count - 4) // 2
     # By change: for which of the orders that were gone on from it was tried last.
     tried = np.zeros((2, count, count), np.int64)
@@ -157,14 +226,14 @@ def _search(
         low, high = change(a, b, swaps, order, trial)
         limit = now + slack if sideways < SIDEWAYS else now - slack
         cost, planned = go_on(low, high, trial, limit, 0, content, costs, least, False, kept,
-                              scratch, starts, trial_starts, placed)  # fmt: skip
+                              scratch, kinds, starts, trial_starts, placed)  # fmt: skip
         left -= planned * scratch.state[0]
         if cost == np.inf:
             continue
         turn, untried, sideways = turn + 1, changes, sideways + 1
         _write(low, trial, order)
         now, planned = go_on(low, -1, order, np.inf, 0, content, costs, least, True, kept, scratch,
-                             starts, starts, placed)  # fmt: skip
+                             kinds, starts, starts, placed)  # fmt: skip
         left -= planned * scratch.state[0]
         if now < best - slack:
             best, sideways = now, 0

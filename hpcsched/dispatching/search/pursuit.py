@@ -16,6 +16,8 @@ from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Slowd
 from hpcsched.dispatching.planned_cost import CostOf, PlannedCost
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 
+_TINY = np.finfo(float).tiny
+
 
 class Pursuit(NamedTuple):
     """How an objective is gone after; as it stands: plainly.
@@ -53,15 +55,33 @@ def pursuit_of(objective: Objective) -> Pursuit:
             return Pursuit(carry=True)
 
 
-@dataclass(frozen=True)
+class _Known(NamedTuple):
+    """The cost of some jobs at a time."""
+
+    jobs: Sequence[WaitingJob]
+    now: int
+    cost: PlannedCost
+
+
+@dataclass
 class Pursued:
-    """A cost of planned starts as it is pursued, and the queue order that serves it."""
+    """A cost of planned starts as it is pursued, and the queue order that serves it.
+
+    A round asks for the cost of the queue as it was sorted, which is then known already.
+    """
 
     cost_of: CostOf
     pursuit: Pursuit
+    _known: _Known | None = None
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return what planned starts of the jobs count."""
+        known = self._known
+        if known is not None and known.now == now and known.jobs == jobs:
+            return known.cost
+        return self._cost(jobs, now)
+
+    def _cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         cost = self.cost_of(jobs, now)
         weights, shortest = cost.weights, self.pursuit.shortest
         if shortest > 1:
@@ -81,10 +101,12 @@ class Pursued:
         It is the rule of Smith (1956). A ratio of sums gives no weights, and is served best in
         order of arrival (Goponenko et al., section 3.2).
         """
-        queue = problem.queue
-        weights = self.cost(queue, problem.now).weights.sum(axis=0)
-        if not weights.any():
-            return queue
-        areas = np.array([float(job.area) for job in queue])
-        ratio = areas / np.maximum(weights, np.finfo(float).tiny)
-        return [queue[i] for i in np.argsort(ratio, kind="stable").tolist()]
+        queue, now = problem.queue, problem.now
+        cost = self._cost(queue, now)
+        weights = cost.weights.sum(axis=0)
+        if weights.any():
+            areas = np.array([float(job.area) for job in queue])
+            order = np.argsort(areas / np.maximum(weights, _TINY), kind="stable")
+            queue, cost = tuple(queue[i] for i in order.tolist()), cost.in_order(order)
+        self._known = _Known(queue, now, cost)
+        return queue

@@ -79,28 +79,28 @@ def test_going_on_from_a_position(data: ModelData, random: python_random.Random)
     planner = ListPlanner(data)
     content, segments = planner.content, planner.segments()
     ones, none = np.ones((1, count)), np.zeros(count)
-    submit = np.zeros(count, dtype=np.int64)
+    submit, kinds = np.zeros(count, dtype=np.int64), np.arange(count)
     costs = Costs(ones, np.zeros((1, count)), 3.0, 0.0, 0.0, 0.0, none, submit, data.run_times)
     kept = room_to_keep(count, segments)
     scratch = room_for_segments(*segments.free.shape)
     keep(segments, content.pooled, kept, 0)
     starts, placed = np.zeros(count, dtype=np.int64), np.zeros_like(data.room)
     go_on(0, -1, np.array(order), np.inf, 0, content, costs, none, True, kept, scratch,
-          starts, starts, placed)  # fmt: skip
+          kinds, starts, starts, placed)  # fmt: skip
     assert starts.tolist() == planner.plan(order).starts.tolist()
     before, known = starts.copy(), starts.copy()
     cost, planned = go_on(first, -1, np.array(other), np.inf, 0, content, costs, none, False, kept,
-                          scratch, known, starts, placed)  # fmt: skip
+                          scratch, kinds, known, starts, placed)  # fmt: skip
     again = planner.plan(other).starts
     assert starts.tolist() == again.tolist()
     assert planned == count - first
     assert cost == again.sum() + 3 * int((again + data.run_times).max())
     # No dearer than itself is allowed; nor one that leaves all starts as they are.
     dear, _ = go_on(first, -1, np.array(other), cost - 1, 0, content, costs, none, False, kept,
-                    scratch, known, starts, placed)  # fmt: skip
+                    scratch, kinds, known, starts, placed)  # fmt: skip
     assert dear == np.inf
     same, _ = go_on(first, count - 1, np.array(other), np.inf, 0, content, costs, none, False, kept,
-                    scratch, before, starts, placed)  # fmt: skip
+                    scratch, kinds, before, starts, placed)  # fmt: skip
     assert (same == np.inf) == (again.tolist() == before.tolist())
 
 

@@ -75,7 +75,7 @@ def test_what_starts_now_in_a_list_plan_fits(workload: Any) -> None:
             if selection is None:
                 continue
             data = selection.data
-            plan = ListPlanner(data).plan(weighted_order(data))
+            plan = ListPlanner(data).plan(weighted_order(data, data.weights.sum(axis=0)))
             assert fault_of(plan, data) is None
             space = NodeSpace(problem.system, problem.free_amounts)
             for i in np.flatnonzero(plan.starts == 0).tolist():
@@ -234,7 +234,8 @@ def test_no_plan_of_less_cost_is_cut_off(workload: Any) -> None:
             continue
         data = selection.data
         planner = ListPlanner(data)
-        plans = [planner.plan(range(data.job_count)), planner.plan(weighted_order(data))]
+        weighted = weighted_order(data, data.weights.sum(axis=0))
+        plans = [planner.plan(range(data.job_count)), planner.plan(weighted)]
         better, worse = sorted((plan.starts for plan in plans), key=data.cost)
         within = data.within(data.cost(worse))
         for starts in (better, worse):
