@@ -47,7 +47,7 @@ class Rooms:
 
     def units_now(self, job: WaitingJob) -> int:
         """Return how many there is room for on all nodes now."""
-        key = shape_key(job.job)
+        key = shape_key(job.request)
         if key not in self._units_now:
             self._units_now[key] = int(self.now(job).sum())
         return self._units_now[key]
@@ -73,11 +73,11 @@ def nothing_fits(problem: DispatchingProblem) -> bool:
     assert problem.free_amounts is not None
     least: dict[ShapeKey, WaitingJob] = {}
     for job in problem.queue:
-        known = least.setdefault(shape_key(job.job), job)
+        known = least.setdefault(shape_key(job.request), job)
         if job.units < known.units:
-            least[shape_key(job.job)] = job
+            least[shape_key(job.request)] = job
     return not any(
-        units_that_fit(problem.system, problem.free_amounts, job.job).sum() >= job.units
+        units_that_fit(problem.system, problem.free_amounts, job.request).sum() >= job.units
         for job in least.values()
     )
 

@@ -94,3 +94,38 @@ def test_an_improver_without_an_answer_leaves_the_list_plan() -> None:
     assert [start.job_id for start in decision.starts] == [2]
     assert decision.fallback
     assert decision.solver == CALL
+
+
+class Unasked:
+    """An order that nobody may ask for."""
+
+    def sort(self, problem: Any) -> Any:
+        """Fail."""
+        raise AssertionError(problem.now)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_round_in_which_nothing_fits_ends_at_once(pooled: bool) -> None:
+    """One core of two is free: jobs of two units wait, unsorted; a job of one is sorted."""
+    table = """
+    job_id  submit_time  units  core  requested_time  start_time
+    1       0            1      1     30              0
+    2       1            2      1     10              -
+    3       2            {}     1     10              -
+    """
+    dispatcher = PlanningDispatcher(
+        search_objective(AF(), None),
+        Unasked(),
+        None,
+        ALLOCATORS["best_fit"],
+        Wanted("all", 10, None),
+        (ORDERS["fcfs"],),
+        weighted=False,
+    )
+    system = make_system(1, core=2)
+    full = make_problem(system, table.format(2), pooled=pooled)
+    decision = dispatcher.dispatch(full._replace(explain=True))
+    assert decision.starts == ()
+    assert [reason.kind for reason in decision.reasons] == ["no_room", "no_room"]
+    with pytest.raises(AssertionError):
+        dispatcher.dispatch(make_problem(system, table.format(1), pooled=pooled))

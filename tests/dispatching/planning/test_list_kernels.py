@@ -125,3 +125,42 @@ def test_a_job_that_never_fits() -> None:
     for pooled in (True, False):
         content = planner.content._replace(pooled=pooled)
         assert plan_job(0, content, planner.segments(), np.zeros((1, 1), dtype=np.int64)) == NEVER
+
+
+def test_jobs_that_are_alike_in_each_others_place_are_no_other_plan() -> None:
+    """One core, jobs of 3, 5 and 3 s: the first and the last change places, and nothing else.
+
+    Told apart by number they are another plan of the same cost, 0 + 3 + 8 s of waiting.
+    """
+    count, none = 3, np.zeros(0, dtype=np.int64)
+    data = ModelData(
+        1,
+        np.ones(count, dtype=np.int64),
+        np.ones((count, 1), dtype=np.int64),
+        np.array([3, 5, 3]),
+        np.array([[1]]),
+        np.ones((count, 1), dtype=np.int64),
+        none,
+        none,
+        np.zeros((0, 1), dtype=np.int64),
+        np.ones((1, count), dtype=np.int64),
+        np.zeros((1, count), dtype=np.int64),
+        0,
+        11,
+    )
+    planner = ListPlanner(data)
+    content, segments = planner.content, planner.segments()
+    kept, scratch = room_to_keep(count, segments), room_for_segments(*segments.free.shape)
+    keep(segments, content.pooled, kept, 0)
+    known, starts = np.array([0, 3, 8]), np.zeros(3, dtype=np.int64)
+    placed = np.zeros_like(data.room)
+    costs = Costs(np.ones((1, 3)), np.zeros((1, 3)), 0.0, 0.0, 0.0, 0.0, np.zeros(3),
+                  np.zeros(3, dtype=np.int64), data.run_times)  # fmt: skip
+    for kinds, expected in ((np.array([0, 1, 0]), np.inf), (np.array([0, 1, 2]), 11.0)):
+        cost, _ = go_on(0, 2, np.array([2, 1, 0]), np.inf, 0, content, costs, np.zeros(3), False,
+                        kept, scratch, kinds, known, starts, placed)  # fmt: skip
+        assert cost == expected
+    # The jobs of 3 s first, which leaves 0 + 3 + 6: that is another plan, whoever is first.
+    cost, _ = go_on(0, 2, np.array([2, 0, 1]), np.inf, 0, content, costs, np.zeros(3), False,
+                    kept, scratch, np.array([0, 1, 0]), known, starts, placed)  # fmt: skip
+    assert cost == 9.0
