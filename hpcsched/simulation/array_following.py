@@ -89,10 +89,10 @@ class ArrayFollowing:
         counters[codes.PHASE] = codes.ZERO_ENDS
 
     def with_rows(self, rows: int) -> None:
-        """Have room for so many rows of jobs; what is in `started` and `turned` is not kept."""
+        """Have room for so many rows of jobs; what is in `turned` is not kept."""
         if self.tables.events is not None:
             none = np.zeros(rows, dtype=np.int64)
-            self.tables = self.tables._replace(started=none, turned=none.copy())
+            self.tables = self.tables._replace(turned=none)
 
     def make_room(self, tables: Tables) -> None:
         """Have room for all that a round may start; all that is written down has been told."""

@@ -30,7 +30,7 @@ from hpcsched.dispatching.core.state import (
 )
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.shapes import shape_of
+from hpcsched.dispatching.shapes import shape_of
 from hpcsched.simulation.array_following import ArrayFollowing
 from hpcsched.simulation.array_predictions import ArrayPredictions
 from hpcsched.simulation.column_checks import ColumnChecks

@@ -1,14 +1,10 @@
 """What of a simulation's parts runs in compiled code, and by which codes the core knows it."""
 
-import numpy as np
-
-from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import BoolArray, Choices
-from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted, critical_types
+from hpcsched.dispatching.core.state import Choices
+from hpcsched.dispatching.heuristic.allocator_codes import ALLOCATORS, critical_of
 from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
@@ -16,22 +12,12 @@ from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
 from hpcsched.simulation.parts import Parts
-from hpcsched.system.system import System
 
-_ALLOCATORS = {
-    FirstFit: codes.FIRST_FIT,
-    BestFit: codes.BEST_FIT,
-    KeepScarce: codes.KEEP_SCARCE,
-    Weighted: codes.WEIGHTED,
-    Balanced: codes.BALANCED,
-    Hybrid: codes.HYBRID,
-}
 KNOWN_CORRECTIONS = {
     OneSecond: codes.ONE_SECOND,
     Doubling: codes.DOUBLING,
     ToRequestedTime: codes.TO_REQUESTED_TIME,
 }
-_OPTIONS = {"strict": codes.STRICT, "greedy": codes.GREEDY, "backfill": codes.BACKFILL}
 
 
 def obstacles(parts: Parts) -> list[str]:
@@ -52,7 +38,7 @@ def obstacles(parts: Parts) -> list[str]:
     if type(dispatcher) not in (Easy, ListScheduler, Relaxed):
         return [*found, f"the dispatcher {parts.dispatcher_name}"]
     assert isinstance(dispatcher, Easy | ListScheduler)
-    if type(dispatcher.allocator) not in _ALLOCATORS:
+    if type(dispatcher.allocator) not in ALLOCATORS:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
     for order in orders_of(dispatcher):
         if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT):
@@ -85,8 +71,8 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         if isinstance(dispatcher, Relaxed):
             rule, relaxation = codes.RELAXED, dispatcher.relaxation
     else:
-        rule, depth = _OPTIONS[dispatcher.option], dispatcher.depth
-    allocator = _ALLOCATORS[type(dispatcher.allocator)]
+        rule, depth = OPTIONS[dispatcher.option], dispatcher.depth
+    allocator = ALLOCATORS[type(dispatcher.allocator)]
     order, behind = orders_of(dispatcher)
     return Choices(
         rule,
@@ -98,23 +84,13 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         float(relaxation),
         _by_wait(order),
         _by_wait(behind),
-        _critical(parts.system, dispatcher.allocator),
+        critical_of(parts.system, dispatcher.allocator),
     )
 
 
 def _by_wait(order: QueueOrder) -> bool | None:
     """Return whether an order is by how long jobs have waited, or None."""
     return True if type(order) in BY_WAIT else None
-
-
-def _critical(system: System, allocator: Allocator) -> BoolArray | None:
-    """Return which resource types an allocator counts as critical, `[R]`; None if it is simple."""
-    if not isinstance(allocator, Weighted | Balanced | Hybrid):
-        return None
-    critical = np.zeros(len(system.resource_types), dtype=np.bool_)
-    if not isinstance(allocator, Weighted):
-        critical[critical_types(system, allocator.critical)] = True
-    return critical
 
 
 def counts_slots(parts: Parts, choices: Choices) -> bool:

@@ -18,8 +18,8 @@ from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.heuristic.allocators import FirstFit, KeepScarce
 from hpcsched.dispatching.heuristic.node_profile import NodeProfile
 from hpcsched.dispatching.heuristic.releases import available_at, releases_of, units_gained
-from hpcsched.dispatching.heuristic.shapes import shape_of
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.shapes import shape_of
 from hpcsched.system.allocation import SlotAllocation, SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import held_amounts

@@ -11,7 +11,12 @@ from hpcsched.dispatching.core.state import FloatArray
 from hpcsched.system.system import IntArray
 
 
-@compiled()
+def _list(count: int) -> list[int]:
+    """Return room for numbers as a list, whose single elements Python has much sooner."""
+    return [0] * count
+
+
+@compiled(_list)
 def numbers(count: int) -> IntArray:
     """Return room for so many whole numbers."""
     return np.empty(count, np.int64)

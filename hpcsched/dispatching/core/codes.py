@@ -6,8 +6,13 @@ Compiled code knows them as constants.
 # Rules.
 EASY, STRICT, GREEDY, BACKFILL, RELAXED = range(5)
 
-# Allocators.
+# Allocators. `EXTERNAL` is an object in Python, which only plain Python can ask.
 FIRST_FIT, BEST_FIT, KEEP_SCARCE, WEIGHTED, BALANCED, HYBRID = range(6)
+EXTERNAL = -1
+
+# Why a job waits: there is no room now; starting it would delay `OTHER`, or that one waits and none
+# may pass it; or it came after all reservations were given out.
+NO_ROOM, RESERVED_FOR, BEHIND, BEYOND_DEPTH = range(4)
 
 # Corrections of predictions that have run out; of those that are `ASKED_FOR`, Python is asked.
 ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
@@ -38,6 +43,8 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, LOOKS, ZERO_ENDS = range(7)
 # differs once the prediction has run out. `CELL` begins the list of its places. `WAITS` is 1 while
 # it is queued, and `HELD` while it is held back, so that rules are not shown it. `PROMISE` is when
 # it was promised to start, by a rule that keeps promises from round to round; `NEVER` before.
+# `WHY` it waits, the row of the `OTHER` job that this is about, and `WHEN` it has a reservation are
+# of one round (-1: none); rules write them down as far as they come to know.
 # `REQUEUES` attempts to run it were lost, which lasted for `LOST_TIME` together. `REQUEST` is its
 # shape as submitted: beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many
 # announced beginnings of outages its run time would reach if it started now (-1: not looked at).
@@ -47,8 +54,8 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, LOOKS, ZERO_ENDS = range(7)
     SEQUENCE,
     SUBMIT_TIME,
     RUN_TIME,
-    PREDICTED,
     REQUESTED,
+    PREDICTED,
     UNITS,
     SHAPE,
     START,
@@ -58,14 +65,17 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, LOOKS, ZERO_ENDS = range(7)
     CELL,
     WAITS,
     PROMISE,
+    WHY,
+    OTHER,
+    WHEN,
     HELD,
     REQUEUES,
     LOST_TIME,
     REQUEST,
     SPAN,
     WATCHED,
-) = range(21)
-JOB_COLUMNS = 21
+) = range(24)
+JOB_COLUMNS = 24
 
 # Counters. `NEXT` is the next job of the batch, and from `FORESEEN` on predictions are still to be
 # asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused ones, `FREE_SLOTS` counts slots and

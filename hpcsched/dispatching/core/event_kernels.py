@@ -107,7 +107,7 @@ def _hold_round(state: State, by_node: ByNode) -> float:
     queued, running = counters[QUEUED], counters[RUNNING]
     began = read_clock(state.clock)
     hold_back(state)
-    decide(counters[NOW], state, by_node)
+    decide(counters[NOW], state, by_node, None)
     if counters[STARTED] or counters[HELD_BACK]:
         leave_queue(state)
     over = read_clock(state.clock)

@@ -5,14 +5,18 @@ from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zer
 from hpcsched.dispatching.core.codes import (
     CELL,
     FREE_SLOTS,
+    OTHER,
     PREDICTED,
     PROMISE,
     QUEUED,
     RELAXED,
+    RESERVED_FOR,
     SHAPE,
     SHOWN_END,
     UNITS,
     WAITS,
+    WHEN,
+    WHY,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
@@ -40,12 +44,13 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
     head, ends = queue[place], by_shown_end(now, state.correction, state)
     # The shadow time: the earliest at which the head job fits, all ends of that instant counted.
     time, spare, ended = now, counters[FREE_SLOTS] - jobs[head, UNITS], 0
-    while spare < 0:
+    while spare < 0 and ended < len(ends):
         time = jobs[ends[ended], SHOWN_END]
         spare, ended = _count_ended(time, spare, ended, ends, jobs)
     if state.rule == RELAXED:
         time = _latest_start(head, time, state)
         spare, ended = _count_ended(time, spare, ended, ends, jobs)
+    jobs[head, WHEN] = time
     if state.own_backfill_order:
         queue, place, last = state.behind, -1, count - 1
     for k in range(place + 1, last + 1):
@@ -55,6 +60,8 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
             continue
         if now + jobs[row, PREDICTED] > time:
             if units > spare:
+                jobs[row, WHY] = RESERVED_FOR
+                jobs[row, OTHER] = head
                 continue
             spare -= units
         start(row, now, state, None, pressure)
@@ -95,6 +102,7 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
     head = queue[at]
     then, head_fits = state.available.copy(), state.fits[jobs[head, SHAPE]].copy()
     time, spare = _find_shadow(head, now, then, head_fits, state)
+    jobs[head, WHEN] = time
     if state.own_backfill_order:
         queue, at, last = state.behind, -1, count - 1
     for k in range(at + 1, last + 1):
@@ -108,6 +116,8 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
                 placed = _least_loss(row, then, head_fits, head, state)
                 lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
             if lost < 0:
+                jobs[row, WHY] = RESERVED_FOR
+                jobs[row, OTHER] = head
                 continue
             spare -= lost
         start_where_placed(row, placed, now, state)
@@ -131,7 +141,7 @@ def _find_shadow(
     for node in range(len(head_fits)):
         spare += head_fits[node]
     time, ended = now, 0
-    while spare < 0:
+    while spare < 0 and ended < len(ends):
         time = jobs[ends[ended], SHOWN_END]
         spare, ended = _end_by(time, spare, ended, ends, shape, then, head_fits, state)
     outages = state.outage_nodes

@@ -181,8 +181,8 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
         running[k] = running[k - 1]
     running[place] = row
     _push(row, count, state.ends, jobs)
-    _remember_start(row, state, state.started)
     counters[RUNNING] += 1
+    state.started[counters[STARTED]] = row
     counters[STARTED] += 1
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     counters[CELL_DEMAND] -= min(units, state.available.shape[1])
@@ -190,13 +190,6 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
         amount = units * state.asked[shape, r]
         state.waiting_amounts[r] -= amount
         state.running_amounts[r] += amount
-
-
-@compiled()
-def _remember_start(row: int, state: State, started: IntArray | None) -> None:
-    """Remember a row that the present round starts, where starts are followed."""
-    if started is not None:
-        started[state.counters[STARTED]] = row
 
 
 @compiled()

@@ -6,16 +6,21 @@ The segments of a plan are those of `hpcsched.dispatching.core.plan_kernels`.
 from hpcsched.dispatching.core.array_kernels import numbers, shares, table
 from hpcsched.dispatching.core.codes import (
     CELL,
+    EXTERNAL,
     KEEP_SCARCE,
+    NEVER,
     PREDICTED,
+    QUEUED,
     REACH,
     SHAPE,
     SHOWN_END,
     UNITS,
     WAITS,
+    WHEN,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
+from hpcsched.dispatching.core.external_allocator import place_by_external
 from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.plan_kernels import (
@@ -27,8 +32,8 @@ from hpcsched.dispatching.core.plan_kernels import (
     take_on,
 )
 from hpcsched.dispatching.core.room_kernels import held_on_node
-from hpcsched.dispatching.core.start_kernels import fits_now, start_where_placed
-from hpcsched.dispatching.core.state import FloatArray
+from hpcsched.dispatching.core.start_kernels import fits_now, note_wait, start_where_placed
+from hpcsched.dispatching.core.state import Explains, FloatArray
 from hpcsched.system.system import IntArray
 
 
@@ -170,33 +175,45 @@ def _place_between(
             elif asked[r]:
                 fits[node] = min(fits[node], lowest[r, node] // asked[r])
     units = state.jobs[row, UNITS]
-    placed = place(
-        allocator,
-        units,
-        fits,
-        lowest,
-        asked,
-        state.capacity,
-        state.totals,
-        pressure,
-        state.critical,
-    )
+    if allocator == EXTERNAL:
+        placed = place_by_external(row, fits, lowest, state)
+    else:
+        placed = place(
+            allocator,
+            units,
+            fits,
+            lowest,
+            asked,
+            state.capacity,
+            state.totals,
+            pressure,
+            state.critical,
+        )
     count = 0
     for node in range(len(placed)):
         if placed[node]:
             count += 1
     _make_room(profile, 2 * count)
-    amounts = numbers(len(asked))
+    _take_placed(row, placed, begin, end, 1, profile, state)
+    return placed
+
+
+@compiled()
+def _take_placed(
+    row: int, placed: IntArray, begin: int, end: int, sign: int, profile: Profile, state: State
+) -> None:
+    """Take the room of `placed`, `[N]`, units of a job for a time; put it back with the sign -1."""
+    shape = state.jobs[row, SHAPE]
+    amounts = numbers(len(state.totals))
     for node in range(len(placed)):
         if placed[node]:
-            for r in range(len(asked)):
-                amounts[r] = held_on_node(
+            for r in range(len(amounts)):
+                amounts[r] = sign * held_on_node(
                     node, placed[node], r, shape, state.asked, state.exclusive, state.capacity
                 )
             take_on(
                 node, begin, end, amounts, profile.start, profile.after, profile.free, profile.used
             )
-    return placed
 
 
 @compiled()
@@ -214,18 +231,21 @@ def _start_in_profile(
 
 
 @compiled()
-def _reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> int:
+def _reserve_in_profile(
+    row: int, now: int, profile: Profile, state: State, placed: IntArray
+) -> int:
     """Reserve room at the earliest time that it stays free for the predicted run time.
 
     Return that time. A reservation binds no nodes beyond the round, so it is placed as
-    `KeepScarce` would do without knowing of a round.
+    `KeepScarce` would do without knowing of a round. Unless `placed` is empty, how many units are
+    on each node is written there, `[N]`.
     """
     jobs = state.jobs
     shape, units, run_time = jobs[row, SHAPE], jobs[row, UNITS], jobs[row, PREDICTED]
     asked, on_idle, exclusive = state.asked[shape], state.on_idle[shape], state.exclusive[shape]
     if units == 1:
         _make_room(profile, 2 * units)
-        return reserve_one(
+        begin = reserve_one(
             run_time,
             profile.start,
             profile.after,
@@ -237,6 +257,9 @@ def _reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> i
             state.capacity,
             state.totals,
         )
+        for node in range(len(placed)):
+            placed[node] = 1 if node == profile.used[1] and begin != NEVER else 0
+        return begin
     start = earliest(
         now,
         units,
@@ -250,9 +273,62 @@ def _reserve_in_profile(row: int, now: int, profile: Profile, state: State) -> i
         exclusive,
         state.capacity,
     )
+    if start == NEVER:
+        return NEVER
     pressure = shares(len(asked), 1.0)
-    _place_between(row, start, start + run_time, KEEP_SCARCE, pressure, profile, state)
+    reserved = _place_between(row, start, start + run_time, KEEP_SCARCE, pressure, profile, state)
+    for node in range(len(placed)):
+        placed[node] = reserved[node]
     return start
+
+
+@compiled()
+def _first_conflict(
+    row: int,
+    now: int,
+    reserved: IntArray,
+    placed: IntArray,
+    reservations: int,
+    profile: Profile,
+    state: State,
+) -> int:
+    """Return the first of the reserved rows beside which a job cannot start now; -1 if none.
+
+    That is the first, in the order in which reservations were made, that leaves too little with
+    those before it. Each has `placed[k]`, `[N]`, units on nodes.
+    """
+    jobs = state.jobs
+    without = Profile(profile.start, profile.after, profile.free.copy(), profile.used)
+    for k in range(reservations):
+        begin = jobs[reserved[k], WHEN]
+        end = begin + jobs[reserved[k], PREDICTED]
+        _take_placed(reserved[k], placed[k], begin, end, -1, without, state)
+    for k in range(reservations):
+        begin = jobs[reserved[k], WHEN]
+        end = begin + jobs[reserved[k], PREDICTED]
+        if begin < now + jobs[row, PREDICTED]:
+            _take_placed(reserved[k], placed[k], begin, end, 1, without, state)
+            if not _fits_in_profile(row, now, without, state):
+                return int(reserved[k])
+    return -1
+
+
+@compiled()
+def _note_wait(
+    row: int,
+    now: int,
+    reserved: IntArray,
+    placed: IntArray,
+    reservations: int,
+    within: bool,
+    profile: Profile,
+    state: State,
+) -> None:
+    """Note why a job waits, beside the reservations that there are."""
+    other = -1
+    if fits_now(row, state, True):
+        other = _first_conflict(row, now, reserved, placed, reservations, profile, state)
+    note_wait(row, other, within, state)
 
 
 @compiled()
@@ -262,27 +338,39 @@ def backfill_on_nodes(
     candidates: IntArray,
     found: int,
     state: State,
+    explains: Explains,
     pressure: FloatArray,
 ) -> None:
     """Start or reserve, job by job, where jobs ask for unlike units; see `backfill_by_count`."""
-    jobs, queue = state.jobs, state.queue
+    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     profile = _open_profile(now, by_shown_end(now, state.correction, state), state)
     _close_ahead(now, profile, state, state.outage_nodes)
     reservations = 0
-    while found and candidates[found - 1] >= at:
+    kept = 0 if explains is None else count
+    reserved, placed_for = numbers(kept), table(kept, state.available.shape[1])
+    reserving = numbers(0)
+    while at < count and (explains is not None or (found and candidates[found - 1] >= at)):
         row = queue[at]
-        if candidates[found - 1] == at:
+        if found and candidates[found - 1] == at:
             found -= 1
         at += 1
+        within = state.depth < 0 or reservations < state.depth
         if fits_now(row, state, True) and _fits_in_profile(row, now, profile, state):
             placed = _start_in_profile(row, now, profile, state, state.allocator, pressure)
             start_where_placed(row, placed, now, state)
-        elif state.depth < 0 or reservations < state.depth:
-            start = _reserve_in_profile(row, now, profile, state)
+        elif within:
+            if explains is not None:
+                _note_wait(row, now, reserved, placed_for, reservations, within, profile, state)
+                reserved[reservations] = row
+                reserving = placed_for[reservations]
+            start = _reserve_in_profile(row, now, profile, state, reserving)
+            jobs[row, WHEN] = start
             reservations += 1
             if found and start - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
                 continue
         else:
+            if explains is not None:
+                _note_wait(row, now, reserved, placed_for, reservations, within, profile, state)
             continue
         while found:
             row = queue[candidates[found - 1]]

@@ -4,12 +4,15 @@ from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,
+    BEHIND,
     EASY,
     GREEDY,
+    OTHER,
     QUEUED,
     RELAXED,
     SHAPE,
     STRICT,
+    WHY,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
@@ -23,19 +26,19 @@ from hpcsched.dispatching.core.start_kernels import (
     start,
     start_in_order,
 )
-from hpcsched.dispatching.core.state import ByNode
+from hpcsched.dispatching.core.state import ByNode, Explains
 from hpcsched.dispatching.core.step_kernels import backfill_by_count
 
 
 @compiled()
-def decide(now: int, state: State, by_node: ByNode) -> None:
-    """Start what the rule starts now."""
+def decide(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
+    """Start what the rule starts now; write down why the others wait where that is wanted."""
     counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
     candidates = numbers(count)
     found = find_candidates(candidates, state, by_node)
     # A promise is made in each round, or it would depend on what else waits.
-    promises = state.rule == RELAXED
-    if found == 0 and not promises:
+    goes_on = explains is not None or state.rule == RELAXED
+    if found == 0 and not goes_on:
         return
     if sort_by_wait(now, queue, count, state.by_wait, state.keys, state.jobs):
         found = find_candidates(candidates, state, by_node)
@@ -54,9 +57,14 @@ def decide(now: int, state: State, by_node: ByNode) -> None:
         candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state, by_node)
     ):
         found -= 1
-    if at == count or (found == 0 and not promises) or state.rule == STRICT:
+    if at == count or (found == 0 and not goes_on):
         return
-    if state.rule == EASY or promises:
+    if state.rule == STRICT:
+        if explains is not None:
+            for k in range(at + 1, count):
+                state.jobs[queue[k], WHY] = BEHIND
+                state.jobs[queue[k], OTHER] = queue[at]
+    elif state.rule in (EASY, RELAXED):
         last = candidates[found - 1] if found else at
         if by_node is None:
             pass_by_count(now, at, last, state, pressure)
@@ -67,6 +75,6 @@ def decide(now: int, state: State, by_node: ByNode) -> None:
             if fits_now(queue[k], state, by_node):
                 start(queue[k], now, state, by_node, pressure)
     elif by_node is None or alike:
-        backfill_by_count(now, at, candidates, found, state, by_node, pressure)
+        backfill_by_count(now, at, candidates, found, state, by_node, explains, pressure)
     else:
-        backfill_on_nodes(now, at, candidates, found, state, pressure)
+        backfill_on_nodes(now, at, candidates, found, state, explains, pressure)

@@ -1,9 +1,21 @@
 """Compiled starts of jobs: what fits now, where the allocator puts it, and taking that room."""
 
 from hpcsched.dispatching.core.array_kernels import shares
-from hpcsched.dispatching.core.codes import FREE_SLOTS, QUEUED, SHAPE, UNITS
+from hpcsched.dispatching.core.codes import (
+    BEYOND_DEPTH,
+    EXTERNAL,
+    FREE_SLOTS,
+    NO_ROOM,
+    OTHER,
+    QUEUED,
+    RESERVED_FOR,
+    SHAPE,
+    UNITS,
+    WHY,
+)
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.external_allocator import place_by_external, take_external_slots
 from hpcsched.dispatching.core.job_kernels import begin, take_nodes
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.room_kernels import remove_waiting
@@ -37,6 +49,8 @@ def find_candidates(candidates: IntArray, state: State, by_node: ByNode) -> int:
 def choose_now(row: int, state: State, pressure: FloatArray) -> IntArray:
     """Return how many units of a job the allocator would place on each node now, `[N]`."""
     shape = state.jobs[row, SHAPE]
+    if state.allocator == EXTERNAL:
+        return place_by_external(row, state.fits[shape], state.available, state)
     return place(
         state.allocator,
         state.jobs[row, UNITS],
@@ -64,9 +78,12 @@ def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArra
         start_where_placed(row, choose_now(row, state, pressure), now, state)
         return
     units, shape = state.jobs[row, UNITS], state.jobs[row, SHAPE]
-    cell = take_lowest_slots(
-        units, state.interval_low, state.interval_high, state.cells, state.counters
-    )
+    if state.allocator == EXTERNAL:
+        cell = take_external_slots(units, state)
+    else:
+        cell = take_lowest_slots(
+            units, state.interval_low, state.interval_high, state.cells, state.counters
+        )
     for r in range(len(state.free_amounts)):
         state.free_amounts[r] -= units * state.asked[shape, r]
     begin(row, cell, now, state)
@@ -80,6 +97,22 @@ def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray
         start(state.queue[place], now, state, by_node, pressure)
         place += 1
     return place
+
+
+@compiled()
+def note_wait(row: int, other: int, within: bool, state: State) -> None:
+    """Note why a job waits: for the `other` row, or, where that is -1, for room.
+
+    `within` says whether reservations are left for it.
+    """
+    jobs = state.jobs
+    jobs[row, OTHER] = other
+    if other != -1:
+        jobs[row, WHY] = RESERVED_FOR
+    elif within:
+        jobs[row, WHY] = NO_ROOM
+    else:
+        jobs[row, WHY] = BEYOND_DEPTH
 
 
 @compiled()

@@ -6,13 +6,16 @@ counted a cell holds the first slot and the one behind the last; otherwise a nod
 it. All numbers are 64-bit integers, times in seconds.
 """
 
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.core import codes
 from hpcsched.system.system import IntArray
+
+if TYPE_CHECKING:
+    from hpcsched.dispatching.core.external_allocator import ExternalAllocator
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -27,6 +30,10 @@ half as much to compile.
 """
 
 
+Explains = Literal[True] | None
+"""True where each job that waits is to have a reason, None otherwise; a constant as well."""
+
+
 class Choices(NamedTuple):
     """What a replay follows; the numbers are those of `codes`.
 
@@ -38,7 +45,8 @@ class Choices(NamedTuple):
     What few replays follow is None in the others, and what would look at it is not compiled for
     these. Jobs come `by_wait` over their first key, not by that key; so do those behind the head
     job, `behind_by_wait`. `critical`, `[R]`, says which resource types are to be kept for jobs that
-    ask for them; where it is None, the allocator is one of the first three.
+    ask for them; where it is None, the allocator is one of the first three. `external` is what is
+    asked in place of an allocator of the core (see `external_allocator`).
     """
 
     rule: int
@@ -51,6 +59,7 @@ class Choices(NamedTuple):
     by_wait: bool | None
     behind_by_wait: bool | None
     critical: BoolArray | None
+    external: "ExternalAllocator | None" = None
 
 
 class Batch(NamedTuple):
@@ -135,10 +144,10 @@ class Tables(NamedTuple):
 
     `queue` has the rows that wait, in the order in which they are considered, `behind` the same in
     the backfill order; those by wait are sorted when a round looks at them. `running` has the rows
-    that run, by predicted end; `ends` the same as a heap, by real end. Of the `waiting_amounts`
-    jobs that are held back ask for `held_amounts`. `available` is `[R, N]`. `interval_low` and
-    `interval_high` are the intervals of free slots, and `first_slot`, `[N + 1]`, numbers the slots
-    of each node.
+    that run, by predicted end; `ends` the same as a heap, by real end; `started` those that the
+    last round has started, in turn. Of the `waiting_amounts` jobs that are held back ask for
+    `held_amounts`. `available` is `[R, N]`. `interval_low` and `interval_high` are the intervals of
+    free slots, and `first_slot`, `[N + 1]`, numbers the slots of each node.
     """
 
     counters: IntArray
@@ -156,6 +165,7 @@ class Tables(NamedTuple):
     behind: IntArray
     running: IntArray
     ends: IntArray
+    started: IntArray
     cells: IntArray
     interval_low: IntArray
     interval_high: IntArray
@@ -177,14 +187,12 @@ class FollowedTables(NamedTuple):
     """What the loop writes for what follows it in Python; None where nothing does.
 
     `events` are in order. The nodes of jobs that start, and the units on each, are in `start_nodes`
-    and `start_units`. `started` has the rows that the present round has started, in order, and
-    `turned` those that are to be held back, or not any more.
+    and `start_units`. `turned` has the rows that are to be held back, or not any more.
     """
 
     events: IntArray | None = None
     start_nodes: NodeArray | None = None
     start_units: NodeArray | None = None
-    started: IntArray | None = None
     turned: IntArray | None = None
 
 
@@ -194,7 +202,6 @@ def followed_tables(rows: int, events: int, places: int) -> FollowedTables:
         np.empty((events, codes.EVENT_COLUMNS), dtype=np.int64),
         np.empty(places, dtype=np.int32),
         np.empty(places, dtype=np.int32),
-        np.empty(rows, dtype=np.int64),
         np.empty(rows, dtype=np.int64),
     )
 
@@ -245,6 +252,7 @@ def new_tables(
         behind=none,
         running=none,
         ends=none,
+        started=none,
         cells=np.empty((0, 3), dtype=np.int64),
         interval_low=low,
         interval_high=high,
@@ -270,6 +278,7 @@ def with_rows(tables: Tables, rows: int) -> Tables:
         behind=with_length(tables.behind, rows),
         running=with_length(tables.running, rows),
         ends=with_length(tables.ends, rows),
+        started=with_length(tables.started, rows),
     )
 
 

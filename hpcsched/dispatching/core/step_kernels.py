@@ -12,6 +12,7 @@ from hpcsched.dispatching.core.codes import (
     SHAPE,
     SHOWN_END,
     UNITS,
+    WHEN,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
@@ -22,8 +23,8 @@ from hpcsched.dispatching.core.row_kernels import (
     segments_within,
     take_segments,
 )
-from hpcsched.dispatching.core.start_kernels import start
-from hpcsched.dispatching.core.state import ByNode, FloatArray
+from hpcsched.dispatching.core.start_kernels import fits_now, note_wait, start
+from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.system.system import IntArray
 
 
@@ -68,6 +69,42 @@ def _open_steps(
 
 
 @compiled()
+def _first_conflict(
+    row: int,
+    now: int,
+    reserved: IntArray,
+    reservations: int,
+    steps: int,
+    times: IntArray,
+    free: IntArray,
+    state: State,
+) -> int:
+    """Return the first of the reserved rows beside which a job cannot start now; -1 if none.
+
+    That is the first, in the order in which reservations were made, that leaves too little with
+    those before it.
+    """
+    jobs = state.jobs
+    units, end = jobs[row, UNITS], now + jobs[row, PREDICTED]
+    # What is free before the job's end, at first without any reservation.
+    left = numbers(steps)
+    for k in range(steps):
+        left[k] = free[k]
+        for i in range(reservations):
+            begin = jobs[reserved[i], WHEN]
+            if begin <= times[k] < begin + jobs[reserved[i], PREDICTED]:
+                left[k] += jobs[reserved[i], UNITS]
+    for i in range(reservations):
+        begin = jobs[reserved[i], WHEN]
+        for k in range(steps):
+            if begin <= times[k] < min(begin + jobs[reserved[i], PREDICTED], end):
+                left[k] -= jobs[reserved[i], UNITS]
+                if left[k] < units:
+                    return int(reserved[i])
+    return -1
+
+
+@compiled()
 def backfill_by_count(
     now: int,
     at: int,
@@ -75,31 +112,42 @@ def backfill_by_count(
     found: int,
     state: State,
     by_node: ByNode,
+    explains: Explains,
     pressure: FloatArray,
 ) -> None:
     """Start or reserve, job by job, from place `at` in the queue on.
 
     It goes on as long as a job that could start now is still to come: `candidates` has the places
-    of the `found` jobs that fit, each by itself.
+    of the `found` jobs that fit, each by itself. Where reasons are wanted, it goes on to the last.
     """
-    jobs, queue = state.jobs, state.queue
+    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     running = by_shown_end(now, state.correction, state)
-    size = len(running) + 2 * (state.counters[QUEUED] - at) + 2
+    size = len(running) + 2 * (count - at) + 2
     times, free = numbers(size), numbers(size)
     steps = _open_steps(now, running, jobs[queue[at], SHAPE], times, free, state, by_node)
     reservations = 0
-    while found and candidates[found - 1] >= at:
+    reserved = numbers(0 if explains is None else count)
+    while at < count and (explains is not None or (found and candidates[found - 1] >= at)):
         row = queue[at]
         units, run_time = jobs[row, UNITS], jobs[row, PREDICTED]
-        if candidates[found - 1] == at:
+        if found and candidates[found - 1] == at:
             found -= 1
         at += 1
         step = segments_within(now + run_time, units, steps, times, free)
+        within = state.depth < 0 or reservations < state.depth
+        if explains is not None and step == 0:
+            other = -1
+            if fits_now(row, state, by_node):
+                other = _first_conflict(row, now, reserved, reservations, steps, times, free, state)
+            note_wait(row, other, within, state)
         if step:
             steps = take_segments(0, step, now + run_time, units, steps, times, free)
             start(row, now, state, by_node, pressure)
-        elif state.depth < 0 or reservations < state.depth:
+        elif within:
             begins, steps = reserve_on_row(now, run_time, units, steps, times, free)
+            jobs[row, WHEN] = begins
+            if explains is not None:
+                reserved[reservations] = row
             reservations += 1
             if found and begins - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
                 continue

@@ -20,8 +20,8 @@ from hpcsched.dispatching.heuristic.releases import (
     releases_of,
     units_gained,
 )
-from hpcsched.dispatching.heuristic.shapes import Shape, shape_of
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.shapes import Shape, shape_of
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.outages import Outage
 from hpcsched.system.pool_draws import Amounts, most_draw, node_draw, own_draw

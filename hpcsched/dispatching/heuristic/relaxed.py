@@ -1,11 +1,13 @@
 """Relaxed backfilling (Ward, Mahood and West 2002)."""
 
 from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.orders import QueueOrder
-from hpcsched.dispatching.heuristic.workspace import Shadow, Workspace
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.heuristic.relaxed_by_workspace import RelaxedByWorkspace
+from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class Relaxed(Easy):
@@ -22,8 +24,6 @@ class Relaxed(Easy):
     relaxed backfill strategy, JSSPP 2002. What the delay is measured from is our reading.
     """
 
-    _always_reserves = True  # or what is promised would depend on what else waits
-
     def __init__(
         self,
         allocator: Allocator,
@@ -34,6 +34,16 @@ class Relaxed(Easy):
         super().__init__(allocator, order, backfill_order)
         self.relaxation = relaxation
         self._promises: dict[int, int] = {}
+        self._rounds = CoreRounds(
+            codes.RELAXED,
+            allocator,
+            own_backfill_order=self._has_own,
+            relaxation=relaxation,
+            promises=self._promises,
+        )
+        self._by_workspace = RelaxedByWorkspace(
+            allocator, relaxation, order, backfill_order, self._promises
+        )
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
@@ -41,15 +51,3 @@ class Relaxed(Easy):
         for start in decision.starts:
             self._promises.pop(start.job_id, None)
         return decision
-
-    def _reserve(
-        self, head: WaitingJob, workspace: Workspace, problem: DispatchingProblem
-    ) -> Shadow:
-        """Return the head job's reservation, as late as may be."""
-        shadow = workspace.shadow(head)
-        promise = min(shadow.time, self._promises.get(head.job_id, shadow.time))
-        self._promises[head.job_id] = promise
-        latest = promise + int(self.relaxation * (promise - head.submit_time))
-        if latest > shadow.time:
-            shadow.postpone(latest)
-        return shadow

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.shapes import Shape, units_on
+from hpcsched.dispatching.shapes import Shape, units_on
 from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System

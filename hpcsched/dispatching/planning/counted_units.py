@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.heuristic.releases import releases_of, units_gained
-from hpcsched.dispatching.heuristic.shapes import shape_of
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
+from hpcsched.dispatching.shapes import shape_of
 from hpcsched.system.request import shape_key
 from hpcsched.system.space import units_that_fit
 

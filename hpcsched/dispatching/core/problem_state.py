@@ -1,0 +1,249 @@
+"""The state of the core, filled in from one dispatching problem after another.
+
+Arrays stay from round to round and are written anew, since to make them would take longer than to
+decide on most rounds.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.compiled_state import State, state_of
+from hpcsched.dispatching.core.shape_table import ShapeTable
+from hpcsched.dispatching.core.state import (
+    Batch,
+    Choices,
+    FollowedTables,
+    OutageTables,
+    new_output,
+    new_tables,
+    with_cells,
+    with_rows,
+)
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.system.allocation import Allocation, Interval, NodeAllocation, SlotAllocation, SlotMap
+from hpcsched.system.outages import Outage
+from hpcsched.system.system import IntArray, System
+
+_of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
+_of_running = itemgetter(*map(RunningJob._fields.index, ("predicted_end_time", "units")))
+_WAITS = np.array([1, codes.NEVER, codes.NO_ROOM, -1, -1])
+"""The columns of a job that waits, from `WAITS` to `WHEN`."""
+
+
+class ProblemState:
+    """The state for problems of one system and one form of what is free.
+
+    Parameters
+    ----------
+    system
+        What all problems are about.
+    slot_map
+        How slots are numbered, where they are counted; None where units are placed node by node.
+    choices
+        What the rule is, and what it follows.
+    """
+
+    def __init__(self, system: System, slot_map: SlotMap | None, choices: Choices) -> None:
+        self.system = system
+        self.slot_map = slot_map
+        self.shapes = ShapeTable(system)
+        self._outages: tuple[Outage, ...] = ()
+        self._choices = choices
+        slots = np.zeros(1, dtype=np.int64) if slot_map is None else np.array(slot_map.first)
+        self.tables = new_tables(system.capacity, slots, 0, 0, 1)
+        # The state made of these arrays, plainly and as compiled code has it.
+        self._states: dict[bool, State] = {}
+        self._numbers = np.arange(len(self.tables.jobs))
+        # Behind each cell comes the next, but for the last of a list.
+        self._links = np.array([-1])
+
+    def fill(
+        self,
+        problem: DispatchingProblem,
+        order: Sequence[WaitingJob],
+        behind: Sequence[WaitingJob] | None,
+    ) -> None:
+        """Write a problem into the state: jobs by the order in which they are considered.
+
+        The first rows are those of the queue, in that order. `behind` is the order behind the head
+        job, where that is another.
+        """
+        if problem.outages != self._outages:
+            self._outages = problem.outages
+            self._states.clear()
+        running = problem.running
+        queued, rows = len(order), len(order) + len(running)
+        self.shapes.make_room(rows)
+        if rows > len(self.tables.jobs):
+            self.tables = with_rows(self.tables, 2 * rows)
+            self._numbers = np.arange(len(self.tables.jobs))
+            self._states.clear()
+        tables = self.tables
+        counters, jobs = tables.counters, tables.jobs
+        counters[codes.QUEUED], counters[codes.RUNNING] = queued, len(running)
+        counters[codes.STARTED] = counters[codes.ACTIVE_SHAPES] = 0
+
+        jobs[:queued, codes.PREDICTED : codes.UNITS + 1] = _rows(_of_waiting, order)
+        jobs[:queued, codes.WAITS : codes.WHEN + 1] = _WAITS
+        runs = _rows(_of_running, running)
+        jobs[queued:rows, codes.PLANNED_END : codes.SHOWN_END + 1] = runs[:, :1]
+        jobs[queued:rows, codes.UNITS] = runs[:, 1]
+        numbers = self._numbers
+        tables.queue[:queued] = numbers[:queued]
+        tables.running[: len(running)] = tables.ends[: len(running)] = numbers[queued:rows]
+        if behind is not None:
+            row_of = {job.job_id: row for row, job in enumerate(order)}
+            tables.behind[:queued] = [row_of[job.job_id] for job in behind]
+        if self.slot_map is None:
+            self._fill_nodes(problem, order)
+        else:
+            self._fill_slots(problem, order)
+
+    def set_promises(self, order: Sequence[WaitingJob], promises: Mapping[int, int]) -> None:
+        """Write what jobs were promised, by number, and when they were submitted."""
+        jobs = self.tables.jobs
+        jobs[: len(order), codes.SUBMIT_TIME] = [job.submit_time for job in order]
+        jobs[: len(order), codes.PROMISE] = [promises.get(job.job_id, codes.NEVER) for job in order]
+
+    def promises(self, order: Sequence[WaitingJob]) -> dict[int, int]:
+        """Return when jobs have been promised to start, by number."""
+        promised = self.tables.jobs[: len(order), codes.PROMISE].tolist()
+        pairs = zip(order, promised, strict=True)
+        return {job.job_id: time for job, time in pairs if time != codes.NEVER}
+
+    def state(self, *, plainly: bool) -> State:
+        """Return the state, for plain Python or for compiled code."""
+        state = self._states.get(plainly)
+        if state is None:
+            new_state: Any = plain(state_of) if plainly else state_of
+            tables: Sequence[Any] = self.tables
+            if plainly and self.slot_map is not None:
+                # In Python, single numbers of an array are had twice as soon this way.
+                tables = [memoryview(table) for table in tables]
+            state = self._states[plainly] = new_state(self._fields(tables))
+        return state
+
+    def compiled_type(self) -> Any:
+        """Return the type of the state in compiled code."""
+        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415
+
+        return state_type(self._fields(self.tables))
+
+    def _fields(self, tables: Sequence[Any]) -> tuple[Any, ...]:
+        none = np.zeros(0, dtype=np.int64)
+        keys = none.reshape(0, 0)
+        batch = Batch(none, none, none, none, none, none, none, keys, keys, none > 0, last=True)
+        output = new_output(len(self.system.resource_types), 0, 0, 0)
+        shapes = self.shapes.shapes
+        return (
+            *tables,
+            *shapes,
+            *self._choices,
+            *_outage_tables(self._outages),
+            *FollowedTables(),
+            *batch,
+            *output,
+        )
+
+    def started(self) -> list[tuple[int, Allocation]]:
+        """Return the rows of the jobs that were started, in turn, and where they run."""
+        tables = self.tables
+        rows = tables.started[: tables.counters[codes.STARTED]].tolist()
+        first = tables.jobs[rows, codes.CELL].tolist()
+        used = tables.cells[: len(tables.cells) - tables.counters[codes.CELLS_FREE]].tolist()
+        return [(row, self._allocation(cell, used)) for row, cell in zip(rows, first, strict=True)]
+
+    def _allocation(self, first: int, cells: Sequence[Sequence[int]]) -> Allocation:
+        """Return where a job runs whose list of cells begins with the first."""
+        places: list[Interval] = []
+        cell = first
+        while cell != -1:
+            one, other, cell = cells[cell]
+            places.append((one, other))
+        if self.slot_map is not None:
+            return SlotAllocation(tuple(places), self.slot_map)
+        return NodeAllocation(*zip(*places, strict=True))
+
+    def _fill_slots(self, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
+        """Write what is free, as slots; all that matters of jobs is how many they need."""
+        assert problem.free_slots is not None
+        tables, free = self.tables, problem.free_slots
+        self.shapes.number(order[0].request)
+        if self.shapes.write():
+            self._states.clear()
+        low, high = [begin for begin, _ in free], [end for _, end in free]
+        tables.interval_low[: len(free)] = low
+        tables.interval_high[: len(free)] = high
+        tables.counters[codes.INTERVALS] = len(free)
+        tables.counters[codes.FREE_SLOTS] = sum(high) - sum(low)
+        # Each start ends within one interval, and uses up all of others.
+        self._free_cells(0, len(free) + len(order))
+
+    def _fill_nodes(self, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
+        """Write what is free on nodes, what runs there, and the shapes of all jobs."""
+        number, running = self.shapes.number, problem.running
+        shapes = [number(job.request) for job in order]
+        shapes += [number(job.waiting.request) for job in running]
+        if self.shapes.write():
+            self._states.clear()
+        tables, table = self.tables, self.shapes.shapes
+        queued, rows = len(order), len(shapes)
+        tables.jobs[:rows, codes.SHAPE] = shapes
+        table.shape_waiting[:] = 0
+        free = problem.free_amounts
+        tables.available[:] = problem.availability.T if free is None else free
+        amounts = table.asked[tables.jobs[:rows, codes.SHAPE]]
+        amounts *= tables.jobs[:rows, codes.UNITS, np.newaxis]
+        tables.waiting_amounts[:] = amounts[:queued].sum(axis=0)
+        tables.running_amounts[:] = amounts[queued:].sum(axis=0)
+
+        places = [(job.allocation.nodes, job.allocation.units) for job in running]
+        ends = np.cumsum([len(nodes) for nodes, _ in places], dtype=np.int64)
+        taken = int(ends[-1]) if len(ends) else 0
+        nodes = len(tables.available[0])
+        demand = int(np.minimum(tables.jobs[:queued, codes.UNITS], nodes).sum())
+        self._free_cells(taken, min(demand, self.shapes.most_units()))
+        cells = self.tables.cells
+        cells[:taken, 0] = list(chain.from_iterable(nodes for nodes, _ in places))
+        cells[:taken, 1] = list(chain.from_iterable(units for _, units in places))
+        cells[ends - 1, 2] = -1
+        tables.jobs[queued:rows, codes.CELL] = np.concatenate(([0], ends))[:-1]
+
+    def _free_cells(self, taken: int, needed: int) -> None:
+        """Have all cells but the first be free, with as many as needed among them."""
+        counters = self.tables.counters
+        used = len(self.tables.cells) - int(counters[codes.CELLS_FREE])
+        if taken + needed > len(self.tables.cells):
+            self.tables = with_cells(self.tables, 2 * (taken + needed))
+            self._links = np.arange(1, len(self.tables.cells) + 1)
+            self._links[-1] = -1
+            self._states.clear()
+            used = len(self.tables.cells)
+        used = max(used, taken)
+        self.tables.cells[:used, 2] = self._links[:used]
+        counters[codes.FREE_CELL] = taken
+        counters[codes.CELLS_FREE] = len(self.tables.cells) - taken
+
+
+def _outage_tables(outages: Sequence[Outage]) -> OutageTables:
+    """Return what plans have to know of outages that were announced."""
+    if not outages:
+        return OutageTables()
+    return OutageTables(
+        outage_start=np.array([outage.start for outage in outages]),
+        outage_end=np.array([outage.end for outage in outages]),
+        outage_first=np.cumsum([0, *(len(outage.nodes) for outage in outages)]),
+        outage_nodes=np.array([node for outage in outages for node in outage.nodes]),
+    )
+
+
+def _rows(get: Callable[[Any], tuple[int, int]], of: Sequence[Any]) -> IntArray:
+    """Return two numbers of each object as an array, `[K, 2]`."""
+    numbers = np.fromiter(chain.from_iterable(map(get, of)), np.int64, 2 * len(of))
+    return numbers.reshape(-1, 2)

@@ -1,0 +1,234 @@
+"""Rounds as the core decides them, for dispatchers that are asked in Python."""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import is_compiled, plain
+from hpcsched.dispatching.core.problem_state import ProblemState
+from hpcsched.dispatching.core.round_kernels import (
+    decide_by_node,
+    decide_by_slot,
+    explain_by_node,
+    explain_by_slot,
+)
+from hpcsched.dispatching.core.state import Choices
+from hpcsched.dispatching.decision import NOTHING, Decision, Start
+from hpcsched.dispatching.heuristic.allocator_codes import (
+    AskedAllocator,
+    allocator_code,
+    chooses_slots,
+    critical_of,
+)
+from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.reasons import Reason, ReasonKind
+from hpcsched.system.system import System
+
+_KINDS: dict[int, ReasonKind] = {
+    codes.NO_ROOM: "no_room",
+    codes.RESERVED_FOR: "reserved_for",
+    codes.BEHIND: "behind",
+    codes.BEYOND_DEPTH: "beyond_depth",
+}
+
+LOADING_TAKES = 1.0
+"""Real seconds of rounds in Python after which compiled code pays that is there to be loaded."""
+COMPILING_TAKES = 15.0
+"""Real seconds of rounds in Python after which it pays to compile code."""
+MANY_PLACES = 200_000
+"""Jobs × nodes of a round that is large enough for compiled code in any case."""
+
+
+class CoreRounds:
+    """Asks the core about problems, by one rule and allocator.
+
+    Parameters
+    ----------
+    rule
+        One of the rules of `codes`.
+    allocator
+        Decides on which nodes jobs are placed.
+    depth
+        How many jobs get a reservation; all if None.
+    own_backfill_order
+        Whether the order behind the head job is another.
+    relaxation
+        By which share of its expected wait `RELAXED` may delay a head job.
+    promises
+        When jobs were promised to start, by number, where the rule keeps that; it is kept there.
+    """
+
+    def __init__(
+        self,
+        rule: int,
+        allocator: Allocator,
+        *,
+        depth: int | None = None,
+        own_backfill_order: bool = False,
+        relaxation: float = 0.0,
+        promises: dict[int, int] | None = None,
+    ) -> None:
+        self._rule = rule
+        self._allocator = allocator
+        self._depth = depth
+        self._own_backfill_order = own_backfill_order
+        self._relaxation = relaxation
+        self._promises = promises
+        self._code = allocator_code(allocator)
+        self._asked = AskedAllocator(allocator) if self._code == codes.EXTERNAL else None
+        self._chooses_slots = chooses_slots(allocator)
+        self._filled: ProblemState | None = None
+        # The real seconds that rounds have taken in Python; it decides on speed alone.
+        self._seconds = 0.0
+        self._looks_after = LOADING_TAKES
+        self._compiled: set[Any] = set()
+
+    def decide(
+        self,
+        problem: DispatchingProblem,
+        order: QueueOrder,
+        behind: QueueOrder | None = None,
+    ) -> Decision:
+        """Return the jobs to start now, with reasons where the problem asks for them.
+
+        Jobs are considered in an order, those behind the head job in another where there is one.
+        """
+        if not problem.queue:
+            return NOTHING
+        free = _free_slots(problem)
+        goes_on = problem.explain or self._promises is not None
+        if not goes_on and not any(job.units <= free for job in problem.queue):
+            return NOTHING
+        queue = order.sort(problem)
+        if not problem.explain:
+            queue = self._what_matters(queue, free)
+        in_turn = None if behind is None else _those_of(queue, behind.sort(problem))
+        filled = self._state_for(problem)
+        filled.fill(problem, queue, in_turn)
+        if self._promises is not None:
+            filled.set_promises(queue, self._promises)
+        kernel = _KERNELS[filled.slot_map is None, problem.explain]
+        if self._asked is None:
+            self._run(kernel, problem, filled)
+        else:
+            with self._asked.about(problem, queue):
+                plain(kernel)(filled.state(plainly=True), problem.now)
+        if self._promises is not None:
+            self._promises.update(filled.promises(queue))
+        starts = tuple([Start(queue[row].job_id, where) for row, where in filled.started()])
+        return Decision(starts, reasons=_reasons(queue, filled) if problem.explain else ())
+
+    def _what_matters(self, queue: Sequence[WaitingJob], free: int) -> Sequence[WaitingJob]:
+        """Return those of the jobs, in order, that can matter to what is started now.
+
+        `free` is a number of units that no start can exceed. Whatever comes behind the first job
+        that has to wait has to fit, if it has no reservation; after the last that fits there is
+        nothing to reserve for.
+        """
+        if self._rule == codes.BACKFILL:
+            last = len(queue)
+            while queue[last - 1].units > free:
+                last -= 1
+            return queue[:last]
+        for place, job in enumerate(queue, start=1):
+            if job.units > free:
+                return [*queue[:place], *[job for job in queue[place:] if job.units <= free]]
+        return queue
+
+    def _state_for(self, problem: DispatchingProblem) -> ProblemState:
+        """Return the state for a problem: that of the problem before, if it was of the kind."""
+        slot_map = problem.slot_map if self._chooses_slots else None
+        filled = self._filled
+        if filled is None or filled.system is not problem.system or filled.slot_map is not slot_map:
+            choices = self._choices(problem.system)
+            filled = self._filled = ProblemState(problem.system, slot_map, choices)
+        return filled
+
+    def _choices(self, system: System) -> Choices:
+        """Return what the core follows on a system."""
+        return Choices(
+            rule=self._rule,
+            depth=-1 if self._depth is None else min(self._depth, codes.NEVER),
+            own_backfill_order=self._own_backfill_order,
+            allocator=self._code,
+            correction=codes.ONE_SECOND,
+            writes_places=False,
+            relaxation=self._relaxation,
+            by_wait=None,
+            behind_by_wait=None,
+            critical=critical_of(system, self._allocator),
+            external=self._asked,
+        )
+
+    def _run(self, kernel: Any, problem: DispatchingProblem, filled: ProblemState) -> None:
+        """Decide a round in plain Python, or in compiled code once that pays."""
+        if self._is_worth_compiling(kernel, problem, filled):
+            kernel(filled.state(plainly=False), problem.now)
+            return
+        began = perf_counter()
+        plain(kernel)(filled.state(plainly=True), problem.now)
+        self._seconds += perf_counter() - began
+
+    def _is_worth_compiling(
+        self, kernel: Any, problem: DispatchingProblem, filled: ProblemState
+    ) -> bool:
+        """Say whether a round is one for compiled code, whose answers are the same.
+
+        Before rounds have taken long in Python, it is not, unless this one is large.
+        """
+        if kernel in self._compiled:
+            return True
+        jobs = len(problem.queue) + len(problem.running)
+        worth = self._seconds > COMPILING_TAKES or (
+            problem.free_slots is None and jobs * problem.system.node_count > MANY_PLACES
+        )
+        if not worth and self._seconds > self._looks_after:
+            self._looks_after = COMPILING_TAKES
+            worth = is_compiled(kernel, filled.compiled_type())
+        if worth:
+            self._compiled.add(kernel)
+        return worth
+
+
+_KERNELS: dict[tuple[bool, bool], Any] = {
+    (False, False): decide_by_slot,
+    (False, True): explain_by_slot,
+    (True, False): decide_by_node,
+    (True, True): explain_by_node,
+}
+"""By whether units are placed node by node, and whether reasons are wanted."""
+
+
+def _free_slots(problem: DispatchingProblem) -> int:
+    """Return how many slots are free; where they are not counted, more than any job needs."""
+    if problem.free_slots is None:
+        return codes.NEVER
+    return sum([high - low for low, high in problem.free_slots])
+
+
+def _those_of(some: Sequence[WaitingJob], jobs: Sequence[WaitingJob]) -> Sequence[WaitingJob]:
+    """Return the jobs that are among some."""
+    numbers = {job.job_id for job in some}
+    return [job for job in jobs if job.job_id in numbers]
+
+
+def _reasons(order: Sequence[WaitingJob], filled: ProblemState) -> tuple[Reason, ...]:
+    """Return the reasons of a round, in the order in which jobs were considered."""
+    columns = [codes.WAITS, codes.WHY, codes.OTHER, codes.WHEN]
+    head: int | None = None
+    reasons = []
+    noted = filled.tables.jobs[: len(order), columns].tolist()
+    for job, (waits, why, other, time) in zip(order, noted, strict=True):
+        if waits:
+            name = None if other == -1 else order[other].job_id
+            reasons.append(
+                Reason(job.job_id, _KINDS[why], name, None if time in (-1, codes.NEVER) else time)
+            )
+            if head is None:
+                head = job.job_id
+        else:
+            reasons.append(Reason(job.job_id, "in_order" if head is None else "backfilled", head))
+    return tuple(reasons)
