@@ -15,6 +15,7 @@ from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_columns import BOUNDS
 from hpcsched.workload.policies import UnusableError
 from hpcsched.workload.quantities import duration, instant, whole_number
 from hpcsched.workload.record_source import RecordSource
@@ -52,7 +53,7 @@ class TableSource(RecordSource):
         wanted = [*self._columns.values(), *self._amounts.values()]
         self._rows.select(wanted)
         self._fields = list(self._columns)
-        bound = {"exclusive", "scatter", "node_groups", "allowed_nodes"} & set(self._fields)
+        bound = {column.name for column in BOUNDS} & set(self._fields)
         if not self._amounts and not bound:
             self.uniform_request = system.request(self._unit)
 
@@ -92,8 +93,8 @@ class TableSource(RecordSource):
             units=units,
             unit_request=unit_request,
             node_groups=self._node_groups(row),
-            exclusive=self._truth(row, "exclusive"),
             allowed_nodes=self._allowed_nodes(row),
+            exclusive=self._truth(row, "exclusive"),
             scatter=self._truth(row, "scatter"),
         )
         job = Job(
