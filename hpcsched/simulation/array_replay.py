@@ -28,8 +28,6 @@ from hpcsched.dispatching.core.state import (
     with_rows,
     with_shapes,
 )
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.shapes import shape_of
 from hpcsched.simulation.array_following import ArrayFollowing
 from hpcsched.simulation.array_predictions import ArrayPredictions
@@ -61,7 +59,6 @@ class ArrayReplay:
         self._parts = parts
         self._system = system = parts.system
         self._choices = choices = choices_of(parts, places=places)
-        assert isinstance(parts.dispatcher, Easy | ListScheduler)
         self._predictions = ArrayPredictions(parts, orders_of(parts.dispatcher))
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
@@ -284,7 +281,10 @@ class ArrayReplay:
             np.array([shape.exclusive for shape in new]),
             np.array([request.exclusive or request.scatter for request in requests[known:]]),
         )
-        if self.by_node:
+        if self._choices.compression is not None:
+            # Jobs that wait have places as well: as many as they need.
+            self._tables.counters[codes.MOST_CELLS] = codes.NEVER
+        elif self.by_node:
             # At most so many units fit on the nodes at once, whatever their shapes.
             least = np.where(self._shapes.asked > 0, self._shapes.asked, 1 << 40).min(axis=0)
             most = int((self._system.capacity // least).sum()) + self._system.node_count

@@ -2,22 +2,27 @@
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Choices
+from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.heuristic.allocator_codes import ALLOCATORS, critical_of
+from hpcsched.dispatching.heuristic.conservative import Conservative
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
+from hpcsched.dispatching.heuristic.slack import SlackBased
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
 from hpcsched.simulation.parts import Parts
 
+_RULES = (Easy, ListScheduler, Relaxed, Conservative, SlackBased)
 KNOWN_CORRECTIONS = {
     OneSecond: codes.ONE_SECOND,
     Doubling: codes.DOUBLING,
     ToRequestedTime: codes.TO_REQUESTED_TIME,
 }
+_COMPRESSIONS = {"arrival": codes.BY_ARRIVAL, "reservation": codes.BY_RESERVATION}
 
 
 def obstacles(parts: Parts) -> list[str]:
@@ -35,9 +40,9 @@ def obstacles(parts: Parts) -> list[str]:
     }
     found = [what for what, needed in there.items() if needed]
     dispatcher = parts.dispatcher
-    if type(dispatcher) not in (Easy, ListScheduler, Relaxed):
+    if type(dispatcher) not in _RULES:
         return [*found, f"the dispatcher {parts.dispatcher_name}"]
-    assert isinstance(dispatcher, Easy | ListScheduler)
+    assert isinstance(dispatcher, Easy | ListScheduler | Conservative)
     if type(dispatcher.allocator) not in ALLOCATORS:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
     for order in orders_of(dispatcher):
@@ -55,37 +60,46 @@ def needs_each_round(observer: Observer, parts: Parts) -> bool:
     return bool(heard.explained) or bool(parts.outages.all and any(heard))
 
 
-def orders_of(dispatcher: Easy | ListScheduler) -> tuple[QueueOrder, QueueOrder]:
+def orders_of(dispatcher: Dispatcher) -> tuple[QueueOrder, QueueOrder]:
     """Return the order of a queue, and that behind the head job."""
     behind = dispatcher.backfill_order if isinstance(dispatcher, Easy) else None
-    return dispatcher.order, ArrivalOrder() if behind is None else behind
+    order = dispatcher.order if isinstance(dispatcher, Easy | ListScheduler) else ArrivalOrder()
+    return order, ArrivalOrder() if behind is None else behind
 
 
 def choices_of(parts: Parts, *, places: bool) -> Choices:
     """Return the choices that a replay follows; with `places` it tells on which nodes jobs ran."""
     dispatcher = parts.dispatcher
-    assert isinstance(dispatcher, Easy | ListScheduler)
-    own, rule, depth, relaxation = False, codes.EASY, None, 0.0
-    if isinstance(dispatcher, Easy):
-        own = dispatcher.backfill_order is not None
-        if isinstance(dispatcher, Relaxed):
-            rule, relaxation = codes.RELAXED, dispatcher.relaxation
-    else:
-        rule, depth = OPTIONS[dispatcher.option], dispatcher.depth
-    allocator = ALLOCATORS[type(dispatcher.allocator)]
+    assert isinstance(dispatcher, Easy | ListScheduler | Conservative)
     order, behind = orders_of(dispatcher)
-    return Choices(
-        rule,
-        -1 if depth is None else min(depth, codes.NEVER),
-        own,
-        allocator,
+    choices = Choices(
+        codes.EASY,
+        -1,
+        isinstance(dispatcher, Easy) and dispatcher.backfill_order is not None,
+        ALLOCATORS[type(dispatcher.allocator)],
         KNOWN_CORRECTIONS.get(type(parts.correction), codes.ASKED_FOR),
         places,
-        float(relaxation),
-        _by_wait(order),
-        _by_wait(behind),
-        critical_of(parts.system, dispatcher.allocator),
+        by_wait=_by_wait(order),
+        behind_by_wait=_by_wait(behind),
+        critical=critical_of(parts.system, dispatcher.allocator),
     )
+    match dispatcher:
+        case ListScheduler():
+            depth = -1 if dispatcher.depth is None else min(dispatcher.depth, codes.NEVER)
+            return choices._replace(rule=OPTIONS[dispatcher.option], depth=depth)
+        case Relaxed():
+            return choices._replace(rule=codes.RELAXED, relaxation=float(dispatcher.relaxation))
+        case SlackBased():
+            return choices._replace(
+                rule=codes.SLACK,
+                compression=_COMPRESSIONS[dispatcher.compression],
+                slack_share=float(dispatcher.share),
+                least_slack=dispatcher.least_slack,
+            )
+        case Conservative():
+            compression = _COMPRESSIONS[dispatcher.compression]
+            return choices._replace(rule=codes.CONSERVATIVE, compression=compression)
+    return choices
 
 
 def _by_wait(order: QueueOrder) -> bool | None:

@@ -24,18 +24,20 @@ def check(name: str, overrides: list[str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("log", "name", "jobs"),
+    ("log", "name", "jobs", "more"),
     [
-        (KTH_SP2, "kth-easy", 4000),
-        (KTH_SP2, "kth-list-laf", 1500),
-        (CERIT_SC, "cerit-easy", 1500),
-        (CERIT_SC, "cerit-list", 1500),
+        (KTH_SP2, "kth-easy", 4000, []),
+        (KTH_SP2, "kth-list-laf", 1500, []),
+        (KTH_SP2, "kth-easy", 4000, ["dispatcher=slack"]),
+        (CERIT_SC, "cerit-easy", 1500, []),
+        (CERIT_SC, "cerit-list", 1500, []),
+        (CERIT_SC, "cerit-easy", 1500, ["dispatcher=relaxed"]),
     ],
 )
-def test_the_first_jobs(log: str, name: str, jobs: int, tmp_path: Path) -> None:
+def test_the_first_jobs(log: str, name: str, jobs: int, more: list[str], tmp_path: Path) -> None:
     """One resource type and two, under EASY and with reservations for all."""
     trace(log)
-    check(name, [f"trace.jobs={jobs}"], tmp_path)
+    check(name, [f"trace.jobs={jobs}", *more], tmp_path)
 
 
 @pytest.mark.slow
@@ -50,6 +52,14 @@ def test_the_first_jobs(log: str, name: str, jobs: int, tmp_path: Path) -> None:
         (CERIT_SC, "cerit-easy", ["dispatcher.allocator=keep_scarce"]),
         (CERIT_SC, "cerit-list", []),
         (CERIT_SC, "cerit-list", ["predictor=actual"]),
+        (KTH_SP2, "kth-easy", ["dispatcher=relaxed"]),
+        (KTH_SP2, "kth-easy", ["dispatcher=conservative"]),
+        (KTH_SP2, "kth-easy", ["dispatcher={name: slack, compression: reservation}"]),
+        (KTH_SP2, "kth-easy", ["dispatcher={name: easy, order: slowdown}"]),
+        (CERIT_SC, "cerit-easy", ["dispatcher=conservative"]),
+        (CERIT_SC, "cerit-easy", ["dispatcher=slack"]),
+        (CERIT_SC, "cerit-easy", ["dispatcher=prb"]),
+        (CERIT_SC, "cerit-easy", ["dispatcher={name: easy, allocator: hybrid}"]),
     ],
 )
 def test_whole_logs(log: str, name: str, more: list[str], tmp_path: Path) -> None:

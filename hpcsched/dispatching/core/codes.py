@@ -4,7 +4,10 @@ Compiled code knows them as constants.
 """
 
 # Rules.
-EASY, STRICT, GREEDY, BACKFILL, RELAXED = range(5)
+EASY, STRICT, GREEDY, BACKFILL, RELAXED, CONSERVATIVE, SLACK = range(7)
+
+# In which order reservations are moved to earlier times.
+BY_ARRIVAL, BY_RESERVATION = range(2)
 
 # Allocators. `EXTERNAL` is an object in Python, which only plain Python can ask.
 FIRST_FIT, BEST_FIT, KEEP_SCARCE, WEIGHTED, BALANCED, HYBRID = range(6)
@@ -41,14 +44,18 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, LOOKS, ZERO_ENDS = range(7)
 # Columns of the table of jobs in the system. `SEQUENCE` is the job's place among all submitted;
 # `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
 # differs once the prediction has run out. `CELL` begins the list of its places. `WAITS` is 1 while
-# it is queued, and `HELD` while it is held back, so that rules are not shown it. `PROMISE` is when
-# it was promised to start, by a rule that keeps promises from round to round; `NEVER` before.
-# `WHY` it waits, the row of the `OTHER` job that this is about, and `WHEN` it has a reservation are
-# of one round (-1: none); rules write them down as far as they come to know.
-# `REQUEUES` attempts to run it were lost, which lasted for `LOST_TIME` together. `REQUEST` is its
-# shape as submitted: beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many
-# announced beginnings of outages its run time would reach if it started now (-1: not looked at).
-# Once one that is `WATCHED` is submitted, starts or ends, others may be held back, or not any more.
+# it is queued, and `HELD` while it is held back, so that rules are not shown it. `REQUEUES` tries
+# to run it were lost, which lasted for `LOST_TIME` together. `REQUEST` is its shape as submitted:
+# beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many announced beginnings of
+# outages its run time would reach if it started now (-1: not looked at). Once one that is `WATCHED`
+# is submitted, starts or ends, others may be held back, or not any more. `WHY` it waits, the row of
+# the `OTHER` job that this is about, and `WHEN` it has a reservation are of one round (-1: none);
+# rules write them down as far as they come to know.
+#
+# Rules that keep promises from round to round note when it was promised to start, `PROMISE`, and
+# for when it has a reservation at present, `RESERVED`; both are `NEVER` before. Until it starts,
+# `CELL` begins the list of the nodes that are reserved, or is -1. `MADE_AFTER` and `MADE_BEFORE`
+# are the rows whose reservations were made next and before its own in a round.
 (
     NUMBER,
     SEQUENCE,
@@ -74,8 +81,11 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, LOOKS, ZERO_ENDS = range(7)
     REQUEST,
     SPAN,
     WATCHED,
-) = range(24)
-JOB_COLUMNS = 24
+    RESERVED,
+    MADE_AFTER,
+    MADE_BEFORE,
+) = range(27)
+JOB_COLUMNS = 27
 
 # Counters. `NEXT` is the next job of the batch, and from `FORESEEN` on predictions are still to be
 # asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused ones, `FREE_SLOTS` counts slots and
@@ -87,7 +97,9 @@ JOB_COLUMNS = 24
 # jobs may still run on nodes that are out of service, and `STALE` when it has to be worked out anew
 # which nodes jobs may use. Plans of a round look at outages up to `REACH`. `CHANGED` is 1 when
 # it has to be worked out anew who is held back, and `RELEASE` when that has to be done next even if
-# nothing happens; `TURNED` counts those whom it turns about.
+# nothing happens; `TURNED` counts those whom it turns about. `FREED_UNTIL` is the latest
+# predicted end of the jobs that have ended since the last round. `FIRST_MADE` and `LAST_MADE` are
+# rows: the first and the last reservation made in this round.
 (
     NOW,
     PHASE,
@@ -124,8 +136,11 @@ JOB_COLUMNS = 24
     TURNED,
     OUT_EVENTS,
     OUT_START_PLACES,
-) = range(35)
-COUNTERS = 35
+    FREED_UNTIL,
+    FIRST_MADE,
+    LAST_MADE,
+) = range(38)
+COUNTERS = 38
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what

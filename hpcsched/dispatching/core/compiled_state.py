@@ -62,6 +62,18 @@ class Profile:
     used: IntArray
 
 
+@dataclass
+class Steps:
+    """How many units are free from now on: a row of segments, of which `used[0]` are in use.
+
+    They are described in `hpcsched.dispatching.core.row_kernels`.
+    """
+
+    start: IntArray
+    free: IntArray
+    used: IntArray
+
+
 @compiled()
 def state_of(fields: tuple[Any, ...]) -> State:
     """Return a state of these `FIELDS`."""

@@ -8,6 +8,7 @@ from hpcsched.dispatching.core.codes import (
     DOUBLING,
     END,
     FREE_ROW,
+    FREED_UNTIL,
     HELD,
     HELD_BACK,
     LOST_TIME,
@@ -22,6 +23,7 @@ from hpcsched.dispatching.core.codes import (
     REQUEST,
     REQUESTED,
     REQUEUES,
+    RESERVED,
     RUN_TIME,
     RUNNING,
     SEQUENCE,
@@ -83,7 +85,8 @@ def _join_queue(row: int, state: State) -> None:
     jobs[row, WAITS] = 1
     jobs[row, HELD] = 0
     jobs[row, SPAN] = -1
-    jobs[row, PROMISE] = NEVER
+    jobs[row, PROMISE] = jobs[row, RESERVED] = NEVER
+    jobs[row, CELL] = -1
     insert_into_queue(row, state.queue, count, state.by_wait, state.keys, jobs)
     if state.own_backfill_order:
         insert_into_queue(row, state.behind, count, state.behind_by_wait, state.behind_keys, jobs)
@@ -318,6 +321,7 @@ def give_back(row: int, state: State, by_node: ByNode) -> None:
     for k in range(place, count - 1):
         running[k] = running[k + 1]
     counters[RUNNING] -= 1
+    counters[FREED_UNTIL] = max(counters[FREED_UNTIL], jobs[row, SHOWN_END])
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     for r in range(len(state.running_amounts)):
         state.running_amounts[r] -= units * state.asked[shape, r]

@@ -3,7 +3,7 @@
 The segments of a plan are those of `hpcsched.dispatching.core.plan_kernels`.
 """
 
-from hpcsched.dispatching.core.array_kernels import numbers, shares, table
+from hpcsched.dispatching.core.array_kernels import numbers, shares, table, zeros
 from hpcsched.dispatching.core.codes import (
     CELL,
     EXTERNAL,
@@ -38,7 +38,7 @@ from hpcsched.system.system import IntArray
 
 
 @compiled()
-def _make_room(profile: Profile, segments: int) -> None:
+def make_room(profile: Profile, segments: int) -> None:
     """Make sure that a profile has room for so many more segments."""
     used, size = profile.used[0], len(profile.start)
     if used + segments <= size:
@@ -55,7 +55,7 @@ def _make_room(profile: Profile, segments: int) -> None:
 
 
 @compiled()
-def _open_profile(now: int, running: IntArray, state: State) -> Profile:
+def open_profile(now: int, running: IntArray, state: State) -> Profile:
     """Return what is free on each node from now on if `running` jobs end as they are shown."""
     types, nodes = state.available.shape
     jobs, cells = state.jobs, state.cells
@@ -108,7 +108,7 @@ def _open_profile(now: int, running: IntArray, state: State) -> Profile:
 
 
 @compiled()
-def _close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArray | None) -> None:
+def close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArray | None) -> None:
     """Have nothing be free on nodes while announced outages take them."""
     if outage_nodes is None:
         return
@@ -116,7 +116,7 @@ def _close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArra
         start = state.outage_start[k]
         if now < start < state.counters[REACH]:
             nodes = outage_nodes[state.outage_first[k] : state.outage_first[k + 1]]
-            _make_room(profile, 2 * len(nodes))
+            make_room(profile, 2 * len(nodes))
             close(
                 start,
                 state.outage_end[k],
@@ -129,7 +129,7 @@ def _close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArra
 
 
 @compiled()
-def _fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool:
+def fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool:
     """Say whether room for a job stays free from now to its predicted end."""
     shape = state.jobs[row, SHAPE]
     return bool(
@@ -148,7 +148,7 @@ def _fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool
 
 
 @compiled()
-def _place_between(
+def place_between(
     row: int,
     begin: int,
     end: int,
@@ -159,13 +159,14 @@ def _place_between(
 ) -> IntArray:
     """Place a job on what stays free from `begin` to `end`, and take it.
 
-    Return how many units are on each node, `[N]`.
+    Return how many units are on each node, `[N]`: none if it does not fit.
     """
     shape = state.jobs[row, SHAPE]
     asked, on_idle, exclusive = state.asked[shape], state.on_idle[shape], state.exclusive[shape]
     lowest = table(len(asked), len(on_idle))
     find_lowest(begin, end, profile.start, profile.after, profile.free, lowest)
     fits = numbers(len(on_idle))
+    room = 0
     for node in range(len(fits)):
         fits[node] = on_idle[node]
         for r in range(len(asked)):
@@ -174,7 +175,10 @@ def _place_between(
                     fits[node] = 0
             elif asked[r]:
                 fits[node] = min(fits[node], lowest[r, node] // asked[r])
+        room += fits[node]
     units = state.jobs[row, UNITS]
+    if room < units:
+        return zeros(len(fits))
     if allocator == EXTERNAL:
         placed = place_by_external(row, fits, lowest, state)
     else:
@@ -193,7 +197,7 @@ def _place_between(
     for node in range(len(placed)):
         if placed[node]:
             count += 1
-    _make_room(profile, 2 * count)
+    make_room(profile, 2 * count)
     _take_placed(row, placed, begin, end, 1, profile, state)
     return placed
 
@@ -217,7 +221,7 @@ def _take_placed(
 
 
 @compiled()
-def _start_in_profile(
+def start_in_profile(
     row: int,
     now: int,
     profile: Profile,
@@ -227,7 +231,62 @@ def _start_in_profile(
 ) -> IntArray:
     """Take the room of a job that starts now; return how many units are on each node, `[N]`."""
     end = now + state.jobs[row, PREDICTED]
-    return _place_between(row, now, end, allocator, pressure, profile, state)
+    return place_between(row, now, end, allocator, pressure, profile, state)
+
+
+@compiled()
+def reserve_unit(row: int, profile: Profile, state: State) -> int:
+    """Reserve room for a job of one unit at the earliest time from now on; return that time.
+
+    Which node it is on is then in `profile.used[1]`.
+    """
+    jobs = state.jobs
+    shape = jobs[row, SHAPE]
+    make_room(profile, 2)
+    return reserve_one(
+        jobs[row, PREDICTED],
+        profile.start,
+        profile.after,
+        profile.free,
+        profile.used,
+        state.asked[shape],
+        state.on_idle[shape],
+        state.exclusive[shape],
+        state.capacity,
+        state.totals,
+    )
+
+
+@compiled()
+def earliest_in_profile(row: int, release: int, profile: Profile, state: State) -> int:
+    """Return the earliest time from `release` on that a job has room for its predicted run time."""
+    jobs = state.jobs
+    shape = jobs[row, SHAPE]
+    return earliest(
+        release,
+        jobs[row, UNITS],
+        jobs[row, PREDICTED],
+        profile.used[0],
+        profile.start,
+        profile.after,
+        profile.free,
+        state.asked[shape],
+        state.on_idle[shape],
+        state.exclusive[shape],
+        state.capacity,
+    )
+
+
+@compiled()
+def place_reservation(row: int, begin: int, profile: Profile, state: State) -> IntArray:
+    """Reserve room from a time on; return how many units are on each node, `[N]`: none if none is.
+
+    Which nodes a reservation is on need not be the allocator's choice, so it is placed as
+    `KeepScarce` would do without knowing of a round.
+    """
+    pressure = shares(len(state.totals), 1.0)
+    end = begin + state.jobs[row, PREDICTED]
+    return place_between(row, begin, end, KEEP_SCARCE, pressure, profile, state)
 
 
 @compiled()
@@ -236,47 +295,18 @@ def _reserve_in_profile(
 ) -> int:
     """Reserve room at the earliest time that it stays free for the predicted run time.
 
-    Return that time. A reservation binds no nodes beyond the round, so it is placed as
-    `KeepScarce` would do without knowing of a round. Unless `placed` is empty, how many units are
-    on each node is written there, `[N]`.
+    Return that time. Unless `placed` is empty, how many units are on each node is written there,
+    `[N]`.
     """
-    jobs = state.jobs
-    shape, units, run_time = jobs[row, SHAPE], jobs[row, UNITS], jobs[row, PREDICTED]
-    asked, on_idle, exclusive = state.asked[shape], state.on_idle[shape], state.exclusive[shape]
-    if units == 1:
-        _make_room(profile, 2 * units)
-        begin = reserve_one(
-            run_time,
-            profile.start,
-            profile.after,
-            profile.free,
-            profile.used,
-            asked,
-            on_idle,
-            exclusive,
-            state.capacity,
-            state.totals,
-        )
+    if state.jobs[row, UNITS] == 1:
+        begin = reserve_unit(row, profile, state)
         for node in range(len(placed)):
             placed[node] = 1 if node == profile.used[1] and begin != NEVER else 0
         return begin
-    start = earliest(
-        now,
-        units,
-        run_time,
-        profile.used[0],
-        profile.start,
-        profile.after,
-        profile.free,
-        asked,
-        on_idle,
-        exclusive,
-        state.capacity,
-    )
+    start = earliest_in_profile(row, now, profile, state)
     if start == NEVER:
         return NEVER
-    pressure = shares(len(asked), 1.0)
-    reserved = _place_between(row, start, start + run_time, KEEP_SCARCE, pressure, profile, state)
+    reserved = place_reservation(row, start, profile, state)
     for node in range(len(placed)):
         placed[node] = reserved[node]
     return start
@@ -308,7 +338,7 @@ def _first_conflict(
         end = begin + jobs[reserved[k], PREDICTED]
         if begin < now + jobs[row, PREDICTED]:
             _take_placed(reserved[k], placed[k], begin, end, 1, without, state)
-            if not _fits_in_profile(row, now, without, state):
+            if not fits_in_profile(row, now, without, state):
                 return int(reserved[k])
     return -1
 
@@ -343,8 +373,8 @@ def backfill_on_nodes(
 ) -> None:
     """Start or reserve, job by job, where jobs ask for unlike units; see `backfill_by_count`."""
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
-    profile = _open_profile(now, by_shown_end(now, state.correction, state), state)
-    _close_ahead(now, profile, state, state.outage_nodes)
+    profile = open_profile(now, by_shown_end(now, state.correction, state), state)
+    close_ahead(now, profile, state, state.outage_nodes)
     reservations = 0
     kept = 0 if explains is None else count
     reserved, placed_for = numbers(kept), table(kept, state.available.shape[1])
@@ -355,8 +385,8 @@ def backfill_on_nodes(
             found -= 1
         at += 1
         within = state.depth < 0 or reservations < state.depth
-        if fits_now(row, state, True) and _fits_in_profile(row, now, profile, state):
-            placed = _start_in_profile(row, now, profile, state, state.allocator, pressure)
+        if fits_now(row, state, True) and fits_in_profile(row, now, profile, state):
+            placed = start_in_profile(row, now, profile, state, state.allocator, pressure)
             start_where_placed(row, placed, now, state)
         elif within:
             if explains is not None:
@@ -377,7 +407,7 @@ def backfill_on_nodes(
             if (
                 jobs[row, WAITS]
                 and fits_now(row, state, True)
-                and _fits_in_profile(row, now, profile, state)
+                and fits_in_profile(row, now, profile, state)
             ):
                 break
             found -= 1

@@ -61,6 +61,32 @@ def take_segments(
 
 
 @compiled()
+def least_on_row(begin: int, end: int, count: int, start: IntArray, free: IntArray) -> int:
+    """Return the least that is free from `begin` to before `end`."""
+    k = first_from(begin + 1, start, count) - 1
+    least = free[k]
+    while k < count and start[k] < end:
+        least = min(least, free[k])
+        k += 1
+    return least
+
+
+@compiled()
+def take_on_row(
+    begin: int, end: int, amount: int, count: int, start: IntArray, free: IntArray
+) -> int:
+    """Take an amount from `begin` to `end`, or give it back if it is negative.
+
+    Return the new count.
+    """
+    first = first_from(begin, start, count)
+    if first == count or start[first] != begin:
+        count = _split(first, begin, count, start, free)
+    last = first_from(end, start, count)
+    return take_segments(first, last, end, amount, count, start, free)
+
+
+@compiled()
 def earliest_on_row(
     release: int, run_time: int, amount: int, count: int, start: IntArray, free: IntArray
 ) -> tuple[int, int, int]:

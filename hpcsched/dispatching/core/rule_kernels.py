@@ -19,6 +19,7 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.head_job_kernels import pass_by_count, pass_on_nodes
 from hpcsched.dispatching.core.node_profile_kernels import backfill_on_nodes
 from hpcsched.dispatching.core.queue_order_kernels import sort_by_wait
+from hpcsched.dispatching.core.reserved_round_kernels import keep_promises
 from hpcsched.dispatching.core.start_kernels import (
     find_candidates,
     fits_now,
@@ -33,6 +34,23 @@ from hpcsched.dispatching.core.step_kernels import backfill_by_count
 @compiled()
 def decide(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
     """Start what the rule starts now; write down why the others wait where that is wanted."""
+    _decide(now, state, by_node, explains, state.compression)
+
+
+@compiled()
+def _decide(
+    now: int, state: State, by_node: ByNode, explains: Explains, compression: int | None
+) -> None:
+    """Start what the rule starts now, which may keep reservations or plan anew in each round."""
+    if compression is None:
+        _plan_anew(now, state, by_node, explains)
+    else:
+        keep_promises(now, state, by_node)
+
+
+@compiled()
+def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
+    """Start what a rule starts that keeps no reservations."""
     counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
     candidates = numbers(count)
     found = find_candidates(candidates, state, by_node)

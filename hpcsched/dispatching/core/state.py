@@ -40,13 +40,15 @@ class Choices(NamedTuple):
     `depth` bounds the reservations of `BACKFILL` (-1: none). `own_backfill_order` says that jobs
     behind the head job of `EASY` are tried in an order of their own, and `writes_places` that the
     nodes of jobs are written down when they end. The head job of `RELAXED` may be delayed by a
-    share of its expected wait, the `relaxation`.
+    share of its expected wait, the `relaxation`. The promise of a job may slip with `SLACK`: by
+    `least_slack` seconds and, beside that, a `slack_share` of the wait promised.
 
     What few replays follow is None in the others, and what would look at it is not compiled for
     these. Jobs come `by_wait` over their first key, not by that key; so do those behind the head
     job, `behind_by_wait`. `critical`, `[R]`, says which resource types are to be kept for jobs that
     ask for them; where it is None, the allocator is one of the first three. `external` is what is
-    asked in place of an allocator of the core (see `external_allocator`).
+    asked in place of an allocator of the core (see `external_allocator`). `compression` is that of
+    rules that keep reservations from round to round.
     """
 
     rule: int
@@ -55,11 +57,14 @@ class Choices(NamedTuple):
     allocator: int
     correction: int
     writes_places: bool
-    relaxation: float
-    by_wait: bool | None
-    behind_by_wait: bool | None
-    critical: BoolArray | None
+    relaxation: float = 0.0
+    by_wait: bool | None = None
+    behind_by_wait: bool | None = None
+    critical: BoolArray | None = None
     external: "ExternalAllocator | None" = None
+    compression: int | None = None
+    slack_share: float = 0.0
+    least_slack: int = 0
 
 
 class Batch(NamedTuple):

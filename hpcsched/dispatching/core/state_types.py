@@ -8,7 +8,7 @@ from numba import typeof
 from numba.core import types
 from numba.experimental import structref
 
-from hpcsched.dispatching.core.compiled_state import FIELDS, Profile, State
+from hpcsched.dispatching.core.compiled_state import FIELDS, Profile, State, Steps
 
 
 class _Fields(types.StructRef):
@@ -39,6 +39,11 @@ class ProfileType(_Fields):
     """The type of a `Profile` in compiled code."""
 
 
+@structref.register
+class StepsType(_Fields):
+    """The type of `Steps` in compiled code."""
+
+
 class HeldState(structref.StructRefProxy):
     """What Python has of a `State` that compiled code has made: it can be passed on."""
 
@@ -53,3 +58,4 @@ def register() -> None:
     structref.define_constructor(State, StateType, list(FIELDS))
     structref.define_boxing(StateType, HeldState)
     structref.define_constructor(Profile, ProfileType, list(Profile.__annotations__))
+    structref.define_constructor(Steps, StepsType, list(Steps.__annotations__))

@@ -29,7 +29,7 @@ from hpcsched.system.system import IntArray
 
 
 @compiled()
-def _open_steps(
+def open_steps(
     now: int,
     running: IntArray,
     shape: int,
@@ -124,7 +124,7 @@ def backfill_by_count(
     running = by_shown_end(now, state.correction, state)
     size = len(running) + 2 * (count - at) + 2
     times, free = numbers(size), numbers(size)
-    steps = _open_steps(now, running, jobs[queue[at], SHAPE], times, free, state, by_node)
+    steps = open_steps(now, running, jobs[queue[at], SHAPE], times, free, state, by_node)
     reservations = 0
     reserved = numbers(0 if explains is None else count)
     while at < count and (explains is not None or (found and candidates[found - 1] >= at)):

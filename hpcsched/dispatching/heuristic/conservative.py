@@ -30,8 +30,8 @@ class Conservative:
     """
 
     def __init__(self, allocator: Allocator, compression: Compression = "arrival") -> None:
-        self._allocator = allocator
-        self._compression = compression
+        self.allocator = allocator
+        self.compression = compression
         self._held: dict[int, Held] = {}
         self.promised: dict[int, int] = {}
         # When the jobs that ran after the last round were to end.
@@ -39,12 +39,12 @@ class Conservative:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        current = ReservedRound(problem, self._allocator)
+        current = ReservedRound(problem, self.allocator)
         ended_early = self._have_ended_early(problem)
         moved = current.take_up(self._held)
         self._make_promises(current)
         if moved or ended_early:
-            current.compress(self._compression)
+            current.compress(self.compression)
         while self._start_jobs(current):
             pass
         self._held = current.held()
@@ -80,7 +80,7 @@ class Conservative:
                 started = True
                 left_room |= reserved > current.now
         if left_room:
-            current.compress(self._compression)
+            current.compress(self.compression)
         return started
 
     def _start(self, job: WaitingJob, current: ReservedRound) -> bool:

@@ -29,8 +29,8 @@ class SlackBased(Conservative):
         compression: Compression = "arrival",
     ) -> None:
         super().__init__(allocator, compression)
-        self._share = share
-        self._least_slack = least_slack
+        self.share = share
+        self.least_slack = least_slack
 
     def _start(self, job: WaitingJob, current: ReservedRound) -> bool:
         """Start a job for which there is room, if nobody is delayed past the latest start."""
@@ -43,7 +43,7 @@ class SlackBased(Conservative):
         }
 
     def _latest_start(self, job: WaitingJob, promise: int) -> int:
-        return promise + self._least_slack + int(self._share * (promise - job.submit_time))
+        return promise + self.least_slack + int(self.share * (promise - job.submit_time))
 
     def _in_the_way(self, job: WaitingJob, current: ReservedRound) -> int | None:
         """Return a job that would be delayed past its latest start."""

@@ -58,10 +58,15 @@ class Chained:
         return elapsed + 1 + self._next("correct", *job, predicted_run_time, elapsed) % 4
 
     def _next(self, *told: object) -> int:
-        # The same set may be written in several ways.
-        in_order = [sorted(part) if isinstance(part, frozenset) else part for part in told]
-        self._chain = zlib.crc32(repr((self._chain, in_order)).encode())
+        self._chain = zlib.crc32(repr((self._chain, _in_order(told))).encode())
         return self._chain
+
+
+def _in_order(told: object) -> object:
+    """Return a value with all sets in it in order: the same one may be written in several ways."""
+    if isinstance(told, frozenset):
+        return sorted(told)
+    return [_in_order(part) for part in told] if isinstance(told, tuple) else told
 
 
 class ChainedOracle(Chained):

@@ -12,16 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.conservative import Conservative
 from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import SlowdownOrder
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
+from hpcsched.dispatching.heuristic.reserved_round import Compression
+from hpcsched.dispatching.heuristic.slack import SlackBased
 from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting, settings
+from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
 orders = st.one_of(
@@ -41,6 +45,7 @@ allocators = st.one_of(
     st.builds(Hybrid, critical),
 )
 options = st.sampled_from(["strict", "greedy", "backfill"])
+compressions: st.SearchStrategy[Compression] = st.sampled_from(["arrival", "reservation"])
 shares = st.sampled_from([0.0, 0.3, 1.0, 2.7, 1e300])
 
 RULES: dict[str, st.SearchStrategy[Callable[[], Dispatcher]]] = {
@@ -50,6 +55,16 @@ RULES: dict[str, st.SearchStrategy[Callable[[], Dispatcher]]] = {
     ),
     "relaxed": st.builds(
         lambda *chosen: lambda: Relaxed(*chosen), allocators, shares, orders, st.none() | orders
+    ),
+    "conservative": st.builds(
+        lambda *chosen: lambda: Conservative(*chosen), allocators, compressions
+    ),
+    "slack": st.builds(
+        lambda *chosen: lambda: SlackBased(*chosen),
+        allocators,
+        shares,
+        st.integers(0, 5),
+        compressions,
     ),
 }
 """What makes dispatchers, by rule; those that remember something are made for each replay."""
@@ -92,6 +107,23 @@ def test_unlike_units(
 ) -> None:
     """Jobs that ask for unlike units, some of them exclusive, scattered or bound to nodes."""
     make, jobs = data.draw(RULES[rule]), in_queues(data, workload)
+    told = [
+        run(parts(workload.system, make(), **chosen), jobs) for run in (plainly, event_by_event)
+    ]
+    assert told[0] == told[1]
+
+
+@rules
+@tries(150)
+@given(workload=mixed_workloads(max_jobs=12), chosen=settings, data=st.data())
+def test_outages(
+    rule: str, workload: Workload, chosen: dict[str, Any], data: st.DataObject
+) -> None:
+    """Nodes that go out of service, announced or not, with jobs on them and jobs that would be."""
+    make, jobs = data.draw(RULES[rule]), in_queues(data, workload)
+    chosen["outages"] = data.draw(
+        outages(workload.system, data.draw(st.sampled_from([12, 20, 40])))
+    )
     told = [
         run(parts(workload.system, make(), **chosen), jobs) for run in (plainly, event_by_event)
     ]

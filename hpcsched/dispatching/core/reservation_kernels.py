@@ -1,0 +1,271 @@
+"""Compiled reservations that outlast a round: made, held on to, cancelled and turned into starts.
+
+They lie in a plan of the round: in `steps`, where units can be counted, and otherwise in a
+`profile` of each node; the other of the two is None. What is kept from round to round is in the
+table of jobs: for when a job has a reservation, and on which nodes (see `codes`).
+"""
+
+from hpcsched.dispatching.core.array_kernels import numbers
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    FIRST_MADE,
+    LAST_MADE,
+    MADE_AFTER,
+    MADE_BEFORE,
+    PREDICTED,
+    RESERVED,
+    SHAPE,
+    UNITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
+from hpcsched.dispatching.core.node_profile_kernels import (
+    earliest_in_profile,
+    fits_in_profile,
+    make_room,
+    place_reservation,
+    reserve_unit,
+    start_in_profile,
+)
+from hpcsched.dispatching.core.plan_kernels import take_on
+from hpcsched.dispatching.core.room_kernels import held_on_node
+from hpcsched.dispatching.core.row_kernels import (
+    least_on_row,
+    reserve_on_row,
+    segments_within,
+    take_on_row,
+)
+from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells
+from hpcsched.dispatching.core.start_kernels import fits_now, start, start_where_placed
+from hpcsched.dispatching.core.state import ByNode, FloatArray
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def _make_steps(steps: Steps) -> None:
+    """Make sure that steps have room for two more."""
+    used, size = steps.used[0], len(steps.start)
+    if used + 2 <= size:
+        return
+    start, free = numbers(2 * size), numbers(2 * size)
+    for k in range(used):
+        start[k] = steps.start[k]
+        free[k] = steps.free[k]
+    steps.start, steps.free = start, free
+
+
+@compiled()
+def _take_steps(row: int, sign: int, steps: Steps, state: State) -> None:
+    """Take what is reserved for a job (sign 1), or give it back (-1)."""
+    jobs = state.jobs
+    begin = jobs[row, RESERVED]
+    end, units = begin + jobs[row, PREDICTED], sign * jobs[row, UNITS]
+    _make_steps(steps)
+    steps.used[0] = take_on_row(begin, end, units, steps.used[0], steps.start, steps.free)
+
+
+@compiled()
+def _take_nodes(row: int, sign: int, profile: Profile, state: State) -> None:
+    """Take what is reserved for a job on its nodes (sign 1), or give it back (-1)."""
+    jobs, cells, shape = state.jobs, state.cells, state.jobs[row, SHAPE]
+    begin = jobs[row, RESERVED]
+    end = begin + jobs[row, PREDICTED]
+    amounts = numbers(len(state.totals))
+    cell = jobs[row, CELL]
+    while cell != -1:
+        node, units = cells[cell, 0], cells[cell, 1]
+        for r in range(len(amounts)):
+            amounts[r] = sign * held_on_node(
+                node, units, r, shape, state.asked, state.exclusive, state.capacity
+            )
+        make_room(profile, 2)
+        take_on(node, begin, end, amounts, profile.start, profile.after, profile.free, profile.used)
+        cell = cells[cell, 2]
+
+
+@compiled()
+def take_reserved(
+    row: int, sign: int, steps: Steps | None, profile: Profile | None, state: State
+) -> None:
+    """Take what is reserved for a job out of the plan (sign 1), or give it back (-1)."""
+    if steps is not None:
+        _take_steps(row, sign, steps, state)
+    if profile is not None:
+        _take_nodes(row, sign, profile, state)
+
+
+@compiled()
+def _note(row: int, state: State) -> None:
+    """Note a reservation as the last that was made."""
+    jobs, counters = state.jobs, state.counters
+    last = counters[LAST_MADE]
+    jobs[row, MADE_BEFORE], jobs[row, MADE_AFTER] = last, -1
+    if last == -1:
+        counters[FIRST_MADE] = row
+    else:
+        jobs[last, MADE_AFTER] = row
+    counters[LAST_MADE] = row
+
+
+@compiled()
+def _forget(row: int, state: State) -> None:
+    """Take a reservation out of the order in which they were made."""
+    jobs, counters = state.jobs, state.counters
+    before, after = jobs[row, MADE_BEFORE], jobs[row, MADE_AFTER]
+    if before == -1:
+        counters[FIRST_MADE] = after
+    else:
+        jobs[before, MADE_AFTER] = after
+    if after == -1:
+        counters[LAST_MADE] = before
+    else:
+        jobs[after, MADE_BEFORE] = before
+
+
+@compiled()
+def drop_places(row: int, state: State) -> None:
+    """Forget the nodes on which a job has a reservation."""
+    drop_cells(state.jobs[row, CELL], state.cells, state.counters)
+    state.jobs[row, CELL] = -1
+
+
+@compiled()
+def _note_places(row: int, placed: IntArray, state: State) -> None:
+    """Note the nodes on which a job has a reservation, given the units on each, `[N]`."""
+    drop_places(row, state)
+    for node in range(len(placed) - 1, -1, -1):
+        if placed[node]:
+            cell = add_cell(node, placed[node], state.cells, state.counters)
+            state.cells[cell, 2] = state.jobs[row, CELL]
+            state.jobs[row, CELL] = cell
+
+
+@compiled()
+def reserve(
+    row: int,
+    release: int,
+    now: int,
+    steps: Steps | None,
+    profile: Profile | None,
+    state: State,
+) -> int:
+    """Reserve room for a job at the earliest time from `release` on, which is returned."""
+    jobs = state.jobs
+    begin = release
+    if steps is not None:
+        _make_steps(steps)
+        begin, steps.used[0] = reserve_on_row(
+            release, jobs[row, PREDICTED], jobs[row, UNITS], steps.used[0], steps.start, steps.free
+        )
+    if profile is not None:
+        if jobs[row, UNITS] == 1 and release == now:
+            begin = reserve_unit(row, profile, state)
+            drop_places(row, state)
+            jobs[row, CELL] = add_cell(profile.used[1], 1, state.cells, state.counters)
+        else:
+            begin = earliest_in_profile(row, release, profile, state)
+            _note_places(row, place_reservation(row, begin, profile, state), state)
+    jobs[row, RESERVED] = begin
+    _note(row, state)
+    return begin
+
+
+@compiled()
+def _stays_free(row: int, begin: int, profile: Profile, state: State) -> bool:
+    """Say whether the nodes noted for a job have room for it from a time on."""
+    jobs, cells, shape = state.jobs, state.cells, state.jobs[row, SHAPE]
+    end = begin + jobs[row, PREDICTED]
+    start, after, free = profile.start, profile.after, profile.free
+    cell = jobs[row, CELL]
+    while cell != -1:
+        node, units = cells[cell, 0], cells[cell, 1]
+        s = node
+        while after[s] != -1 and start[after[s]] <= begin:
+            s = after[s]
+        while s != -1 and start[s] < end:
+            for r in range(len(state.totals)):
+                held = held_on_node(
+                    node, units, r, shape, state.asked, state.exclusive, state.capacity
+                )
+                if free[s, r] < held:
+                    return False
+            s = after[s]
+        cell = cells[cell, 2]
+    return True
+
+
+@compiled()
+def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, state: State) -> bool:
+    """Reserve room for a job from a time on; return whether there is any.
+
+    It is on the nodes that are noted for the job, if their room is free, and else on any.
+    """
+    jobs = state.jobs
+    jobs[row, RESERVED] = begin
+    if steps is not None:
+        end = begin + jobs[row, PREDICTED]
+        if least_on_row(begin, end, steps.used[0], steps.start, steps.free) < jobs[row, UNITS]:
+            return False
+        _take_steps(row, 1, steps, state)
+    if profile is not None:
+        if jobs[row, CELL] != -1 and _stays_free(row, begin, profile, state):
+            _take_nodes(row, 1, profile, state)
+        else:
+            _note_places(row, place_reservation(row, begin, profile, state), state)
+            if jobs[row, CELL] == -1:
+                return False
+    _note(row, state)
+    return True
+
+
+@compiled()
+def cancel(row: int, steps: Steps | None, profile: Profile | None, state: State) -> int:
+    """Give back what is reserved for a job; return from when on it was.
+
+    Its nodes stay noted, so that it can be held again.
+    """
+    take_reserved(row, -1, steps, profile, state)
+    _forget(row, state)
+    return state.jobs[row, RESERVED]
+
+
+@compiled()
+def fits_beside(
+    row: int, now: int, steps: Steps | None, profile: Profile | None, state: State
+) -> bool:
+    """Say whether a job for which there is room now has it until its predicted end."""
+    fits = True
+    if steps is not None:
+        end = now + state.jobs[row, PREDICTED]
+        units = state.jobs[row, UNITS]
+        fits = segments_within(end, units, steps.used[0], steps.start, steps.free) > 0
+    if profile is not None:
+        fits = fits_in_profile(row, now, profile, state)
+    return fits
+
+
+@compiled()
+def start_beside(
+    row: int,
+    now: int,
+    steps: Steps | None,
+    profile: Profile | None,
+    state: State,
+    by_node: ByNode,
+    pressure: FloatArray,
+) -> bool:
+    """Start a job without a reservation now, if it keeps clear of all there are.
+
+    Return whether it is started.
+    """
+    if not fits_now(row, state, by_node) or not fits_beside(row, now, steps, profile, state):
+        return False
+    if steps is not None:
+        state.jobs[row, RESERVED] = now
+        _take_steps(row, 1, steps, state)
+        start(row, now, state, by_node, pressure)
+    if profile is not None:
+        drop_places(row, state)
+        placed = start_in_profile(row, now, profile, state, state.allocator, pressure)
+        start_where_placed(row, placed, now, state)
+    return True

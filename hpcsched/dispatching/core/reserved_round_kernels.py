@@ -1,0 +1,208 @@
+"""Compiled rounds in which every waiting job has a reservation, most of them from rounds before.
+
+These are conservative backfilling, and slack-based backfilling, which moves reservations aside.
+"""
+
+from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
+from hpcsched.dispatching.core.array_kernels import numbers
+from hpcsched.dispatching.core.codes import (
+    ACTIVE_SHAPES,
+    BY_RESERVATION,
+    FIRST_MADE,
+    FREED_UNTIL,
+    HELD_BACK,
+    LAST_MADE,
+    NEVER,
+    PROMISE,
+    QUEUED,
+    RESERVED,
+    SEQUENCE,
+    SHAPE,
+    SLACK,
+    WAITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
+from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
+from hpcsched.dispatching.core.push_kernels import push_aside
+from hpcsched.dispatching.core.reservation_kernels import (
+    cancel,
+    drop_places,
+    hold,
+    reserve,
+    start_beside,
+)
+from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on
+from hpcsched.dispatching.core.state import ByNode, FloatArray
+from hpcsched.dispatching.core.step_kernels import open_steps
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def keep_promises(now: int, state: State, by_node: ByNode) -> None:
+    """Start what may start now of jobs that all have a reservation, which most keep."""
+    counters, jobs, queue = state.counters, state.jobs, state.queue
+    count = counters[QUEUED]
+    if count == 0:
+        return
+    for k in range(count, count + counters[HELD_BACK]):
+        # A job that a round is not shown loses its reservation, and is promised a start anew.
+        jobs[queue[k], RESERVED] = NEVER
+        drop_places(queue[k], state)
+    freed = counters[FREED_UNTIL] > now
+    counters[FREED_UNTIL] = 0
+    pressure = pressure_on(state)
+    running = by_shown_end(now, state.correction, state)
+    first_shape = jobs[queue[0], SHAPE]
+    alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
+    find_reach(now, state, state.outage_nodes)
+    alike = alike and not any_ahead(now, state, state.outage_nodes)
+    if by_node is None or alike:
+        if by_node is not None:
+            for k in range(count):
+                drop_places(queue[k], state)
+        size = len(running) + 2 * count + 4
+        steps = Steps(numbers(size), numbers(size), numbers(1))
+        steps.used[0] = open_steps(
+            now, running, first_shape, steps.start, steps.free, state, by_node
+        )
+        _hold_round(now, freed, steps, None, state, by_node, pressure)
+    else:
+        profile = open_profile(now, running, state)
+        close_ahead(now, profile, state, state.outage_nodes)
+        _hold_round(now, freed, None, profile, state, by_node, pressure)
+
+
+@compiled()
+def _hold_round(
+    now: int,
+    freed: bool,
+    steps: Steps | None,
+    profile: Profile | None,
+    state: State,
+    by_node: ByNode,
+    pressure: FloatArray,
+) -> None:
+    """Make all reservations again, and then starts; `freed` says that jobs have ended early."""
+    counters, jobs, queue = state.counters, state.jobs, state.queue
+    count = counters[QUEUED]
+    counters[FIRST_MADE] = counters[LAST_MADE] = -1
+    if _take_up(now, steps, profile, state):
+        freed = True
+    for k in range(count):
+        row = queue[k]
+        if jobs[row, RESERVED] == NEVER:
+            jobs[row, PROMISE] = reserve(row, now, now, steps, profile, state)
+    if freed:
+        _compress(now, steps, profile, state)
+    again = True
+    while again:
+        again = left_room = False
+        for k in range(count):
+            row = queue[k]
+            if jobs[row, WAITS] == 0 or not fits_now(row, state, by_node):
+                continue
+            reserved = jobs[row, RESERVED]
+            if _start(row, now, steps, profile, state, by_node, pressure):
+                again = True
+                left_room |= reserved > now
+        if left_room:
+            _compress(now, steps, profile, state)
+
+
+@compiled()
+def _take_up(now: int, steps: Steps | None, profile: Profile | None, state: State) -> bool:
+    """Make the reservations of earlier rounds again; return whether any had to be moved.
+
+    They come in order of their starts. One that cannot be kept, as what runs has outlived its
+    prediction, is moved to the earliest later time beside those before it.
+    """
+    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
+    kept = numbers(count)
+    found = 0
+    for k in range(count):
+        if jobs[queue[k], RESERVED] != NEVER:
+            kept[found] = queue[k]
+            found += 1
+    _sort_by_start(kept, found, jobs)
+    moved = False
+    for k in range(found):
+        begin = max(jobs[kept[k], RESERVED], now)
+        if not hold(kept[k], begin, steps, profile, state):
+            reserve(kept[k], begin, now, steps, profile, state)
+            moved = True
+    return moved
+
+
+@compiled()
+def _compress(now: int, steps: Steps | None, profile: Profile | None, state: State) -> None:
+    """Move each reservation to the earliest time beside all others, one after the other.
+
+    None becomes later, since its room is free when it is looked for.
+    """
+    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
+    waiting = numbers(count)
+    found = 0
+    for k in range(count):
+        if jobs[queue[k], WAITS]:
+            waiting[found] = queue[k]
+            found += 1
+    if state.compression == BY_RESERVATION:
+        _sort_by_start(waiting, found, jobs)
+    for k in range(found):
+        cancel(waiting[k], steps, profile, state)
+        reserve(waiting[k], now, now, steps, profile, state)
+
+
+@compiled()
+def _start(
+    row: int,
+    now: int,
+    steps: Steps | None,
+    profile: Profile | None,
+    state: State,
+    by_node: ByNode,
+    pressure: FloatArray,
+) -> bool:
+    """Start a job for which there is room, if it may start; return whether it does."""
+    before = cancel(row, steps, profile, state)
+    if start_beside(row, now, steps, profile, state, by_node, pressure):
+        return True
+    hold(row, before, steps, profile, state)
+    if state.rule != SLACK:
+        return False
+    return push_aside(row, now, steps, profile, state, by_node, pressure)
+
+
+@compiled()
+def _starts_before(one: int, other: int, jobs: IntArray) -> bool:
+    """Say whether a job's reservation starts before another's; equal ones in order of arrival."""
+    if jobs[one, RESERVED] != jobs[other, RESERVED]:
+        return bool(jobs[one, RESERVED] < jobs[other, RESERVED])
+    return bool(jobs[one, SEQUENCE] < jobs[other, SEQUENCE])
+
+
+@compiled()
+def _sort_by_start(rows: IntArray, count: int, jobs: IntArray) -> None:
+    """Sort the first rows by the starts of their reservations: a heap with the last one on top."""
+    for k in range(count // 2 - 1, -1, -1):
+        _sift_down(k, count, rows, jobs)
+    for last in range(count - 1, 0, -1):
+        rows[0], rows[last] = rows[last], rows[0]
+        _sift_down(0, last, rows, jobs)
+
+
+@compiled()
+def _sift_down(at: int, count: int, rows: IntArray, jobs: IntArray) -> None:
+    """Move a row of a heap down until it starts after all below it."""
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            return
+        if child + 1 < count and _starts_before(rows[child], rows[child + 1], jobs):
+            child += 1
+        if not _starts_before(rows[at], rows[child], jobs):
+            return
+        rows[at], rows[child] = rows[child], rows[at]
+        at = child
