@@ -44,7 +44,7 @@ METHODS = MappingProxyType(
         "dispatcher": "dispatch",
         "queue_order": "sort",
         "allocator": "allocate",
-        "solver": "load",
+        "solver": "check_installed",
         "objective": "measure",
         "metric": "measure",
         "observer": "round_ended",

@@ -36,7 +36,8 @@ class SolverCall(NamedTuple):
     `jobs` and `variables` count the jobs and the decision variables of the model. `objective` and
     `bound` are those of the model, in the objective's own unit, where there are any. Times are in
     real seconds: to build the model, to put it into the solver's terms, and to solve it. `why` says
-    more of a status, in words.
+    more of a status, in words. `branches` counts the decisions of the search, and `fails` its dead
+    ends, which solvers that learn from them call conflicts; None where the solver does not tell.
     """
 
     status: SolverStatus
@@ -48,6 +49,8 @@ class SolverCall(NamedTuple):
     transform_time: float
     solve_time: float
     why: str = ""
+    branches: int | None = None
+    fails: int | None = None
 
 
 class Decision(NamedTuple):

@@ -1,6 +1,6 @@
 """Compares how two dispatchers answered the same problems, by the figures of the papers.
 
-Ratios are as in figures 6 and 7 of Galleguillos et al., CP 2021, and figures 6.7, 6.8 and 6.11 of
+Ratios are as in figures 6 to 8 of Galleguillos et al., CP 2021, and figures 6.7, 6.8 and 6.11 of
 Galleguillos's thesis, 2020; counts as in its tables 6.2 and 6.3.
 """
 
@@ -18,7 +18,7 @@ PERCENTS = (0, 1, 10, 25, 50, 75, 90, 99, 100)
 SAME_TIME = 0.1
 """Times are the same if the longer exceeds the shorter by at most this share, unless given."""
 
-RATIOS = ("variables", "decision_time", "objective")
+RATIOS = ("variables", "decision_time", "fails", "objective")
 """The columns of which ratios are given."""
 
 

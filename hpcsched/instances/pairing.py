@@ -135,11 +135,11 @@ class Pairing:
     def ratios(self, column: str) -> Floats:
         """Return B / A of a column, ascending, where both are above 0.
 
-        Objectives are taken where they are comparable.
+        Objectives are taken where they are comparable. Of fails B may have none.
         """
         a, b = self.both(column)
         with np.errstate(invalid="ignore"):
-            known = (a > 0) & (b > 0)
+            known = (a > 0) & ((b > 0) | ((b == 0) & (column == "fails")))
         if column == "objective":
             known &= self.comparable
         return np.sort(b[known] / a[known])

@@ -59,6 +59,7 @@ def _figures(pairing: Pairing) -> Iterator[_Drawing]:
     for column, name, label in (
         ("variables", "decision-variables-ratio", "decision variables"),
         ("decision_time", "decision-time-ratio", "decision time"),
+        ("fails", "fails-ratio", "fails"),
         ("objective", "objective-ratio", "objective"),
     ):
         ratios = pairing.ratios(column)
@@ -81,7 +82,10 @@ def _ecdf(pairing: Pairing, ratios: Floats, label: str) -> Callable[["Axes"], No
             rasterized=len(x) > 10 * MANY, zorder=2,
         )  # fmt: skip
         if len(values) and values[-1] > 10 * values[0]:
-            axes.set_xscale("log")
+            if values[0] > 0:
+                axes.set_xscale("log")
+            else:
+                axes.set_xscale("symlog", linthresh=0.01)
         axes.set_ylim(0, 101)
         axes.set_xlabel(f"{label}: {b} / {a}")
         axes.set_ylabel("dispatching problems, %")

@@ -16,6 +16,7 @@ from hpcsched.results.solver_rounds import in_words
 NAMES = {
     "variables": "decision variables",
     "decision_time": "decision time",
+    "fails": "fails",
     "objective": "objective",
 }
 """What is said of the columns of a table."""
@@ -126,8 +127,8 @@ def _legend(comparison: Comparison) -> Iterator[str]:
         if rounds.unsolved:
             yield f"{side}: {in_words(rounds, 'problems')}."
     yield (
-        "Ratios: over the problems where both values are above 0. At p %: the ratio that p % of"
-        " them do not exceed (nearest rank). Below 1, B is better."
+        "Ratios: over the problems where both values are above 0; B's fails may be 0. At p %: the"
+        " ratio that p % of them do not exceed (nearest rank). Below 1, B is better."
     )
     if comparison.objectives.compared:
         yield (

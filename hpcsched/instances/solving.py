@@ -149,7 +149,7 @@ def row_of(answer: Answer) -> Row:
         decision_time,
         decision.fallback,
         *(
-            (None,) * 8
+            (None,) * 10
             if call is None
             else (
                 call.status,
@@ -160,6 +160,8 @@ def row_of(answer: Answer) -> Row:
                 call.build_time,
                 call.transform_time,
                 call.solve_time,
+                call.branches,
+                call.fails,
             )
         ),
     )

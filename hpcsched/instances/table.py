@@ -19,7 +19,7 @@ from hpcsched.instances.lines import in_words
 from hpcsched.instances.whole_files import cannot_write, replacing
 from hpcsched.results.files import problem as fault
 
-FORMAT = 1
+FORMAT = 2
 """The version of the tables; readers refuse any other."""
 KEY = b"hpcsched-instances"
 """Under which key the Parquet file's metadata has what a table is about, as JSON."""
@@ -52,6 +52,8 @@ class Row(NamedTuple):
     build_time: float | None
     transform_time: float | None
     solve_time: float | None
+    branches: int | None = None
+    fails: int | None = None
 
 
 _COUNTS = ("round", "now", "queued", "running", "started", "rejected")
@@ -68,6 +70,8 @@ SCHEMA = pa.schema(
         ("objective", pa.float64()),
         ("bound", pa.float64()),
         *((name, pa.float64()) for name in _SECONDS),
+        ("branches", pa.int64()),
+        ("fails", pa.int64()),
     ]
 )
 """The columns, which are the fields of `Row`."""

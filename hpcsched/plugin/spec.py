@@ -92,7 +92,9 @@ def hpcsched_allocators() -> Iterable[Plugin]:
 def hpcsched_solvers() -> Iterable[Plugin]:
     """Return solvers of constraint programs, selected by CP dispatchers (`solver: NAME`).
 
-    A factory returns a `hpcsched.dispatching.cp.backends.backend.Backend`, which can be pickled.
+    A factory returns a `hpcsched.dispatching.cp.backends.backend.Backend` or, for a solver that
+    needs no CPMpy model, a `hpcsched.dispatching.cp.backends.backend.DataBackend`. Both can be
+    pickled.
     """
 
 

@@ -180,7 +180,8 @@ ROUND_COLUMNS = (
         "solver",
         "how the solver fared; none if none was asked, in a struct: `status` (below), `jobs` and"
         " `variables` of the model, its `objective` and `bound`, `build_time`, `transform_time` and"
-        " `solve_time` in real seconds, and `why`, more of the status in words",
+        " `solve_time` in real seconds, `why`, more of the status in words, and, where the solver"
+        " tells, `branches` and `fails` of its search (decisions, and dead ends or conflicts)",
         nullable=True,
     ),
 )

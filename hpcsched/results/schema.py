@@ -22,6 +22,8 @@ SOLVER = pa.struct(
             for step in ("build", "transform", "solve")
         ),
         pa.field("why", pa.string(), nullable=False),
+        ("branches", pa.int64()),
+        ("fails", pa.int64()),
     ]
 )
 """The fields of `SolverCall`."""

@@ -6,7 +6,7 @@ from hpcsched.instances.table import About, Instances, Row, SolvedTable, write_t
 
 SHA = "ab" * 32
 ABOUT = About(
-    format=1,
+    format=2,
     name="a",
     dispatcher={"name": "list"},
     objective={"name": "slowdown"},
@@ -28,6 +28,7 @@ def row(
     jobs: int = 5,
     started: float = 0.0,
     fallback: bool = False,
+    fails: int | None = None,
 ) -> Row:
     """Return a row; a solver was asked where there are variables."""
     solver = (None,) * 8
@@ -35,7 +36,7 @@ def row(
         status = "unknown" if objective is None else "feasible"
         solver = (status, jobs, variables, objective, None, 0.1, 0.1, 0.1)
     head = (number, 10 * number, 3, 2, int(started), 0, started, seconds, fallback)
-    return Row(*head, *solver)
+    return Row(*head, *solver, fails=fails)
 
 
 def table(path: Path, rows: list[Row], **about: object) -> SolvedTable:
@@ -52,12 +53,13 @@ def pair(folder: Path) -> tuple[SolvedTable, SolvedTable]:
 
     B against A, by problem: 1 better and faster, 2 better and slower, 3 same and as fast, 4 same
     and slower, 5 worse and faster, 6 worse and as fast; 7 not solved by A, 8 not solved by B, 9 no
-    solver asked by either, 10 models of different numbers of jobs.
+    solver asked by either, 10 models of different numbers of jobs. Fails are known of the first
+    three: half as many, none, twice as many.
     """
     a = [
-        row(1, 1.0, 10.0, 100, started=2.0),
-        row(2, 1.0, 10.0, 100, started=2.0),
-        row(3, 1.0, 10.0, 100, started=2.0),
+        row(1, 1.0, 10.0, 100, started=2.0, fails=4),
+        row(2, 1.0, 10.0, 100, started=2.0, fails=4),
+        row(3, 1.0, 10.0, 100, started=2.0, fails=4),
         row(4, 1.0, 10.0, 100, started=1.0),
         row(5, 1.0, 10.0, 100),
         row(6, 1.0, 10.0, 100),
@@ -67,9 +69,9 @@ def pair(folder: Path) -> tuple[SolvedTable, SolvedTable]:
         row(10, 1.0, 10.0, 100),
     ]
     b = [
-        row(1, 0.5, 5.0, 10, started=3.0),
-        row(2, 2.0, 8.0, 20, started=2.0),
-        row(3, 1.05, 10.000001, 30, started=1.0),
+        row(1, 0.5, 5.0, 10, started=3.0, fails=2),
+        row(2, 2.0, 8.0, 20, started=2.0, fails=0),
+        row(3, 1.05, 10.000001, 30, started=1.0, fails=8),
         row(4, 4.0, 10.0, 40, started=1.0),
         row(5, 0.1, 11.0, 50),
         row(6, 0.95, 20.0, 100),

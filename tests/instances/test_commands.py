@@ -39,7 +39,7 @@ def test_the_three_in_a_row(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert out.startswith("20 dispatching problems of small-easy (SHA-256 ")
     assert out.endswith("drawn: figures/decision-time-ratio.svg\n")
-    assert [line.split(": ")[0:2] for line in err.splitlines()] == [["warning", "not drawn"]] * 3
+    assert [line.split(": ")[0:2] for line in err.splitlines()] == [["warning", "not drawn"]] * 4
     assert cli.main(["instances", "compare", *tables, "--json", "--same-time", "0.5"]) == 0
     out, err = capsys.readouterr()
     assert err == ""

@@ -42,7 +42,7 @@ def test_groups(pairing):
 
 def test_ratios(pairing):
     """B / A by nearest rank, each over the problems that have both values."""
-    variables, times, objectives = compare(pairing).ratios
+    variables, times, fails, objectives = compare(pairing).ratios
     assert (variables.quantity, variables.problems) == ("variables", 9)
     assert (variables.below, variables.one, variables.above) == (5, 3, 1)
     # 0.1, 0.2, 0.3, 0.4, 0.5, 1, 1, 1, 2
@@ -51,6 +51,9 @@ def test_ratios(pairing):
     }  # fmt: skip
     assert (times.problems, times.below, times.one, times.above) == (10, 4, 1, 5)
     assert (times.quantiles[0], times.quantiles[-1]) == (1 / 16, 16)
+    # 0.5, 0 and 2: none at all is the best that B can do.
+    assert (fails.problems, fails.below, fails.one, fails.above) == (3, 2, 0, 1)
+    assert (fails.quantiles[0], fails.quantiles[-1]) == (0, 2)
     assert (objectives.problems, objectives.below, objectives.one, objectives.above) == (6, 2, 1, 3)
     assert (objectives.quantiles[0], objectives.quantiles[-1]) == (0.5, 2)
 
@@ -82,6 +85,9 @@ def test_the_other_way_round(pairing):
     assert back.objectives.better == there.objectives.worse
     assert back.objectives.not_solved == there.objectives.not_solved[::-1]
     for one, other in zip(there.ratios, back.ratios, strict=True):
+        if one.quantity == "fails":  # where A has none there is no ratio
+            assert (one.problems, other.problems) == (3, 2)
+            continue
         assert (one.below, one.above) == (other.above, other.below)
         assert one.quantiles[0] == pytest.approx(1 / other.quantiles[-1])
     assert back.groups.counts == tuple(line[::-1] for line in there.groups.counts[::-1])
@@ -100,7 +106,7 @@ def test_zeros_and_negative_values(tmp_path):
     a = table(tmp_path / "a.parquet", [row(1, 0.0, 0.0, 0), row(2, 1.0, -3.0, 4)])
     b = table(tmp_path / "b.parquet", [row(1, 1.0, 1.0, 3), row(2, 1.0, -4.0, 4)])
     found = compare(Pairing(a, b))
-    assert [ratio.problems for ratio in found.ratios] == [1, 1, 0]
+    assert [ratio.problems for ratio in found.ratios] == [1, 1, 0, 0]
     assert (found.objectives.better, found.objectives.worse) == (1, 1)
     assert found.groups.counts == ((0, 1, 0), (0, 0, 0), (0, 0, 1))
 
@@ -121,7 +127,7 @@ def test_other_objectives(tmp_path):
     b = table(tmp_path / "b.parquet", [row(1, 1, 2.0, 4)], objective={"name": "af"}, platform="x")
     found = compare(Pairing(a, b))
     assert (found.objectives.compared, found.objectives.unlike) == (0, 1)
-    assert [ratio.problems for ratio in found.ratios] == [1, 1, 0]
+    assert [ratio.problems for ratio in found.ratios] == [1, 1, 0, 0]
     assert found.warnings == (
         "a and b have different objectives: their values are not compared",
         "the tables were made on different machines: their times are not comparable",
@@ -216,8 +222,8 @@ def test_opening(tmp_path):
     key = b"hpcsched-instances"
     about = json.loads(good.schema.metadata[key])
     for changed, message in (
-        (json.dumps(about | {"format": 2}), "it has format 2; this version of hpcsched reads"),
-        (json.dumps({"format": 1}), "it is damaged: the key 'name' is missing"),
+        (json.dumps(about | {"format": 1}), "it has format 1; this version of hpcsched reads"),
+        (json.dumps({"format": 2}), "it is damaged: the key 'name' is missing"),
         ("[]", "it is damaged"),
         ("{", "it is damaged"),
     ):

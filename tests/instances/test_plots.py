@@ -10,7 +10,13 @@ from hpcsched.instances.pairing import Pairing
 from hpcsched.instances.plots import MANY, draw
 from tests.instances.tables import pair, row, table
 
-NAMES = ("decision-variables-ratio", "decision-time-ratio", "objective-ratio", "objective-scatter")
+NAMES = (
+    "decision-variables-ratio",
+    "decision-time-ratio",
+    "fails-ratio",
+    "objective-ratio",
+    "objective-scatter",
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +68,7 @@ def test_without_values(tmp_path):
     a, b = (table(tmp_path / f"{name}.parquet", [row(1), row(2)]) for name in "ab")
     drawn, missing = draw(Pairing(a, b), tmp_path / "figures", ["svg"])
     assert [path.name for path in drawn] == ["decision-time-ratio.svg"]
-    assert len(missing) == 3
+    assert len(missing) == 4
     assert missing[0] == "decision-variables-ratio: there is no problem with values of both"
 
 

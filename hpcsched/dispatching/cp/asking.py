@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.backends.backend import Backend
+from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, total
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.limits import Limits
@@ -30,7 +30,7 @@ class Asker(NamedTuple):
     """
 
     formulation: Formulation
-    backend: Backend
+    backend: Backend | DataBackend
     solver: Solver
     guard: float | None
 
@@ -40,6 +40,8 @@ class Asker(NamedTuple):
 
     def ask(self, selection: Selection, limits: Limits, hint: Plan | None) -> Asked:
         """Ask for the best plan of a selection, starting from a hint if there is one."""
+        if isinstance(self.backend, DataBackend):
+            self.backend.prepare(selection.data)
         task = Task(self.formulation, selection.data, self.backend, limits, hint)
         answer = self.solver.solve(task, self.guard)
         call = _call(selection, answer)
@@ -68,8 +70,8 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
     """Return one call that tells of all calls of a round, which are about the same jobs.
 
     The status is the best of any: what one call has proved holds for all. The objective is the
-    least, the bound the largest, times are added up, and `why` tells of the calls that brought no
-    plan. None if there was no call.
+    least, the bound the largest; times, branches and fails are added up, and `why` tells of the
+    calls that brought no plan. None if there was no call.
     """
     if len(calls) < 2:
         return calls[0] if calls else None
@@ -92,6 +94,8 @@ def together(calls: Sequence[SolverCall]) -> SolverCall | None:
         sum(call.transform_time for call in calls),
         sum(call.solve_time for call in calls),
         why if troubles else "",
+        total([call.branches for call in calls]),
+        total([call.fails for call in calls]),
     )
 
 
@@ -111,6 +115,8 @@ def _call(selection: Selection, answer: Answer) -> SolverCall:
         answer.transform_time,
         answer.solve_time,
         answer.why,
+        answer.branches,
+        answer.fails,
     )
 
 

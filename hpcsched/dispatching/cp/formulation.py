@@ -29,6 +29,22 @@ class Phase(NamedTuple):
     value: Value = "least"
 
 
+class Terms(NamedTuple):
+    """What a formulation means, for a solver that works on the data and needs no model.
+
+    `nodes`: of which jobs a plan says on which nodes they are: none, those that start now, or all;
+    `positions`: and their units are side by side there, and stay where they are. `value`: from
+    which end positions are tried. `back_to_start`: after a failure no other position is tried, but
+    another start. `first`: only so many jobs, the first by priority, have a choice; all others end
+    with the horizon.
+    """
+
+    nodes: Literal["none", "now", "counts", "positions"]
+    value: Value = "least"
+    back_to_start: bool = False
+    first: int | None = None
+
+
 @dataclass(frozen=True)
 class BuiltModel:
     """A CPMpy model, and how to read it.
@@ -59,6 +75,10 @@ class Formulation(Protocol):
     @property
     def binds(self) -> Binds:
         """For which jobs its plans name nodes."""
+
+    @property
+    def terms(self) -> Terms:
+        """What its models mean, in short."""
 
     def variables(self, data: ModelData) -> int:
         """Return the number of decision variables of the model, as the source counts them."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.cp.backends.backend import Backend, Outcome
+from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, Outcome, total
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.limits import Limits
 from hpcsched.dispatching.decision import SolverStatus
@@ -21,7 +21,7 @@ class Task(NamedTuple):
 
     formulation: Formulation
     data: ModelData
-    backend: Backend
+    backend: Backend | DataBackend
     limits: Limits
     hint: Plan | None = None
 
@@ -29,7 +29,8 @@ class Task(NamedTuple):
 class Answer(NamedTuple):
     """What came of a task. `plan` is there if the status is `optimal` or `feasible`.
 
-    `objective` and `bound` are the model's. Times are in real seconds.
+    `objective` and `bound` are the model's. Times are in real seconds. `branches` and `fails` count
+    decisions and dead ends of the search, where the solver does.
     """
 
     status: SolverStatus
@@ -41,6 +42,8 @@ class Answer(NamedTuple):
     transform_time: float = 0.0
     solve_time: float = 0.0
     why: str = ""
+    branches: int | None = None
+    fails: int | None = None
 
 
 def largest_number(formulation: Formulation, data: ModelData) -> int:
@@ -54,6 +57,9 @@ def solve(task: Task) -> Answer:
     magnitude = largest_number(task.formulation, data)
     if magnitude > task.backend.largest:
         return Answer("overflow", why=f"numbers up to {magnitude}")
+    if isinstance(task.backend, DataBackend):
+        found: Answer = task.backend.solve(task.formulation, data, task.limits, task.hint)
+        return found
     began = perf_counter()
     built = task.formulation.build(data)
     if data.pools is not None:
@@ -69,12 +75,14 @@ def solve(task: Task) -> Answer:
     ready = perf_counter()
     hint = built.hint(task.hint) if task.hint is not None else None
     outcome = session.solve(task.limits, hint)
+    searches = [outcome]
     plan = _plan(built, outcome)
     for _ in range(REPAIRS):
         if plan is None or built.forbid is None or _is_placed(plan, data):
             break
         session.add(built.forbid())
         again = session.solve(task.limits, hint)
+        searches.append(again)
         if again.objective is None:
             break
         proved = outcome.bound is not None and again.objective <= outcome.bound
@@ -89,6 +97,8 @@ def solve(task: Task) -> Answer:
         loaded - began,
         ready - loaded,
         perf_counter() - ready,
+        branches=total([one.branches for one in searches]),
+        fails=total([one.fails for one in searches]),
     )
 
 

@@ -11,6 +11,7 @@ from cpmpy.expressions.variables import _IntVarImpl
 from cpmpy.solvers.choco import CPM_choco
 from cpmpy.transformations.get_variables import get_variables_model
 from cpmpy.transformations.normalize import toplevel_list
+from pychoco import backend
 
 from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome
@@ -134,9 +135,13 @@ class _ChocoRun:
         goal = cpmpy.solver_var(cpmpy.obj)
         solution = native.find_optimal_solution(goal, maximize=False, **limits)
         ended = native.get_search_state() == "TERMINATED"
+        # pychoco 0.4's own `get_node_count` returns the time.
+        count: Any = backend.get_node_count
+        nodes = count(native._handle)
+        counted = {"branches": int(nodes), "fails": int(native.get_fail_count())}
         if solution is None:
-            return Outcome("infeasible" if ended else "unknown")
+            return Outcome("infeasible" if ended else "unknown", **counted)
         for variable in self._variables:
             value = solution.get_int_val(cpmpy.solver_var(variable))
             variable._value = bool(value) if variable.is_bool() else value
-        return Outcome("optimal" if ended else "feasible")
+        return Outcome("optimal" if ended else "feasible", **counted)

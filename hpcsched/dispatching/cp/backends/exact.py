@@ -109,12 +109,14 @@ class _ExactRun:
             if str(error) != _STOPPED:
                 raise
             status = "TIMEOUT"
+        counts = dict(native.getStats())
+        counted = {"branches": int(counts["decisions"]), "fails": int(counts["conflicts"])}
         if not native.hasSolution():
-            return Outcome("unknown" if status == "TIMEOUT" else "infeasible")
+            return Outcome("unknown" if status == "TIMEOUT" else "infeasible", **counted)
         solver._fillVars(has_solution=True)
         if status != "TIMEOUT":
-            return Outcome("optimal")
-        return Outcome("feasible", None, native.getDualBound())
+            return Outcome("optimal", **counted)
+        return Outcome("feasible", None, native.getDualBound(), **counted)
 
 
 @contextmanager

@@ -112,14 +112,13 @@ class OrToolsSession:
         else:
             _solve_watched(solver, limits, options)
         status = _STATUS[solver.cpm_status.exitstatus]
-        if status in ("unknown", "infeasible"):
-            return Outcome(status)
-        if not solver.has_objective():
-            return Outcome(status)
         native = solver.ort_solver
+        counted = {"branches": native.num_branches, "fails": native.num_conflicts}
+        if status in ("unknown", "infeasible") or not solver.has_objective():
+            return Outcome(status, **counted)
         # Costs are whole numbers; the bound is one but for the rounding of its scale.
         bound = ceil(native.best_objective_bound - 1e-6)
-        return Outcome(status, round(native.objective_value), bound)
+        return Outcome(status, round(native.objective_value), bound, **counted)
 
 
 def _add_phases(solver: CpSat, built: BuiltModel) -> None:

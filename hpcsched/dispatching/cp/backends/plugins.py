@@ -29,6 +29,17 @@ class ChocoParams(Params):
     search: Literal["own", "papers"] = Field("own", description=SEARCH.format("Choco"))
 
 
+class ScheduleOrPostponeParams(Params):
+    """How schedule-or-postpone searches."""
+
+    restart_after: int | None = Field(
+        None,
+        ge=1,
+        description="After how many fails to begin anew with another order of jobs, at first; after"
+        " twice as many the next time, and so on. null: never.",
+    )
+
+
 class PumpkinParams(Params):
     """Pumpkin has no parameters."""
 
@@ -39,6 +50,12 @@ def _make_ortools(params: OrToolsParams, _context: object) -> object:
     from hpcsched.dispatching.cp.backends.ortools import OrTools
 
     return OrTools(follow_phases=params.search == "papers")
+
+
+def _make_schedule_or_postpone(params: ScheduleOrPostponeParams, _context: object) -> object:
+    from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
+
+    return ScheduleOrPostpone(params.restart_after)
 
 
 def _make_choco(params: ChocoParams, _context: object) -> object:
@@ -81,6 +98,12 @@ class SolverPlugin(NamedTuple):
 
 SOLVERS: Sequence[SolverPlugin] = (
     SolverPlugin("ortools", "OR-Tools CP-SAT", _make_ortools, OrToolsParams),
+    SolverPlugin(
+        "schedule-or-postpone",
+        "the papers' search, which is part of hpcsched",
+        _make_schedule_or_postpone,
+        ScheduleOrPostponeParams,
+    ),
     SolverPlugin("choco", "Choco", _make_choco, ChocoParams, installed.CHOCO),
     SolverPlugin(
         "pumpkin",

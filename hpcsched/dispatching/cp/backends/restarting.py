@@ -7,7 +7,7 @@ import cpmpy as cp
 from cpmpy.expressions.utils import argval
 from cpmpy.transformations.get_variables import get_variables_model
 
-from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.backends.backend import Outcome, total
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.limits import Budget, Limits, solve_patiently
 
@@ -49,10 +49,12 @@ class RestartedSession:
     def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
         """Solve within limits."""
         best, values = Outcome("unknown"), self._values()
+        searches: list[Outcome] = []
 
         def solve_for(limit: Budget | float) -> tuple[bool, int | None]:
             nonlocal best, values
             outcome = self._solve(limit, hint)
+            searches.append(outcome)
             if best.objective is None or _is_better(outcome, best):
                 best = outcome
                 if outcome.objective is not None:
@@ -65,7 +67,10 @@ class RestartedSession:
             solve_patiently(limits, solve_for)
         for variable, value in values.items():
             variable._value = value  # as CPMpy's own solvers do
-        return best
+        return best._replace(
+            branches=total([outcome.branches for outcome in searches]),
+            fails=total([outcome.fails for outcome in searches]),
+        )
 
     def _values(self) -> dict[Variable, Any]:
         return {variable: variable.value() for variable in get_variables_model(self._model)}
@@ -77,8 +82,8 @@ class RestartedSession:
             return outcome
         objective = int(argval(self._goal))
         if outcome.status == "optimal":
-            return Outcome("optimal", objective, objective)
-        return Outcome("feasible", objective, outcome.bound)
+            return outcome._replace(objective=objective, bound=objective)
+        return outcome._replace(status="feasible", objective=objective)
 
 
 def _is_better(outcome: Outcome, best: Outcome) -> bool:

@@ -99,7 +99,11 @@ class _Z3Run:
             for variable, value in (hint or {}).items():
                 start = bool(value) if variable.is_bool() else int(value)
                 native.set_initial_value(cpmpy.solver_var(variable), start)
-            return self._read(repr(native.check()))
+            outcome = self._read(repr(native.check()))
+            counts = native.statistics()
+            return outcome._replace(
+                branches=_count(counts, "decisions"), fails=_count(counts, "conflicts")
+            )
 
     def _read(self, status: str) -> Outcome:
         """Put a solution into the model's variables, and say what came of the search."""
@@ -118,6 +122,12 @@ class _Z3Run:
         bounds = native.lower(cpmpy.obj_handle), native.upper(cpmpy.obj_handle)
         proved = status == "sat" and bounds[0].eq(bounds[1])
         return Outcome("optimal" if proved else "feasible")
+
+
+def _count(counts: Any, name: str) -> int:
+    """Return what z3's two engines have counted; it leaves out what there was none of."""
+    known = [key for key in (name, f"sat {name}") if key in counts.keys()]  # noqa: SIM118 (z3's own)
+    return sum(int(counts.get_key_value(key)) for key in known)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ same, and a resource type that cannot be short has no constraint. Neither change
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Terms, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     largest_pooled_area,
     objective,
@@ -36,6 +36,11 @@ class Hcp19:
 
     def __init__(self, first: int | None = None) -> None:
         self._first = first
+
+    @property
+    def terms(self) -> Terms:
+        """Starts alone."""
+        return Terms("none", first=self._first)
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄|."""

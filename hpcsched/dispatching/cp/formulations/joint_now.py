@@ -20,7 +20,7 @@ at most Σᵢ |classes| counts.
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     largest_pooled_area,
@@ -38,6 +38,7 @@ class JointNow:
 
     fit: Fit = "relaxation"
     binds: Binds = "now"
+    terms = Terms("now")
 
     def __init__(self, *, classes: bool = True) -> None:
         self._classes = classes

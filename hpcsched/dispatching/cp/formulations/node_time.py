@@ -23,7 +23,7 @@ import cpmpy as cp
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     in_values,
@@ -43,6 +43,7 @@ class NodeTime:
 
     fit: Fit = "exact"
     binds: Binds = "plan"
+    terms = Terms("counts")
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σ units, of the jobs that have a choice of nodes."""

@@ -22,7 +22,7 @@ from itertools import pairwise
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
 from hpcsched.dispatching.cp.formulations.node_allocation import (
     by_room,
     most_units,
@@ -45,6 +45,7 @@ class Pcp19:
 
     fit: Fit = "exact"
     binds: Binds = "plan"
+    terms = Terms("counts")
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σᵢ Σₙ pᵢₙ."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import cpmpy as cp
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
 from hpcsched.dispatching.cp.formulations.positions import (
     Positions,
     build_by_position,
@@ -29,6 +29,7 @@ class Pcp20:
 
     fit: Fit = "restriction"
     binds: Binds = "plan"
+    terms = Terms("positions", "largest")
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σᵢ rnᵢ · |R|."""

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
 from hpcsched.dispatching.cp.formulations.positions import (
     Positions,
     build_by_position,
@@ -54,6 +54,11 @@ class Pcp21:
     def __init__(self, *, symmetric: bool = False, shared_positions: bool = False) -> None:
         self.symmetric = symmetric
         self._shared_positions = shared_positions
+
+    @property
+    def terms(self) -> Terms:
+        """Positions, least first; in PCP'21s a failure goes back to the start of the job."""
+        return Terms("positions", "least", back_to_start=self.symmetric)
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| + Σᵢ rnᵢ · |R|, R the resource types that have positions."""

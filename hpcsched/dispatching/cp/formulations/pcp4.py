@@ -31,7 +31,7 @@ from typing import Any
 import cpmpy as cp
 import numpy as np
 
-from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Variable
+from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
 from hpcsched.dispatching.cp.formulations.node_allocation import (
     by_room,
     most_units,
@@ -55,6 +55,7 @@ class Pcp4:
 
     fit: Fit = "exact"
     binds: Binds = "plan"
+    terms = Terms("counts")
 
     def variables(self, data: ModelData) -> int:
         """Return |Q̄| and the number of pᵢₙ > 0."""

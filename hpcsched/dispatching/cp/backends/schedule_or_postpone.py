@@ -1,0 +1,55 @@
+"""The papers' search, schedule or postpone, on the data of a formulation: no model is built.
+
+Answers are deterministic under a budget: the nodes of the search tree are counted.
+"""
+
+from time import perf_counter
+from typing import NamedTuple
+
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.limits import Limits
+from hpcsched.dispatching.cp.postpone.search import make_ready, schedule_or_postpone
+from hpcsched.dispatching.cp.solving import Answer
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan
+
+
+class ScheduleOrPostpone(NamedTuple):
+    """The search of `hpcsched.dispatching.cp.postpone`.
+
+    With `restart_after` it begins anew, with another order of jobs, after so many fails, after
+    twice as many again, and so on.
+    """
+
+    restart_after: int | None = None
+    largest: int = 1 << 60
+    largest_objective: int = 1 << 50
+
+    @property
+    def deterministic(self) -> bool:
+        """Equal problems get equal answers under a budget."""
+        return True
+
+    def check_installed(self) -> None:
+        """Do nothing: it is part of hpcsched."""
+
+    def prepare(self, data: ModelData) -> None:
+        """Compile the search."""
+        make_ready(data)
+
+    def solve(
+        self, formulation: Formulation, data: ModelData, limits: Limits, hint: Plan | None
+    ) -> Answer:
+        """Search for the best plan within limits, starting from a hint if there is one."""
+        began = perf_counter()
+        found = schedule_or_postpone(data, formulation.terms, limits, hint, self.restart_after)
+        return Answer(
+            found.status,
+            found.plan,
+            found.objective,
+            found.objective if found.status == "optimal" else None,
+            formulation.variables(data),
+            solve_time=perf_counter() - began,
+            branches=found.nodes,
+            fails=found.fails,
+        )

@@ -1,0 +1,339 @@
+"""What schedule-or-postpone works on, made of a model's data."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.cp.formulation import Terms
+from hpcsched.dispatching.cp.postpone import tables
+from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
+from hpcsched.dispatching.cp.postpone.placing_kernels import PRIME, signature
+from hpcsched.dispatching.cp.postpone.position_kernels import add_box
+from hpcsched.dispatching.cp.postpone.tables import Problem, Search
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.system.system import IntArray
+
+_MODES = {
+    "none": tables.POOLED,
+    "now": tables.NOW,
+    "counts": tables.COUNTS,
+    "positions": tables.POSITIONS,
+}
+
+
+class Given(NamedTuple):
+    """A problem, and what is on its nodes before the search.
+
+    `boxes`: node, resource type, first position, the one behind the last, and until when.
+    `order` numbers the nodes of the model, `[N]`.
+    """
+
+    problem: Problem
+    order: IntArray
+    boxes: list[tuple[int, int, int, int, int]]
+
+
+class _Task(NamedTuple):
+    """What is taken of what all share, `[G]`, from `begin` to `end`."""
+
+    begin: int
+    end: int
+    amounts: IntArray
+
+
+def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
+    """Return what the search is given; `fixed`, `[J]`, is when jobs start that have no choice.
+
+    It is −1 for all others, which are the jobs of the search.
+    """
+    mode = _MODES[terms.nodes]
+    jobs = np.flatnonzero(fixed < 0)
+    nodes = np.arange(0 if mode == tables.POOLED else data.node_count)
+    if terms.value == "largest" and mode == tables.POSITIONS:
+        nodes = nodes[::-1].copy()  # and positions are counted from the end
+    room = data.room_now if mode == tables.NOW else data.room
+    room = np.ascontiguousarray(room[np.ix_(jobs, nodes)])
+    times, used = _taken_together(data, fixed)
+    ends = [end for end, _ in data.held_together]
+    held = _held(data, nodes, mode)
+    closed = _closures(data, nodes, mode)
+    falls = np.r_[False, (np.diff(used, axis=0) < 0).any(axis=1)]
+    events = {*ends, *times[falls].tolist(), *closed[2].tolist()}
+    if mode == tables.NOW:
+        events.add(1)  # from which on no job needs nodes
+    demand = np.hstack((data.demands, data.pool_draws))[jobs]
+    weights, run_times = data.weights[:, jobs], data.run_times[jobs]
+    total = np.concatenate((data.totals, [] if data.pools is None else data.pools.capacity))
+    requests = np.ascontiguousarray(data.requests[jobs])
+    keys = np.unique(np.vstack((requests, held[2])), axis=0, return_inverse=True)[1].reshape(-1)
+    problem = Problem(
+        mode,
+        mode in (tables.COUNTS, tables.POSITIONS),
+        terms.back_to_start,
+        data.units[jobs],
+        run_times,
+        data.latest_starts[jobs],
+        _twins(data, jobs),
+        requests,
+        keys[: len(jobs)].astype(np.int64),
+        room,
+        np.ascontiguousarray(demand, dtype=np.int64),
+        total.astype(np.int64),
+        _by_energy(demand, run_times, weights),
+        times,
+        used,
+        np.r_[False, (np.diff(used, axis=0) > 0).any(axis=1)].astype(np.int64),
+        np.array(ends, dtype=np.int64),
+        _padded([amounts for _, amounts in data.held_together], len(total)),
+        np.ascontiguousarray(data.capacity[nodes]),
+        _classes(room, data.capacity[nodes], closed),
+        held[0],
+        held[1],
+        keys[len(jobs) :].astype(np.int64),
+        held[2],
+        *closed,
+        np.array(sorted(events), dtype=np.int64),
+        np.ascontiguousarray(weights),
+        np.ascontiguousarray(data.free[:, jobs]),
+        data.makespan,
+        *_curves(data, jobs),
+    )
+    boxes = []
+    if mode == tables.POSITIONS:
+        boxes = _boxes(problem, data.horizon)
+    return Given(problem, nodes, boxes)
+
+
+def _padded(rows: list[IntArray], width: int) -> IntArray:
+    """Return rows of amounts by type, with nothing of pools behind."""
+    table = np.zeros((len(rows), width), dtype=np.int64)
+    for k, row in enumerate(rows):
+        table[k, : len(row)] = row
+    return table
+
+
+def _taken_together(data: ModelData, fixed: IntArray) -> tuple[IntArray, IntArray]:
+    """Return from when on how much is taken of what all share, `[F]` and `[F, G]`."""
+    types = data.type_count
+    width = types if data.pools is None else types + data.pools.pool_count
+    tasks = [_Task(0, end, amounts) for end, amounts in data.held_together]
+    tasks += [_Task(*closed) for closed in data.closed_together]
+    tasks += [  # such jobs draw nothing from pools
+        _Task(int(fixed[j]), int(fixed[j] + data.run_times[j]), data.demands[j])
+        for j in np.flatnonzero(fixed >= 0)
+    ]
+    times = {0, *(task.begin for task in tasks), *(task.end for task in tasks)}
+    if data.pools is not None:
+        times.update(data.pools.since.tolist())
+    at = np.array(sorted(times), dtype=np.int64)
+    used = np.zeros((len(at), width), dtype=np.int64)
+    for task in tasks:
+        used[(task.begin <= at) & (at < task.end), :types] += task.amounts
+    if data.pools is not None:
+        pools = data.pools
+        of = np.searchsorted(pools.since, at, side="right") - 1
+        used[:, types:] = pools.capacity - pools.free[of]
+    return at, used
+
+
+def _held(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return what running jobs hold, merged by node and end, by end; nodes as the search has them.
+
+    Where only what starts now has nodes, nothing ends meanwhile.
+    """
+    merged: dict[tuple[int, int], IntArray] = {}
+    place = {int(n): k for k, n in enumerate(nodes)}
+    if mode in (tables.COUNTS, tables.POSITIONS):
+        for end, n, amounts in zip(
+            data.held_until.tolist(), data.held_on.tolist(), data.held, strict=True
+        ):
+            known = merged.get((end, place[n]))
+            merged[end, place[n]] = amounts if known is None else known + amounts
+    keys = sorted(merged)
+    return (
+        np.array([end for end, _ in keys], dtype=np.int64),
+        np.array([n for _, n in keys], dtype=np.int64),
+        np.array([merged[key] for key in keys], dtype=np.int64).reshape(-1, data.type_count),
+    )
+
+
+def _closures(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return when nodes are closed, node by node, and where each begins; see `Problem`."""
+    of: list[list[tuple[int, int]]] = [[] for _ in nodes]
+    place = {int(n): k for k, n in enumerate(nodes)}
+    if mode in (tables.COUNTS, tables.POSITIONS):
+        for n, begin, end in data.closed:
+            of[place[n]].append((begin, end))
+    first = np.cumsum([0, *(len(times) for times in of)])
+    flat = [time for times in of for time in times]
+    begins = np.array([begin for begin, _ in flat], dtype=np.int64)
+    return first.astype(np.int64), begins, np.array([end for _, end in flat], dtype=np.int64)
+
+
+def _classes(
+    room: IntArray, capacity: IntArray, closed: tuple[IntArray, IntArray, IntArray]
+) -> IntArray:
+    """Return a number for each node, equal where they offer the same to all jobs, `[N]`."""
+    first, begins, ends = closed
+    numbers: dict[tuple[object, ...], int] = {}
+    classes = np.zeros(len(capacity), dtype=np.int64)
+    for n in range(len(capacity)):
+        times = slice(first[n], first[n + 1])
+        what = (
+            room[:, n].tobytes(),
+            capacity[n].tobytes(),
+            begins[times].tobytes(),
+            ends[times].tobytes(),
+        )
+        classes[n] = numbers.setdefault(what, len(numbers))
+    return classes
+
+
+def _twins(data: ModelData, jobs: IntArray) -> IntArray:
+    """Return of each job another that may as well start no later, or −1, `[J]`.
+
+    They ask for the same, and the other one's cost grows at least as fast at any time: where it
+    started later, they could change places.
+    """
+    twin = np.full(len(jobs), -1, dtype=np.int64)
+    if data.curves is not None:
+        return twin
+    last: dict[tuple[object, ...], int] = {}
+    weights, free = data.weights[:, jobs], data.free[:, jobs]
+    order = sorted(
+        range(len(jobs)), key=lambda k: (*(-weights[:, k]).tolist(), *free[:, k].tolist(), k)
+    )
+    for k in order:
+        j = jobs[k]
+        what = (
+            int(data.units[j]),
+            int(data.run_times[j]),
+            data.requests[j].tobytes(),
+            data.room[j].tobytes(),
+            data.pool_draws[j].tobytes(),
+        )
+        other = last.get(what)
+        if (
+            other is not None
+            and (weights[:, other] >= weights[:, k]).all()
+            and (free[:, other] <= free[:, k]).all()
+        ):
+            twin[k] = other
+        last[what] = k
+    return twin
+
+
+def _by_energy(demand: IntArray, run_times: IntArray, weights: IntArray) -> IntArray:
+    """Return the jobs by weight over energy of each resource, largest first, `[G, J]`."""
+    energy = np.maximum(demand * run_times[:, np.newaxis], 1)
+    ratio = weights.sum(axis=0)[:, np.newaxis] / energy
+    return np.ascontiguousarray(np.argsort(-ratio, axis=0, kind="stable").T.astype(np.int64))
+
+
+def _curves(data: ModelData, jobs: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return curves one after another; see `Problem`."""
+    first, at, cost, slope = [0], [], [], []
+    for j in jobs.tolist():
+        if data.curves is not None:
+            curve = data.curves[j]
+            slopes = curve.slopes
+            at += curve.at
+            cost += curve.cost
+            slope += [*slopes, slopes[-1] if slopes else 0]
+        first.append(len(at))
+    arrays = [np.array(values, dtype=np.int64) for values in (first, at, cost, slope)]
+    return arrays[0], arrays[1], arrays[2], arrays[3]
+
+
+def _boxes(problem: Problem, horizon: int) -> list[tuple[int, int, int, int, int]]:
+    """Return the positions that running jobs hold on each node, the latest end lowest."""
+    boxes = []
+    at = np.zeros(problem.capacity.shape, dtype=np.int64)
+    for k in range(len(problem.held_until) - 1, -1, -1):
+        n = int(problem.held_on[k])
+        for r, amount in enumerate(problem.held[k].tolist()):
+            if amount:
+                low = int(at[n, r])
+                end = min(int(problem.held_until[k]), horizon)
+                boxes.append((n, r, low, low + amount, end))
+                at[n, r] += amount
+    return boxes
+
+
+def in_order(problem: Problem, order: IntArray) -> IntArray:
+    """Return an order in which each job comes behind its twin: those trade places, `[J]`."""
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    heads = np.arange(len(order))
+    depth = np.zeros(len(order), dtype=np.int64)
+    for j in range(len(order)):
+        i = j
+        while problem.twin[i] != -1:
+            i = int(problem.twin[i])
+            depth[j] += 1
+        heads[j] = i
+    for head in np.unique(heads):
+        family = np.flatnonzero(heads == head)
+        rank[family[depth[family].argsort()]] = np.sort(rank[family])
+    return np.argsort(rank, kind="stable").astype(np.int64)
+
+
+def open_search(
+    given: Given, data: ModelData, order: IntArray, before: Search | None = None
+) -> Search:
+    """Return a search at the root of the tree that looks at jobs in an order.
+
+    What one before has found and counted stays.
+    """
+    problem = given.problem
+    jobs, nodes = problem.room.shape
+    types, shared = problem.capacity.shape[1], len(problem.total)
+    levels = len(problem.events) + jobs + 2
+    depth = jobs * (levels + 1) + 1
+    at_nodes = levels if problem.mode != tables.NOW else 1
+    positions = problem.mode == tables.POSITIONS
+    units = int(problem.units.max(initial=1)) if positions else 1
+    boxes = len(given.boxes) + int(problem.units.sum()) * types if positions else 0
+
+    def room(*shape: int) -> IntArray:
+        return np.zeros(shape, dtype=np.int64)
+
+    search = Search(
+        room(12), room(jobs), room(jobs), room(jobs), room(jobs),
+        room(levels), room(levels), room(levels, shared),
+        room(at_nodes, nodes, types), room(at_nodes, nodes, types), room(at_nodes, nodes, 2),
+        room(jobs, nodes), room(jobs, nodes), room(jobs), room(jobs, nodes), room(jobs, nodes),
+        room(depth), room(depth), room(depth), room(depth), room(depth), room(depth),
+        room(depth), room(depth), room(depth),
+        room(boxes), room(boxes), room(boxes), room(boxes), room(nodes, types),
+        room(jobs, types, units), room(jobs), room(jobs), room(jobs, nodes),
+        room(int(problem.units.max(initial=0)) + 2), room(jobs), room(jobs),
+        np.zeros(jobs), np.zeros(jobs),
+    )  # fmt: skip
+    search.state[tables.BEST] = NEVER
+    if before is not None:
+        search.state[:] = before.state
+        search.best_start[:], search.best_placed[:] = before.best_start, before.best_placed
+        for place in (tables.DEPTH, tables.LEVEL, tables.DONE, tables.TRAIL, tables.BOXES):
+            search.state[place] = 0
+    search.state[tables.GOES_DOWN] = 1
+    search.order[:] = in_order(problem, order)
+    search.rank[search.order] = np.arange(jobs)
+    search.start[:] = search.postponed[:] = -1
+    search.together[0] = problem.total - problem.fixed[0]
+    not_held = data.not_held if problem.mode != tables.NOW else data.available
+    search.left[0] = search.without[0] = not_held[given.order]
+    sign = plain(signature)
+    for end, n, key in zip(
+        problem.held_until.tolist(),
+        problem.held_on.tolist(),
+        problem.held_key.tolist(),
+        strict=True,
+    ):
+        for which in range(2):
+            search.sign[0, n, which] = (search.sign[0, n, which] + sign(end, key, 0, which)) % PRIME
+    search.box_first[:] = -1
+    for n, r, low, high, end in given.boxes:
+        plain(add_box)(n, r, low, high, end, search)
+    return search

@@ -1,0 +1,172 @@
+"""Schedule-or-postpone within limits: from a model's data to the best plan that was found."""
+
+from random import Random
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from hpcsched.dispatching.core.compiled import is_compiled, plain
+from hpcsched.dispatching.cp.formulation import Terms
+from hpcsched.dispatching.cp.limits import Budget, Limits, Patience, Watch
+from hpcsched.dispatching.cp.postpone import tables
+from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
+from hpcsched.dispatching.cp.postpone.preparing import Given, open_search, prepare
+from hpcsched.dispatching.cp.postpone.search_kernels import advance
+from hpcsched.dispatching.cp.postpone.tables import Search
+from hpcsched.dispatching.decision import SolverStatus
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.system.system import IntArray
+
+NODES = 1_000_000
+"""Nodes of the tree for one unit of work."""
+
+_BETWEEN_LOOKS = 100
+"""After so many nodes the clock is looked at, where there is a limit of time."""
+
+_PLAIN_SIZE = 64
+_PLAIN_NODES = 5000
+"""Of problems of so many jobs × nodes, so many nodes are done before anything is compiled."""
+
+
+class Found(NamedTuple):
+    """What came of a search. `nodes` are decisions and their changes, `fails` dead ends."""
+
+    status: SolverStatus
+    plan: Plan | None
+    objective: int | None
+    nodes: int
+    fails: int
+
+
+def schedule_or_postpone(
+    data: ModelData, terms: Terms, limits: Limits, hint: Plan | None, restart_after: int | None
+) -> Found:
+    """Return the best plan that is found within limits.
+
+    Parameters
+    ----------
+    data
+        The jobs, by priority, and nodes.
+    terms
+        What the formulation makes of them.
+    limits
+        A budget is in millions of nodes, beside as many as there are jobs.
+    hint
+        A plan to be improved on; where units have positions it is not looked at.
+    restart_after
+        After so many fails the search begins anew with another order of jobs, after twice as many
+        again, and so on; None: never.
+    """
+    fixed = np.full(data.job_count, -1, dtype=np.int64)
+    if terms.first is not None:
+        fixed[terms.first :] = (data.horizon - data.run_times)[terms.first :]
+    given = prepare(data, terms, fixed)
+    if (given.problem.fixed[:, : data.type_count] > data.totals).any():
+        return Found("infeasible", None, None, 0, 0)
+    best = None
+    if hint is not None and terms.nodes != "positions" and terms.first is None:
+        best = hint if fault_of(hint, data) is None else None
+    search = open_search(given, data, np.arange(len(given.problem.units)))
+    if best is not None:
+        search.state[tables.BEST] = data.cost(best.starts)
+    search, ended = _go_through(given, data, search, limits, restart_after)
+    state = search.state
+    if state[tables.SOLUTIONS]:
+        best = _plan_of(given, data, search, fixed)
+    elif best is not None and terms.nodes != "counts":
+        named = best.starts == 0 if terms.nodes == "now" else np.zeros(len(fixed), dtype=np.bool_)
+        best = best._replace(placed=best.placed * named[:, np.newaxis])
+    ended = ended and not state[tables.LEFT_OUT] and not _may_wait(data)
+    nodes, fails = int(state[tables.NODES]), int(state[tables.FAILS])
+    if best is None:
+        return Found("infeasible" if ended else "unknown", None, None, nodes, fails)
+    cost = data.cost(best.starts)
+    return Found("optimal" if ended else "feasible", best, cost, nodes, fails)
+
+
+def _may_wait(data: ModelData) -> bool:
+    """Say whether a job may get cheaper by waiting, which the search does not look for."""
+    return any(slope < 0 for curve in data.curves or () for slope in curve.slopes)
+
+
+def _plan_of(given: Given, data: ModelData, search: Search, fixed: IntArray) -> Plan:
+    starts, jobs = fixed.copy(), fixed < 0
+    starts[jobs] = search.best_start
+    placed = np.zeros((data.job_count, data.node_count), dtype=np.int64)
+    placed[np.ix_(jobs, given.order)] = search.best_placed
+    return Plan(starts, placed)
+
+
+def _go_through(
+    given: Given, data: ModelData, search: Search, limits: Limits, restart_after: int | None
+) -> tuple[Search, bool]:
+    """Go through the tree within limits; return the search, and whether all of it was seen."""
+    count = len(given.problem.units)
+    few = _PLAIN_NODES if _is_small(count, len(given.order)) else 0
+    fails = restart_after or NEVER
+    until, random, goes_on = fails, Random(0), _Limit(limits, count)
+    while True:
+        most = goes_on.nodes
+        ended = plain(advance)(min(most, few), until, given.problem, search)
+        state = search.state
+        if not ended and state[tables.NODES] < most and state[tables.FAILS] < until:
+            ended = advance(most, until, given.problem, search)
+        if ended:
+            return search, True
+        if state[tables.FAILS] >= until:
+            fails *= 2
+            until = int(state[tables.FAILS]) + fails
+            search = open_search(given, data, _other_order(count, random), search)
+        elif not goes_on.beyond(search):
+            return search, False
+
+
+def _is_small(jobs: int, nodes: int) -> bool:
+    return jobs * max(nodes, 1) <= _PLAIN_SIZE
+
+
+def make_ready(data: ModelData) -> None:
+    """Compile the search, if it is not, unless it may be done with before that pays.
+
+    The machine code is kept, so that other processes find it.
+    """
+    if _is_small(data.job_count, data.node_count) or is_compiled(advance):
+        return
+    none = np.zeros(0, dtype=np.int64)
+    one, empty = np.ones(1, dtype=np.int64), none.reshape(0, 1)
+    terms, table = Terms("none"), one.reshape(1, 1)
+    tiny = ModelData(
+        1, one, table, one, table, table, none, none, empty, table, table, 0, horizon=1
+    )
+    given = prepare(tiny, terms, -one)
+    advance(1, 1, given.problem, open_search(given, tiny, one - 1))
+
+
+class _Limit:
+    """Up to how many `nodes` a search goes on, until limits are reached."""
+
+    def __init__(self, limits: Limits, count: int) -> None:
+        self._watch = Watch(limits) if isinstance(limits, Patience) else None
+        self._began = perf_counter()
+        self.nodes = count
+        if isinstance(limits, Budget):
+            self.nodes += round(limits.work * NODES)
+
+    def beyond(self, search: Search) -> bool:
+        """Say whether to go on beyond the nodes so far, and up to how many more."""
+        if self._watch is None:
+            return False
+        self.nodes += _BETWEEN_LOOKS
+        best = int(search.state[tables.BEST])
+        while perf_counter() - self._began >= self._watch.limit:
+            if not self._watch.goes_on(None if best == NEVER else best):
+                return False
+        return True
+
+
+def _other_order(count: int, random: Random) -> IntArray:
+    """Return an order by priority in which jobs may change places with others close by."""
+    key = [rank + random.random() * count / 2 for rank in range(count)]
+    return np.argsort(np.array(key), kind="stable").astype(np.int64)

@@ -1,0 +1,291 @@
+"""Schedule-or-postpone against the optimum that trying everything finds, for every formulation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.cp.backends.ortools import OrTools
+from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
+from hpcsched.dispatching.cp.formulation import Formulation, Terms
+from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
+from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
+from hpcsched.dispatching.cp.limits import Budget, Patience
+from hpcsched.dispatching.cp.postpone import search as searching
+from hpcsched.dispatching.cp.postpone.search import schedule_or_postpone
+from hpcsched.dispatching.cp.solving import Answer, Task, solve
+from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.pool_data import PoolData
+from tests.dispatching.cp.making import FORMULATIONS
+from tests.dispatching.cp.tiny import (
+    SMALL,
+    Size,
+    optimum_by_all_starts,
+    tiny_data,
+    with_curves,
+    with_outages,
+)
+from tests.dispatching.cp.tiny_by_meaning import optimum_of
+from tests.strategies import tries
+
+PROVING = [name for name in FORMULATIONS if name != "pcp21, shared"]
+SYMMETRIC = Pcp21(symmetric=True)
+BY_POSITION = Size(jobs=3, nodes=2, types=2, units=2, run_time=3, capacity=4)
+AMPLE = Budget(1)
+
+
+def answered(
+    formulation: Formulation,
+    data: ModelData,
+    hint: Plan | None = None,
+    restart_after: int | None = None,
+) -> Answer:
+    """Return what the search makes of a formulation."""
+    return solve(Task(formulation, data, ScheduleOrPostpone(restart_after), AMPLE, hint))
+
+
+def list_plan(data: ModelData) -> Plan:
+    """Return a plan to start from."""
+    return ListPlanner(data).plan(range(data.job_count))
+
+
+def any_data(formulation: Formulation) -> st.SearchStrategy[ModelData]:
+    """Draw data, some with outages, that are small enough to try everything."""
+    size = BY_POSITION if formulation.terms.nodes == "positions" else SMALL
+    return st.one_of(tiny_data(size), with_outages(size))
+
+
+def check(formulation: Formulation, data: ModelData, restart_after: int | None) -> None:
+    """Check that the optimum is found and proved, from any start."""
+    best = optimum_of(formulation.terms.nodes, data)
+    for hint in (None, list_plan(data)):
+        answer = answered(formulation, data, hint, restart_after)
+        assert answer.status == "optimal"
+        assert answer.objective == answer.bound == best
+        assert answer.branches >= (0 if hint else data.job_count)
+        assert answer.fails >= 0
+        check_plan(formulation, answer, data)
+
+
+def check_plan(formulation: Formulation, answer: Answer, data: ModelData) -> None:
+    """Check that a plan can be carried out as far as it binds, and costs what is said."""
+    plan = answer.plan
+    assert data.cost(plan.starts) == answer.objective
+    if formulation.binds == "plan":
+        assert fault_of(plan, data) is None
+    elif formulation.binds == "now":
+        assert fault_of(plan, data, only_now=True) is None
+        assert not plan.placed[plan.starts > 0].any()
+    else:
+        assert not plan.placed.any()
+
+
+@pytest.mark.parametrize("name", PROVING)
+@tries(40)
+@given(sample=st.data(), restart_after=st.sampled_from([None, None, 1]))
+def test_it_proves_what_trying_everything_finds(name, sample, restart_after):
+    """Starts on pools, nodes of what starts now, counts on nodes, positions."""
+    formulation = FORMULATIONS[name]
+    check(formulation, sample.draw(any_data(formulation)), restart_after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROVING)
+@settings(max_examples=500, deadline=None)
+@given(sample=st.data(), restart_after=st.sampled_from([None, None, 1]))
+def test_it_proves_what_trying_everything_finds_500_times(name, sample, restart_after):
+    """As above, five hundred times each."""
+    formulation = FORMULATIONS[name]
+    check(formulation, sample.draw(any_data(formulation)), restart_after)
+
+
+@tries(60)
+@given(data=any_data(SYMMETRIC))
+def test_pcp21s_proves_nothing_where_positions_that_it_left_out_may_matter(data):
+    """It goes back to the start of a job: what it says is a plan, and a proof only where it is."""
+    answer = answered(SYMMETRIC, data)
+    best = optimum_of("positions", data)
+    assert answer.status in ("optimal", "feasible")
+    assert answer.objective >= best
+    assert answer.objective == best or answer.status == "feasible"
+    check_plan(SYMMETRIC, answer, data)
+
+
+@tries(15)
+@given(data=st.one_of(tiny_data(), with_outages()))
+def test_the_models_have_the_same_optima(data):
+    """What CP-SAT proves of the CPMpy models is what the search proves."""
+    for name in ("hcp19", "pcp4", "joint-now, nodes"):
+        expected = solve(Task(FORMULATIONS[name], data, OrTools(), Budget(60)))
+        found = answered(FORMULATIONS[name], data)
+        assert found.bound <= expected.objective
+        assert found.objective == expected.objective or expected.status == "feasible"
+
+
+def jobs(
+    requests: list[int],
+    run_times: list[int],
+    capacity: list[int],
+    weights: list[int] | None = None,
+    units: list[int] | None = None,
+) -> ModelData:
+    """Return jobs of one resource type, on nodes that are free."""
+    count, none = len(requests), np.zeros(0, dtype=np.int64)
+    asked = np.array(requests)[:, np.newaxis]
+    return ModelData(
+        1,
+        np.array(units or [1] * count),
+        asked,
+        np.array(run_times),
+        np.array(capacity)[:, np.newaxis],
+        np.array(capacity) // asked,
+        none,
+        none,
+        none.reshape(0, 1),
+        np.array([weights or [1] * count]),
+        np.zeros((1, count), dtype=np.int64),
+        0,
+        sum(run_times),
+    )
+
+
+EIGHT = jobs([3, 2, 2, 2, 1, 3, 1, 2], [9, 7, 5, 8, 3, 2, 6, 4], [4])
+"""Eight jobs, the widest and longest first, on one node of four cores."""
+
+
+@pytest.mark.parametrize("name", PROVING)
+def test_eight_jobs_are_proved_where_the_order_they_are_in_is_bad(name):
+    """Started in order, each as early as can be, they cost 73; the best plan costs 44."""
+    # 44 is what `optimum_of_pools` finds in all 40,320 orders, in ten seconds.
+    assert EIGHT.cost(list_plan(EIGHT).starts) == 73
+    answer = answered(FORMULATIONS[name], EIGHT)
+    assert (answer.status, answer.objective) == ("optimal", 44)
+    assert 0 < answer.fails < answer.branches
+
+
+def test_a_wide_job_goes_before_two_that_fit_now():
+    """Of two cores, jobs of (1 core, 3 s), (2, 1) and (1, 3) start at 0, 3 and 0 in order.
+
+    That costs 3. If the first is postponed, so is its twin, and they start at 1: 1 + 0 + 1 = 2.
+    """
+    data = jobs([1, 2, 1], [3, 1, 3], [2])
+    answer = answered(Hcp19(), data)
+    assert answer.plan.starts.tolist() == [1, 0, 1]
+    assert (answer.status, answer.objective) == ("optimal", 2)
+
+
+def test_a_job_goes_where_a_node_has_become_free_though_it_could_have_started_elsewhere():
+    """A node is full until 1. Three jobs need little, one needs the other node whole.
+
+    In the best plan (18) the last job waits from 0 to 1 for the node that becomes free, although it
+    could have started on the other one, which is then the large job's.
+    """
+    data = replace(
+        jobs([1, 1, 4, 1], [1, 1, 1, 2], [4, 4], [12, 12, 12, 6]),
+        room=np.array([[4, 4], [4, 4], [0, 1], [4, 4]]),
+        held_until=np.array([1]),
+        held_on=np.array([0]),
+        held=np.array([[4]]),
+        horizon=6,
+    )
+    answer = answered(FORMULATIONS["pcp19"], data)
+    assert (answer.status, answer.objective) == ("optimal", 18)
+    assert answer.plan.starts.tolist() == [0, 0, 1, 1]
+
+
+def test_jobs_beyond_the_first_end_with_the_horizon():
+    """As in the first HCP: of three jobs of all two cores, two may start when they like."""
+    data = jobs([2, 2, 2], [1, 2, 3], [2])
+    answer = answered(Hcp19(first=2), data)
+    assert (answer.status, answer.plan.starts.tolist()) == ("optimal", [0, 1, 3])
+    # Two that are put off to the same end do not fit.
+    answer = answered(Hcp19(first=1), data)
+    assert (answer.status, answer.plan, answer.fails) == ("infeasible", None, 0)
+
+
+def test_pools_are_kept_to():
+    """Of 5 W, 3 are free until 4: the job that draws 4 W starts then, beside none of 2 W."""
+    data = jobs([1, 1], [2, 3], [2], [1, 1])
+    pools = PoolData(
+        np.array([[4], [2]]), np.array([0, 4]), np.array([[3], [5]]), np.array([4, 4]), 4
+    )
+    answer = answered(Hcp19(), replace(data, pools=pools, horizon=9))
+    assert answer.plan.starts.tolist() == [4, 0]
+    assert answer.status == "optimal"
+
+
+def test_nothing_is_proved_where_jobs_may_get_cheaper_by_waiting():
+    """The search starts jobs as early as can be: its plans are plans, and no more is said."""
+
+    @tries(20)
+    @given(data=with_curves(Size(jobs=3, nodes=2, types=1, units=2, run_time=2, capacity=3)))
+    def often(data):
+        answer = answered(FORMULATIONS["pcp19"], data)
+        falls = any(slope < 0 for curve in data.curves for slope in curve.slopes)
+        assert answer.status == ("feasible" if falls else "optimal")
+        assert answer.objective >= optimum_by_all_starts(data)
+        assert falls or answer.objective == optimum_by_all_starts(data)
+        check_plan(FORMULATIONS["pcp19"], answer, data)
+
+    often()
+
+
+def large(count: int = 30) -> ModelData:
+    """Return jobs of which no search sees all orders."""
+    number = np.arange(count)
+    run_times = (3 + (number * 7) % 23).tolist()
+    return jobs((1 + (number * 5) % 7).tolist(), run_times, [8, 8], [60 // d for d in run_times])
+
+
+def test_a_budget_is_nodes_and_more_of_it_is_no_worse():
+    """Equal budgets, equal answers: nodes, fails and plan."""
+    data = large(12)
+    costs = []
+    for nodes in (10, 100, 1000):
+        limits = Budget(nodes / searching.NODES)
+        one = solve(Task(FORMULATIONS["pcp4"], data, ScheduleOrPostpone(), limits))
+        two = solve(Task(FORMULATIONS["pcp4"], data, ScheduleOrPostpone(), limits))
+        assert (one.branches, one.fails, one.objective) == (two.branches, two.fails, two.objective)
+        assert (one.plan.placed == two.plan.placed).all()
+        assert one.status == "feasible"
+        assert one.branches == nodes + 12  # one for each job comes on top
+        costs.append(one.objective)
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] < costs[0]
+
+
+@pytest.mark.slow
+def test_plain_python_and_machine_code_go_through_the_same_tree(monkeypatch):
+    """What is compiled is the same source: the same nodes, fails and plan."""
+    data, limits = large(7), Budget(400 / searching.NODES)
+    for name in ("hcp19", "joint-now", "pcp4", "pcp20"):
+        terms = FORMULATIONS[name].terms
+        monkeypatch.setattr(searching, "_PLAIN_NODES", 10**9)
+        monkeypatch.setattr(searching, "_PLAIN_SIZE", 10**9)
+        plainly = schedule_or_postpone(data, terms, limits, None, 20)
+        monkeypatch.setattr(searching, "_PLAIN_NODES", 0)
+        compiled = schedule_or_postpone(data, terms, limits, None, 20)
+        assert plainly[:1] + plainly[2:] == compiled[:1] + compiled[2:]
+        assert (plainly.plan.starts == compiled.plan.starts).all()
+        assert (plainly.plan.placed == compiled.plan.placed).all()
+
+
+def test_restarts_try_other_orders():
+    """With few nodes another order of jobs finds what going back from the last ones does not."""
+    data, limits = large(12), Budget(2000 / searching.NODES)
+    once = schedule_or_postpone(data, Terms("none"), limits, None, None)
+    again = schedule_or_postpone(data, Terms("none"), limits, None, 50)
+    assert again.nodes == once.nodes
+    assert again.objective != once.objective
+
+
+def test_time_limits_end_the_search():
+    """After δ and k extensions without a better plan the best plan is the answer."""
+    limits = Patience(0.02, 0.1, 1)
+    answer = solve(Task(FORMULATIONS["hcp19"], large(), ScheduleOrPostpone(), limits))
+    assert answer.status == "feasible"
+    assert answer.solve_time >= 0.02
