@@ -94,6 +94,15 @@ def preference(
     allocator: str, system: System, free: Free, job: Job, pressure: Sequence[float]
 ) -> list[int]:
     """Return the nodes in the order in which an allocator uses them."""
+    if allocator in ("weighted", "balanced", "hybrid"):
+        nodes = range(len(free))
+        ranks = [free_share(system, free, node) for node in nodes]
+        if allocator != "balanced":
+            ranks = weights(system, free, job, pressure)
+        turns = (
+            [0.0 for _ in nodes] if allocator == "weighted" else in_turns(system, free, job, ranks)
+        )
+        return sorted(nodes, key=lambda node: (turns[node], ranks[node], node))
 
     def rank(node: int) -> tuple[float, ...]:
         if allocator == "first_fit":
@@ -108,6 +117,41 @@ def preference(
         return (price, offer, free_share(system, free, node), node)
 
     return sorted(range(len(free)), key=rank)
+
+
+def weights(system: System, free: Free, job: Job, pressure: Sequence[float]) -> list[float]:
+    """Return what would be left on each node of what is wanted."""
+    left = []
+    for row, count in zip(free, fits(system, free, job), strict=True):
+        here, weight = min(count, job.units), 0.0
+        for have, want, total, wanted in zip(
+            row, job.unit_request, system.totals, pressure, strict=True
+        ):
+            if total:
+                weight += wanted * (have - want * here) / total
+        left.append(weight)
+    return left
+
+
+def in_turns(system: System, free: Free, job: Job, ranks: Sequence[float]) -> list[float]:
+    """Return when nodes have their turns: 0 for those with nothing scarce that is not asked for.
+
+    Scarce is what not every node has. Nodes that have the same of it are of a kind.
+    """
+    has = [[bool(amount) for amount in row] for row in system.capacity]
+    scarce = [r for r, want in enumerate(job.unit_request) if not want]
+    scarce = [r for r in scarce if not all(row[r] for row in has)]
+    kinds = [tuple(r for r in scarce if row[r]) for row in has]
+    counts, turns = fits(system, free, job), [0.0] * len(free)
+    for kind in set(kinds) - {()}:
+        members = [node for node, of in enumerate(kinds) if of == kind]
+        share = 0.0
+        for r in kind:
+            share += sum(free[node][r] for node in members) / system.totals[r]
+        members = [node for node in members if counts[node]]
+        for k, node in enumerate(sorted(members, key=lambda node: (ranks[node], node))):
+            turns[node] = (k + 0.5) / max(share / len(kind), 1e-9)
+    return turns
 
 
 def free_at(

@@ -21,6 +21,15 @@ from tests.reference.room import (
 Order = Callable[[Job, int, int], Any]
 """By what jobs are sorted: a function of a job, its predicted run time and its demand."""
 
+BY_WAIT: dict[str, Callable[[Job, int, int, int], Any]] = {
+    "slowdown": lambda job, time, _demand, now: -((now - job.submit_time) / time),
+    "expected_wait": lambda job, time, demand, now: (
+        -((now - job.submit_time) / (3 if job.queue == 1 else 2)),
+        demand * time,
+    ),
+}
+"""Orders that change with time; 3 s are expected of jobs in queue 1, 2 s of others."""
+
 ORDERS: dict[str, Order] = {
     "fcfs": lambda _job, _time, _demand: 0,
     "sjf": lambda _job, time, demand: (time, demand),
@@ -32,13 +41,20 @@ ORDERS: dict[str, Order] = {
 
 
 class Rule(NamedTuple):
-    """What is followed: `easy`, `strict`, `greedy` or `backfill`, and in which orders."""
+    """What is followed, and in which orders.
+
+    It is `easy`, `strict`, `greedy` or `backfill`; or, of `promises`, `relaxed`, `conservative` or
+    `slack`: by which share of its wait, and by how much beside it, a job may be late.
+    """
 
     name: str
     order: str = "fcfs"
     behind: str | None = None
     depth: int | None = None
     allocator: str = "first_fit"
+    compression: str = "arrival"
+    share: float = 0.0
+    least_slack: int = 0
 
 
 class Asked(NamedTuple):
@@ -96,6 +112,8 @@ class Round:
 
         def key(job: Job) -> Any:
             demand = self.system.demand(job.units, job.unit_request)
+            if order in BY_WAIT:
+                return BY_WAIT[order](job, self.predicted[job.job_id], demand, self.now)
             return ORDERS[order](job, self.predicted[job.job_id], demand)
 
         return sorted(jobs, key=key)
@@ -126,10 +144,13 @@ class Round:
 
     def pass_head_job(self, head: Job, others: Sequence[Job]) -> None:
         """EASY: start what does not delay the head job."""
-        system = self.system
         times = {self.now, *(held.end for held in self.holding), *(out.end for out in self.closed)}
         shadow = min(time for time in times if self.holds(self.free_for(head, time), head))
-        then = self.free_for(head, shadow)
+        self.pass_head_job_by(head, others, shadow)
+
+    def pass_head_job_by(self, head: Job, others: Sequence[Job], shadow: int) -> None:
+        """Start what leaves a head job its room at a time."""
+        system, then = self.system, self.free_for(head, shadow)
         if self.rule.behind is not None:
             known = {job.job_id for job in others}
             others = [j for j in self.sorted(self.rule.behind, self.queue) if j.job_id in known]
