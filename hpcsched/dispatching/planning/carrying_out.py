@@ -24,12 +24,14 @@ def starts_now(
     """
     selection, plan = carried_out
     now = (plan.starts == 0).nonzero()[0].tolist()
-    if anew or selection.nodes is None:
+    if not anew and selection.nodes is None:
+        return place_all(problem, (selection.jobs[i] for i in now), allocator)
+    if anew:
         workspace = open_workspace(problem, allocator)
         return tuple(
             Start(job.job_id, workspace.place(job))
             for job in (selection.jobs[i] for i in now)
-            if not anew or workspace.fits(job)
+            if workspace.fits(job)
         )
     return tuple(
         Start(selection.jobs[i].job_id, selection.allocation(i, plan.placed[i])) for i in now
@@ -42,6 +44,14 @@ def allocation_of(carried_out: CarriedOut, job: int) -> NodeAllocation | None:
     if selection.nodes is None or plan.placed[job].sum() < selection.data.units[job]:
         return None
     return selection.allocation(job, plan.placed[job])
+
+
+def place_all(
+    problem: DispatchingProblem, jobs: Iterable[WaitingJob], allocator: Allocator
+) -> tuple[Start, ...]:
+    """Return the starts of jobs for all of which there is room now."""
+    workspace = open_workspace(problem, allocator)
+    return tuple(Start(job.job_id, workspace.place(job)) for job in jobs)
 
 
 def start_first(

@@ -43,6 +43,8 @@ def units_of(jobs: Sequence[WaitingJob]) -> IntArray:
 
 def in_steps(seconds: IntArray, step: int) -> IntArray:
     """Return durations in steps, rounded up."""
+    if step == 1:
+        return seconds.astype(np.int64)
     return -(-seconds.astype(np.int64) // step)
 
 

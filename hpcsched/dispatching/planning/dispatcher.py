@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.heuristic.orders import QueueOrder
-from hpcsched.dispatching.planning.carrying_out import start_first, starts_now
+from hpcsched.dispatching.planning.carrying_out import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.filling import starts_beside
+from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
 from hpcsched.dispatching.planning.improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
-from hpcsched.dispatching.planning.node_choice import nothing_fits
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -60,6 +60,10 @@ class PlanningDispatcher:
         if nothing_fits(problem):
             return with_reasons(problem, NOTHING, None, self.allocator)
         by_priority = self.priority.sort(problem)
+        if not problem.explain and all_fit(problem, self.wanted):
+            starts = place_all(problem, by_priority, self.allocator)
+            self.objective.add(problem, starts)
+            return Decision(starts)
         decision, carried_out = self._plan(problem, by_priority)
         if not decision.starts and not problem.running:
             starts = start_first(problem, by_priority, self.allocator)

@@ -65,23 +65,6 @@ class Rooms:
         return job.request if self._later is None else self._later.request(job)
 
 
-def nothing_fits(problem: DispatchingProblem) -> bool:
-    """Say whether there is room for no queued job now."""
-    if problem.free_slots is not None:
-        free = sum(high - low for low, high in problem.free_slots)
-        return all(job.units > free for job in problem.queue)
-    assert problem.free_amounts is not None
-    least: dict[ShapeKey, WaitingJob] = {}
-    for job in problem.queue:
-        known = least.setdefault(shape_key(job.request), job)
-        if job.units < known.units:
-            least[shape_key(job.request)] = job
-    return not any(
-        units_that_fit(problem.system, problem.free_amounts, job.request).sum() >= job.units
-        for job in least.values()
-    )
-
-
 def chosen_nodes(
     jobs: Sequence[WaitingJob],
     rooms: Rooms,

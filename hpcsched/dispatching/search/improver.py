@@ -59,7 +59,8 @@ class OrderSearch:
             starts,
             placed,
         )
-        self._last = {selection.jobs[i].job_id: place for place, i in enumerate(best.tolist())}
+        if self.carry:
+            self._last = {selection.jobs[i].job_id: place for place, i in enumerate(best.tolist())}
         return Plan(starts, placed)
 
     def _orders(self, given: PlanningRound) -> list[Sequence[int]]:

@@ -86,7 +86,9 @@ class Pursued:
         weights, shortest = cost.weights, self.pursuit.shortest
         if shortest > 1:
             longer = [
-                job._replace(predicted_run_time=max(job.predicted_run_time, shortest))
+                job
+                if job.predicted_run_time >= shortest
+                else job._replace(predicted_run_time=shortest)
                 for job in jobs
             ]
             weights = np.minimum(weights, self.cost_of(longer, now).weights)

@@ -1,6 +1,7 @@
 """The planning dispatcher: which of the plans that an improver adds or returns is carried out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -129,3 +130,64 @@ def test_a_round_in_which_nothing_fits_ends_at_once(pooled: bool) -> None:
     assert [reason.kind for reason in decision.reasons] == ["no_room", "no_room"]
     with pytest.raises(AssertionError):
         dispatcher.dispatch(make_problem(system, table.format(1), pooled=pooled))
+
+
+def fail(given: PlanningRound) -> Improved:
+    """Improve nothing, which nobody may ask for."""
+    raise AssertionError(given.problem.now)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_round_in_which_all_jobs_fit_needs_no_plan(pooled: bool) -> None:
+    """Of four cores three are free for jobs of one and two: both start, first by priority first.
+
+    With a job of two more they do not fit together, and are planned.
+    """
+    table = """
+    job_id  submit_time  units  core  requested_time  start_time
+    1       0            1      1     30              0
+    2       1            2      1     10              -
+    3       2            1      1     5               -
+    """
+    dispatcher = PlanningDispatcher(
+        search_objective(AF(), None),
+        ORDERS["sjf"],
+        Says(fail),
+        ALLOCATORS["best_fit"],
+        Wanted("all", 10, None, counted=True),
+        (ORDERS["fcfs"],),
+        weighted=False,
+    )
+    system = make_system(2, core=2)
+    problem = make_problem(system, table, pooled=pooled)
+    assert [start.job_id for start in dispatcher.dispatch(problem).starts] == [3, 2]
+    more = make_problem(system, table + "4 2 2 1 10 -\n", pooled=pooled)
+    with pytest.raises(AssertionError):
+        dispatcher.dispatch(more)
+    replace(dispatcher, wanted=Wanted("all", 2, None, counted=True)).dispatch(problem)
+    with pytest.raises(AssertionError):  # one of them is beyond what is planned
+        replace(dispatcher, wanted=Wanted("all", 1, None, counted=True)).dispatch(problem)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_reasons_change_nothing_where_all_jobs_fit(pooled: bool) -> None:
+    """The same starts on the same nodes, with a plan and without."""
+    table = """
+    job_id  submit_time  units  core  requested_time  start_time
+    1       0            1      1     30              0
+    2       1            2      1     10              -
+    3       2            1      1     5               -
+    """
+    dispatcher = PlanningDispatcher(
+        search_objective(AF(), None),
+        ORDERS["sjf"],
+        None,
+        ALLOCATORS["best_fit"],
+        Wanted("all", 10, None, counted=True),
+        (ORDERS["fcfs"],),
+        weighted=False,
+    )
+    problem = make_problem(make_system(2, core=2), table, pooled=pooled)
+    explained = dispatcher.dispatch(problem._replace(explain=True))
+    assert explained.starts == dispatcher.dispatch(problem).starts
+    assert [reason.kind for reason in explained.reasons] == ["in_order", "in_order"]
