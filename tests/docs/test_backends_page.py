@@ -3,13 +3,22 @@
 import json
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import cpmpy as cp
+import numpy as np
 import pytest
 import yaml
 
 from hpcsched import cli
+from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.plugins import SOLVERS
+from hpcsched.dispatching.cp.limits import Budget
+from tests.dispatching.cp.making import FORMULATIONS
+from tests.dispatching.cp.test_backends import crowd, list_plan
 from tests.docs.pages import DOCS, ROOT, blocks, tables
 from tests.plugin.distributions import Distributions
 
@@ -33,10 +42,31 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     distributions.forget()
 
 
+def _optional(*solvers: str) -> list[Any]:
+    """Return solvers of CPMpy, those that are not installed with a mark that says so."""
+    return [
+        pytest.param(
+            name,
+            marks=pytest.mark.skipif(
+                not cp.SolverLookup.lookup(name).supported(),
+                reason=f"CPMpy does not find the solver {name}",
+            ),
+        )
+        for name in solvers
+    ]
+
+
 @pytest.mark.usefixtures("_installed")
-def test_the_template_solves_what_a_scenario_asks(tmp_path: Path) -> None:
-    """A run with it is audited, all jobs complete, and the manifest says that a clock ran."""
-    dispatcher = json.dumps(yaml.safe_load(KEYS)["dispatcher"])
+@pytest.mark.parametrize("solver", ["ortools", *_optional("choco", "scip", "highs", "gcs")])
+@pytest.mark.parametrize("name", ["joint-now", "hcp19"])
+def test_the_template_solves_what_a_scenario_asks(tmp_path: Path, solver: str, name: str) -> None:
+    """A run with it is audited, all jobs complete, and the manifest says that a clock ran.
+
+    Solvers that take no hint are asked without one.
+    """
+    chosen = yaml.safe_load(KEYS)["dispatcher"]
+    chosen["name"], chosen["solver"]["solver"] = name, solver
+    dispatcher = json.dumps(chosen)
     out = tmp_path / "run"
     asked = ["--set", "trace.jobs=60", "--set", f"dispatcher={dispatcher}", "--out", str(out)]
     assert cli.main(["run", str(SCENARIO), *asked]) == 0
@@ -47,6 +77,31 @@ def test_the_template_solves_what_a_scenario_asks(tmp_path: Path) -> None:
     assert sum(summary["rounds"]["solver"].values()) > 0
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["not_reproducible_because"] == ["the solver cpmpy stops by the clock"]
+
+
+@pytest.mark.usefixtures("_installed")
+@pytest.mark.parametrize("solver", _optional("choco", "scip", "highs", "gcs"))
+@pytest.mark.parametrize("hinted", [False, True], ids=["from nothing", "from a hint"])
+@pytest.mark.parametrize("formulation", ["hcp19", "joint-now", "node-time", "pcp19", "pcp4"])
+def test_the_template_proves_what_ortools_proves(
+    solver: str, formulation: str, hinted: bool
+) -> None:
+    """Fixed tasks, of running jobs, are constants that every solver takes."""
+    data = crowd(4)
+    data = replace(
+        data,
+        held_until=np.array([3]),
+        held_on=np.array([0]),
+        held=np.array([[2, 1]]),
+        horizon=data.horizon + 3,
+    )
+    template = import_module("hpcsched_cpmpy")
+    built = FORMULATIONS[formulation].build(data)
+    hint = built.hint(list_plan(data)) if hinted else None
+    found = template.Cpmpy(solver).load(built).solve(Budget(60), hint)
+    expected = OrTools().load(FORMULATIONS[formulation].build(data)).solve(Budget(60), None)
+    assert found.status == expected.status == "optimal"
+    assert found.objective == expected.objective
 
 
 @pytest.mark.parametrize("table", [0, 1], ids=["what there is", "how they differ"])

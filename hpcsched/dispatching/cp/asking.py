@@ -26,13 +26,15 @@ class Asked(NamedTuple):
 class Asker(NamedTuple):
     """A solver, and how it is asked.
 
-    `guard`: seconds after which a call is broken off from outside (None: never).
+    `guard`: seconds after which a call is broken off from outside (None: never); `by_priority`: of
+    equally good plans, the first by priority is asked for.
     """
 
     formulation: Formulation
     backend: Backend | DataBackend
     solver: Solver
     guard: float | None
+    by_priority: bool = False
 
     def can_count(self, data: ModelData) -> bool:
         """Say whether all numbers of a model are within the solver's range."""
@@ -42,7 +44,7 @@ class Asker(NamedTuple):
         """Ask for the best plan of a selection, starting from a hint if there is one."""
         if isinstance(self.backend, DataBackend):
             self.backend.prepare(selection.data)
-        task = Task(self.formulation, selection.data, self.backend, limits, hint)
+        task = Task(self.formulation, selection.data, self.backend, limits, hint, self.by_priority)
         answer = self.solver.solve(task, self.guard)
         call = _call(selection, answer)
         if answer.plan is None:

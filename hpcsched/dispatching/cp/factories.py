@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from hpcsched.dispatching.cp.asking import Asker
-from hpcsched.dispatching.cp.backends.backend import Backend
+from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
 from hpcsched.dispatching.cp.calls import Method
 from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
 from hpcsched.dispatching.cp.formulation import Formulation
@@ -51,6 +51,7 @@ from hpcsched.dispatching.planning.selection import LARGEST, Wanted
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.search.improver import OrderSearch
 from hpcsched.dispatching.search.order_kernels import Effort
+from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
 
 SEARCH_BIAS = 2.0
@@ -202,11 +203,22 @@ def _improver(
     method: Method,
     search: OrderSearch | None = None,
 ) -> CpImprover:
-    """Return the improver; raises PluginError where its solver is not installed."""
-    backend: Backend = context.make("solver", params.solver)
+    """Return the improver.
+
+    Raises PluginError where its solver is not installed, and InputError where it is to choose among
+    equally good plans and cannot.
+    """
+    backend: Backend | DataBackend = context.make("solver", params.solver)
     backend.check_installed()
+    if params.equal_plans == "by_priority" and isinstance(backend, DataBackend):
+        message = (
+            "equal_plans: by_priority takes a solver that is given CPMpy's models, as ortools is;"
+            f" found {type(backend).__name__}"
+        )
+        raise InputError(Finding("equal-plans", message, key="dispatcher.equal_plans"))
     solver = SolverProcess() if params.guard is not None else InProcess()
-    asker = Asker(formulation, backend, solver, params.guard)
+    by_priority = params.equal_plans == "by_priority"
+    asker = Asker(formulation, backend, solver, params.guard, by_priority)
     return CpImprover(asker, params.largest_model, _limits(params), method, search)
 
 

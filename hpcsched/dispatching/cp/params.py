@@ -80,6 +80,12 @@ class CpParams(Params):
         description="The orders of the list plans that the solver starts from; none: it starts from"
         " nothing, and its plan is compared with none.",
     )
+    equal_plans: Literal["any", "by_priority"] = Field(
+        "any",
+        description="Which plan is asked for where several have the least objective: any; or, so"
+        " that solvers agree, the one in which the first job by priority starts soonest, then the"
+        " second, and so on. That takes more calls within the limits once a plan is proved.",
+    )
     budget: float | None = Field(
         None,
         gt=0,

@@ -17,13 +17,18 @@ REPAIRS = 2
 
 
 class Task(NamedTuple):
-    """A model to be solved: can be pickled. `hint` is a plan to start from."""
+    """A model to be solved: can be pickled.
+
+    `hint` is a plan to start from. With `by_priority` the plan is the first by priority of those of
+    the least objective (see `equal_plans`).
+    """
 
     formulation: Formulation
     data: ModelData
     backend: Backend | DataBackend
     limits: Limits
     hint: Plan | None = None
+    by_priority: bool = False
 
 
 class Answer(NamedTuple):
@@ -88,6 +93,8 @@ def solve(task: Task) -> Answer:
         proved = outcome.bound is not None and again.objective <= outcome.bound
         outcome = again._replace(status="optimal" if proved else "feasible", bound=outcome.bound)
         plan = _plan(built, outcome)
+    if task.by_priority and outcome.status == "optimal" and outcome.objective is not None:
+        plan = _first_by_priority(task, task.backend, built, outcome, plan)
     return Answer(
         outcome.status,
         plan,
@@ -100,6 +107,21 @@ def solve(task: Task) -> Answer:
         branches=total([one.branches for one in searches]),
         fails=total([one.fails for one in searches]),
     )
+
+
+def _first_by_priority(
+    task: Task, backend: Backend, built: BuiltModel, outcome: Outcome, plan: Plan | None
+) -> Plan | None:
+    """Return the first by priority of the plans of an objective, as far as it can be told."""
+    from hpcsched.dispatching.cp.equal_plans import first_by_priority  # noqa: PLC0415 (CPMpy)
+
+    assert outcome.objective is not None
+    for _ in first_by_priority(built, outcome.objective, backend, task.limits):
+        found = _plan(built, outcome)
+        if found is None or (built.forbid is not None and not _is_placed(found, task.data)):
+            break
+        plan = found
+    return plan
 
 
 def _plan(built: BuiltModel, outcome: Outcome) -> Plan | None:

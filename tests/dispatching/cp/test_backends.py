@@ -18,6 +18,7 @@ from hpcsched.assembly import assemble
 from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
 from hpcsched.dispatching.cp.backends.choco import Choco
+from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
 from hpcsched.dispatching.cp.backends.exact import Exact
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.plugins import SOLVERS
@@ -239,7 +240,7 @@ def test_searches_that_start_anew_are_counted_together():
 @cases(*CASES)
 def test_a_tiny_budget_ends_the_search(case):
     """There is a plan that can be carried out, or none; nothing is proved."""
-    data = crowd(9)
+    data = crowd(12)
     outcome, _ = answer(
         case.backend, FORMULATIONS["node-time"], data, Budget(1e-6), list_plan(data)
     )
@@ -429,7 +430,11 @@ def test_installed_packages_are_found(case):
 def test_a_solver_that_stops_by_the_clock_is_recorded(name):
     """What depends on the machine is what the adapter says of itself."""
     scenario = load_scenario(SCENARIO, [f"dispatcher={{name: joint-now, solver: {name}}}"])
-    ours = {"ortools": OrTools(), "schedule-or-postpone": ScheduleOrPostpone()}
+    ours = {
+        "ortools": OrTools(),
+        "schedule-or-postpone": ScheduleOrPostpone(),
+        "cpo": CpOptimizer(),
+    }
     backend = (ours | {n: case.backend for n, case in CASES.items()})[name]
     reasons = [] if backend.deterministic else [f"the solver {name} stops by the clock"]
     assert [why for _, why in not_reproducible(scenario)] == reasons
@@ -480,7 +485,7 @@ PATIENT = Patience(first=1, most=4, extensions=2)
         ([("feasible", 5), ("infeasible", None)], ("feasible", 5, None), 5),
         ([("feasible", 5), ("optimal", 6)], ("feasible", 5, None), 5),
         ([("unknown", None), ("infeasible", None)], ("infeasible", None, None), None),
-        ([("unknown", None)] * 4, ("unknown", None, None), None),
+        ([("unknown", None)] * 3, ("unknown", None, None), None),
     ],
 )
 def test_the_best_of_several_starts_is_kept(said, outcome, value):

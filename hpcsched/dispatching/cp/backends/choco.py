@@ -57,7 +57,12 @@ class Choco(NamedTuple):
 
 
 class _Solver(CPM_choco):
-    """CPMpy's solver with large domains as intervals, and Choco's cumulative for optional tasks."""
+    """CPMpy's solver with large domains as intervals, and two more of Choco's constraints.
+
+    They are `diffn` for `NoOverlap2D`, and cumulatives for optional tasks.
+    """
+
+    supported_global_constraints = CPM_choco.supported_global_constraints | {"no_overlap_2d"}
 
     def transform(self, cpm_expr: Any) -> Any:
         """Return constraints that Choco has.
@@ -65,6 +70,13 @@ class _Solver(CPM_choco):
         A task that may be absent is one whose demand may be 0.
         """
         return super().transform([_by_demand(part) for part in toplevel_list(cpm_expr)])
+
+    def _get_constraint(self, cpm_expr: Any) -> Any:
+        """Return a constraint of Choco."""
+        if getattr(cpm_expr, "name", None) != "no_overlap_2d":
+            return super()._get_constraint(cpm_expr)
+        x, width, y, height = (self._to_vars(part) for part in cpm_expr.args)
+        return self.chc_model.diff_n(x, y, width, height)
 
     def solver_var(self, cpm_var: Any) -> Any:
         """Return the variable of Choco for one of CPMpy."""

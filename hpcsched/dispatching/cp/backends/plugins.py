@@ -46,6 +46,13 @@ class PumpkinParams(Params):
     not_reproducible: ClassVar = NotReproducible("the solver pumpkin stops by the clock")
 
 
+class CpOptimizerParams(Params):
+    """How CP Optimizer searches."""
+
+    not_reproducible: ClassVar = NotReproducible("the solver cpo stops by the clock")
+    workers: int = Field(1, ge=1, description="How many threads search.")
+
+
 def _make_ortools(params: OrToolsParams, _context: object) -> object:
     from hpcsched.dispatching.cp.backends.ortools import OrTools
 
@@ -86,6 +93,13 @@ def _make_exact(_params: Params, _context: object) -> object:
     return Exact()
 
 
+def _make_cpo(params: CpOptimizerParams, _context: object) -> object:
+    installed.CPO.require()
+    from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
+
+    return CpOptimizer(params.workers)
+
+
 class SolverPlugin(NamedTuple):
     """A plugin of the kind `solver`; `package` is what it needs beside hpcsched."""
 
@@ -114,4 +128,11 @@ SOLVERS: Sequence[SolverPlugin] = (
     ),
     SolverPlugin("z3", "z3, for small models", _make_z3, package=installed.Z3),
     SolverPlugin("exact", "Exact, for small models", _make_exact, package=installed.EXACT),
+    SolverPlugin(
+        "cpo",
+        "CP Optimizer, which takes a licence and stops by the clock",
+        _make_cpo,
+        CpOptimizerParams,
+        installed.CPO,
+    ),
 )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import cpmpy as cp
 from cpmpy.expressions.utils import is_num
 from cpmpy.solvers.pumpkin import CPM_pumpkin
 from cpmpy.solvers.solver_interface import ExitStatus
@@ -62,14 +61,6 @@ class _Solver(CPM_pumpkin):
         """Return constraints that Pumpkin has, whose cumulative knows no demands but numbers."""
         parts = [part for one in toplevel_list(cpm_expr) for part in _decomposed(one)]
         return super().transform(parts)
-
-    def _get_constraint(self, cpm_expr: Any, tag: Any = None) -> Any:
-        """Return constraints of Pumpkin, whose cumulative knows no starts but variables."""
-        if getattr(cpm_expr, "name", None) == "cumulative" and len(cpm_expr.args) == 4:
-            starts, durations, demands, capacity = cpm_expr.args
-            starts = [cp.intvar(start, start) if is_num(start) else start for start in starts]
-            cpm_expr = cp.Cumulative(starts, durations, demand=demands, capacity=capacity)
-        return super()._get_constraint(cpm_expr, tag=tag)
 
     def solution_hint(self, cpm_vars: Sequence[Any], vals: Sequence[Any]) -> None:
         """Note where to begin; Pumpkin takes whole numbers alone, also for what is true or not."""

@@ -6,8 +6,10 @@ from typing import Any, Protocol
 import cpmpy as cp
 from cpmpy.expressions.utils import argval
 from cpmpy.transformations.get_variables import get_variables_model
+from cpmpy.transformations.normalize import toplevel_list
 
 from hpcsched.dispatching.cp.backends.backend import Outcome, total
+from hpcsched.dispatching.cp.backends.constants import with_constants
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.limits import Budget, Limits, solve_patiently
 
@@ -36,14 +38,14 @@ class RestartedSession:
     def __init__(self, built: BuiltModel, load: Callable[[Any], Run]) -> None:
         goal = built.model.objective_
         self._goal = goal
-        self._model = cp.Model(list(built.model.constraints))
+        self._model = cp.Model([with_constants(each) for each in _each(built.model)])
         self._model.minimize(goal)
         self._load = load
         self._ready: Run | None = load(self._model)
 
     def add(self, constraint: Any) -> None:
         """Add a constraint before solving again."""
-        self._model += constraint
+        self._model += with_constants(constraint)
         self._ready = None
 
     def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
@@ -84,6 +86,12 @@ class RestartedSession:
         if outcome.status == "optimal":
             return outcome._replace(objective=objective, bound=objective)
         return outcome._replace(status="feasible", objective=objective)
+
+
+def _each(model: Any) -> list[Any]:
+    """Return the constraints of a model one by one."""
+    each: list[Any] = toplevel_list(list(model.constraints), merge_and=False)
+    return each
 
 
 def _is_better(outcome: Outcome, best: Outcome) -> bool:
