@@ -59,17 +59,18 @@ def round_table(system: System, held: HeldRounds) -> pa.Table:
     count = len(held.now)
     schema = rounds_schema(system)
     zeros = np.zeros(count, dtype=np.int64)
-    nothing = np.zeros((count, len(system.resource_types)))
     arrays = {
         **{
             name: getattr(held, name)
-            for name in ("round", "now", "queued", "running", "started", "waiting", "decision_time")
+            for name in (
+                *("round", "now", "queued", "running", "started", "waiting"),
+                *("latency", "decision_time"),
+            )
         },
         "rejected": zeros,
         "waiting_amounts": _amounts(system, held.waiting_amounts),
         "free_amounts": _amounts(system, held.free_amounts),
-        "latency": zeros,
-        "lost_amounts": _amounts(system, nothing, pa.float64()),
+        "lost_amounts": _amounts(system, held.lost_amounts.astype(np.float64), pa.float64()),
         "fallback": np.zeros(count, dtype=np.bool_),
         "solver": null_structs(schema.field("solver").type, count),
     }

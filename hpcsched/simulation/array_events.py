@@ -143,7 +143,7 @@ class ArrayEvents:
             return
         row = output.rounds[k].tolist()
         types = len(self._parts.system.resource_types)
-        number, now, queued, running, started, waiting, *amounts = row
+        number, now, queued, running, started, waiting, latency, *amounts = row
         record = RoundRecord(
             number,
             now,
@@ -153,9 +153,9 @@ class ArrayEvents:
             0,
             waiting,
             tuple(amounts[:types]),
-            tuple(amounts[types:]),
-            0,
-            (0,) * types,
+            tuple(amounts[types : 2 * types]),
+            latency,
+            tuple(amounts[2 * types :]),
             float(output.decision_times[k]),
             False,
             None,

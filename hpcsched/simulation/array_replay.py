@@ -29,6 +29,7 @@ from hpcsched.dispatching.core.state import (
     with_shapes,
 )
 from hpcsched.dispatching.shapes import shape_of
+from hpcsched.simulation.array_flight import ArrayFlight
 from hpcsched.simulation.array_following import ArrayFollowing
 from hpcsched.simulation.array_predictions import ArrayPredictions
 from hpcsched.simulation.column_checks import ColumnChecks
@@ -78,6 +79,7 @@ class ArrayReplay:
         if parts.outages.all:
             self._tables.counters[codes.ALTERED] = 1
         self._following = ArrayFollowing(parts, len(self._tables.jobs))
+        self._flight = ArrayFlight(parts.latency, len(system.resource_types))
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
 
@@ -175,6 +177,8 @@ class ArrayReplay:
             self._predictions.predict(batch, tables, output, self._checks)
         elif because == codes.NEEDS_CORRECTIONS:
             self._predictions.correct(tables)
+        elif because == codes.NEEDS_CHARGE:
+            self._flight.charge(tables)
         elif because in (codes.NEEDS_LOOK, codes.NEEDS_SECOND_LOOK):
             following.catch_up(tables, output)
             look = following.look if because == codes.NEEDS_LOOK else following.look_again
@@ -185,13 +189,13 @@ class ArrayReplay:
 
     def _fields(self, batch: Batch) -> tuple[Any, ...]:
         """Return the fields of the state, with a batch of jobs."""
-        outages, followed = self._outages, self._following.tables
-        replayed = *self._tables, *self._shapes, *self._choices, *outages, *followed
-        return (*replayed, *batch, *self._output)
+        replayed = *self._tables, *self._shapes, *self._choices, *self._outages
+        in_python = *self._following.tables, *self._flight.tables
+        return (*replayed, *in_python, *batch, *self._output)
 
     @property
     def _between_instants(self) -> bool:
-        return bool(self._tables.counters[codes.PHASE] == codes.NEXT_INSTANT)
+        return self._tables.counters[codes.PHASE] in (codes.NEXT_INSTANT, codes.FLIGHT)
 
     def _make_room(self, because: int) -> None:
         """Make the tables longer that are full."""

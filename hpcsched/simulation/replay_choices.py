@@ -34,7 +34,9 @@ def obstacles(parts: Parts) -> list[str]:
         "pools": parts.system.pools,
         "dependencies between jobs beside outages": parts.dependencies and parts.outages.all,
         "partitions beside outages": parts.partitions and parts.outages.all,
-        "dispatching that takes simulated time": parts.latency is not None,
+        # Other rules remember what they planned when they were asked.
+        "dispatching that takes simulated time": parts.latency is not None
+        and (parts.outages.all or type(parts.dispatcher) not in (Easy, ListScheduler)),
         "a part of the dispatcher that follows jobs": parts.followers,
         "an observer that gives dispatchers data": parts.givers,
     }

@@ -57,8 +57,10 @@ class HeldRounds(NamedTuple):
     running: IntArray
     started: IntArray
     waiting: IntArray
+    latency: IntArray
     waiting_amounts: IntArray
     free_amounts: IntArray
+    lost_amounts: IntArray
     decision_time: FloatArray
 
 
@@ -86,7 +88,7 @@ def take_written(counters: IntArray, output: Output) -> Written:
     times = output.decision_times[: counters[codes.OUT_ROUNDS]].copy()
     counters[[codes.OUT_JOBS, codes.OUT_PLACES, codes.OUT_ROUNDS]] = 0
     first = codes.ROUND_COLUMNS
-    types = (rows.shape[1] - first) // 2
+    types = (rows.shape[1] - first) // 3
     how = jobs[:, codes.OUT_HOW]
     nodes, units = output.nodes[:places].copy(), output.units[:places].copy()
     left, left_places = _some(how != codes.REQUEUED, jobs, nodes, units)
@@ -104,8 +106,7 @@ def take_written(counters: IntArray, output: Output) -> Written:
         HeldRounds._make(
             [
                 *rows[:, :first].T,
-                rows[:, first : first + types],
-                rows[:, first + types :],
+                *(rows[:, first + k * types :][:, :types] for k in range(3)),
                 times,
             ]
         ),

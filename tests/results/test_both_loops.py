@@ -57,6 +57,10 @@ def _many() -> Iterator[None]:
         ("small-easy", ["trace.jobs=400", "predictor=last-two", "correction=doubling"]),
         ("small-easy", ["trace.jobs=200", "observers=[event-log]", "predictor=last-two"]),
         ("eurora-day-easy", ["trace.jobs=100", "observers=[event-log]"]),
+        (
+            "small-easy",
+            ["trace.jobs=200", "simulation.dispatch_latency={base: 100, per_queued_job: 7}"],
+        ),
         ("small-sjf", ["trace.jobs=400", "predictor=profile", "simulation.pooling=false"]),
         ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
         ("small-maintenance", ["trace.jobs=100"]),

@@ -23,7 +23,8 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 # Why the loop of events returns: it is over; it needs the next jobs; its output tables are full;
 # it needs more rows for jobs in the system, more cells for their places, or more shapes; time is
 # up; or Python is to be asked for predictions of jobs that come now, or for corrected ones, or
-# which jobs are held back in the next round, or whether those of the last still are.
+# which jobs are held back in the next round, or whether those of the last still are, or when the
+# decision of a round is due.
 (
     DONE,
     NEEDS_JOBS,
@@ -36,10 +37,11 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
     NEEDS_CORRECTIONS,
     NEEDS_LOOK,
     NEEDS_SECOND_LOOK,
-) = range(11)
+    NEEDS_CHARGE,
+) = range(12)
 
 # Phases of an instant, in this order; the loop can be left and entered in each.
-NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, LOOKS, ZERO_ENDS = range(7)
+NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = range(8)
 
 # Columns of the table of jobs in the system. `SEQUENCE` is the job's place among all submitted;
 # `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
@@ -100,6 +102,8 @@ JOB_COLUMNS = 27
 # nothing happens; `TURNED` counts those whom it turns about. `FREED_UNTIL` is the latest
 # predicted end of the jobs that have ended since the last round. `FIRST_MADE` and `LAST_MADE` are
 # rows: the first and the last reservation made in this round.
+# `FLYING` is 1 from when a decision was `ASKED` for, of so many jobs, to when it is `DUE`. So many
+# jobs are `DECIDED` to be started then, and `FLYING_CHANGED` is 1 once anything has happened.
 (
     NOW,
     PHASE,
@@ -139,8 +143,16 @@ JOB_COLUMNS = 27
     FREED_UNTIL,
     FIRST_MADE,
     LAST_MADE,
-) = range(38)
-COUNTERS = 38
+    ASKED,
+    ASKED_QUEUED,
+    ASKED_RUNNING,
+    ASKED_SHOWN,
+    DECIDED,
+    DUE,
+    FLYING,
+    FLYING_CHANGED,
+) = range(46)
+COUNTERS = 46
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what
@@ -167,9 +179,18 @@ SUBMITTED_JOB, STARTED_JOB, ENDED_JOB, HELD_ROUND = range(4)
 EVENT_KIND, EVENT_TIME, EVENT_NUMBER, EVENT_ROW, EVENT_VALUE = range(5)
 EVENT_COLUMNS = 5
 
-# Columns of the table of rounds; the amounts that wait and that are free follow them.
-ROUND_NUMBER, ROUND_NOW, ROUND_QUEUED, ROUND_RUNNING, ROUND_STARTED, ROUND_WAITING = range(6)
-ROUND_COLUMNS = 6
+# Columns of the table of rounds. The amounts that wait follow them, those that are free, and those
+# that were free although they were waited for, × seconds.
+(
+    ROUND_NUMBER,
+    ROUND_NOW,
+    ROUND_QUEUED,
+    ROUND_RUNNING,
+    ROUND_STARTED,
+    ROUND_WAITING,
+    ROUND_LATENCY,
+) = range(7)
+ROUND_COLUMNS = 7
 
 NEVER = 1 << 62
 """Later than any time."""

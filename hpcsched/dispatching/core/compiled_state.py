@@ -11,6 +11,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.state import (
     Batch,
     Choices,
+    FlightTables,
     FollowedTables,
     OutageTables,
     Output,
@@ -25,6 +26,7 @@ FIELDS = (
     *Choices._fields,
     *OutageTables._fields,
     *FollowedTables._fields,
+    *FlightTables._fields,
     *(f"batch_{name}" for name in Batch._fields),
     *(f"out_{name}" for name in Output._fields),
 )

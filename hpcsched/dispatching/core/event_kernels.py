@@ -3,20 +3,27 @@
 from hpcsched.dispatching.core.clock import seconds as read_clock
 from hpcsched.dispatching.core.codes import (
     ASKED_FOR,
+    ASKED_QUEUED,
+    ASKED_RUNNING,
+    ASKED_SHOWN,
     CELL_DEMAND,
     CELLS_FREE,
     DONE,
+    DUE,
     END,
     ENDED,
     ENDED_ANY,
     ENDED_JOB,
     ENDS,
+    FLIGHT,
+    FLYING_CHANGED,
     FORESEEN,
     FREE_ROW,
     HELD_BACK,
     LOOKS,
     MOST_CELLS,
     NEEDS_CELLS,
+    NEEDS_CHARGE,
     NEEDS_CORRECTIONS,
     NEEDS_JOBS,
     NEEDS_LOOK,
@@ -43,6 +50,13 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.flight_kernels import (
+    carry_out,
+    flies,
+    fly,
+    take_back,
+    write_flight,
+)
 from hpcsched.dispatching.core.follow_kernels import (
     has_room_for_round,
     is_full,
@@ -66,6 +80,7 @@ from hpcsched.dispatching.core.outage_kernels import or_change, pass_outages
 from hpcsched.dispatching.core.output_kernels import write_job, write_round
 from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.state import ByNode
+from hpcsched.system.system import IntArray
 
 
 @compiled()
@@ -99,21 +114,44 @@ def _is_to_correct(state: State) -> bool:
 
 
 @compiled()
-def _hold_round(state: State, by_node: ByNode) -> float:
-    """Start what the rule starts now; return when that was over, by the clock."""
+def _hold_round(state: State, by_node: ByNode, lost: IntArray | None) -> float:
+    """Start what the rule starts now; return when that was over, by the clock.
+
+    Where decisions take simulated time, what was started is taken back.
+    """
     counters = state.counters
     counters[ROUND] += 1
-    counters[STARTED] = 0
+    counters[STARTED] = counters[ENDED_ANY] = 0
     queued, running = counters[QUEUED], counters[RUNNING]
     began = read_clock(state.clock)
     hold_back(state)
     decide(counters[NOW], state, by_node, None)
+    if lost is not None:
+        over = read_clock(state.clock)
+        state.decision_seconds[0] = over - began
+        take_back(queued, running, state, by_node)
+        counters[PHASE] = FLIGHT
+        return over
     if counters[STARTED] or counters[HELD_BACK]:
         leave_queue(state)
     over = read_clock(state.clock)
-    write_round(began, over, queued, running, state)
+    write_round(over - began, queued, running, state)
     note_round(state, by_node, state.events)
+    counters[PHASE] = LOOKS
     return over
+
+
+@compiled()
+def _land(state: State, by_node: ByNode, lost: IntArray | None) -> None:
+    """Carry out the decision that is due."""
+    if lost is not None:
+        counters = state.counters
+        carry_out(state, by_node)
+        seconds = state.decision_seconds[0]
+        write_round(seconds, counters[ASKED_QUEUED], counters[ASKED_RUNNING], state)
+        write_flight(state, lost)
+        note_round(state, by_node, state.events)
+        counters[ENDED_ANY] = counters[FLYING_CHANGED]
 
 
 @compiled()
@@ -160,7 +198,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                 counters[NEXT] += 1
             if counters[NEXT] == submitted and not state.batch_last:
                 return NEEDS_JOBS
-            counters[PHASE] = ROUNDS
+            counters[PHASE] = FLIGHT if flies(state, state.lost) else ROUNDS
         if counters[PHASE] == ROUNDS:
             if counters[QUEUED]:
                 if counters[OUT_ROUNDS] == len(state.out_rounds) or not has_room_for_round(
@@ -177,11 +215,24 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                     return NEEDS_SHAPES
                 if counters[QUEUED] > counters[HELD_BACK] and _is_to_correct(state):
                     return NEEDS_CORRECTIONS
-                over = _hold_round(state, by_node)
-                counters[ENDED_ANY] = 0
-                counters[PHASE] = LOOKS
+                over = _hold_round(state, by_node, state.lost)
+                if counters[PHASE] == FLIGHT and counters[ASKED_SHOWN]:
+                    return NEEDS_CHARGE
             else:
                 counters[PHASE] = NEXT_INSTANT
+        if counters[PHASE] == FLIGHT and counters[NOW] < counters[DUE]:
+            if over > until:
+                return PAUSED
+            if counters[NEXT] == submitted and not state.batch_last:
+                return NEEDS_JOBS
+            if fly(_next_instant(state), state, state.lost):
+                counters[PHASE] = ENDS
+            continue
+        if counters[PHASE] == FLIGHT:
+            if not has_room_for_round(state, state.events):
+                return OUTPUT_FULL
+            _land(state, by_node, state.lost)
+            counters[PHASE] = LOOKS
         if counters[PHASE] == LOOKS:
             if needs_second_look(state, state.events):
                 return NEEDS_SECOND_LOOK

@@ -116,8 +116,10 @@ def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
 @compiled()
 def or_release(event: int, state: State, events: IntArray | None) -> int:
     """Return an event, or when a job that waits has waited long enough before it."""
-    if events is not None and state.counters[QUEUED]:
-        event = min(event, state.counters[RELEASE])
+    counters = state.counters
+    # One that has passed is looked at in the next round.
+    if events is not None and counters[QUEUED] and counters[RELEASE] > counters[NOW]:
+        event = min(event, counters[RELEASE])
     return event
 
 

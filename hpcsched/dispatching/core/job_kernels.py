@@ -313,18 +313,26 @@ def forget(row: int, state: State) -> None:
 
 
 @compiled()
-def give_back(row: int, state: State, by_node: ByNode) -> None:
-    """Have a job run no longer, and its room be free."""
+def stop_running(row: int, state: State) -> None:
+    """Take a job out of the running ones; its room is not free yet."""
     counters, jobs, running = state.counters, state.jobs, state.running
     count = counters[RUNNING]
     place = _place_among_running(row, count, running, jobs)
     for k in range(place, count - 1):
         running[k] = running[k + 1]
     counters[RUNNING] -= 1
-    counters[FREED_UNTIL] = max(counters[FREED_UNTIL], jobs[row, SHOWN_END])
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     for r in range(len(state.running_amounts)):
         state.running_amounts[r] -= units * state.asked[shape, r]
+
+
+@compiled()
+def give_back(row: int, state: State, by_node: ByNode) -> None:
+    """Have a job run no longer, and its room be free."""
+    counters, jobs = state.counters, state.jobs
+    units, shape = jobs[row, UNITS], jobs[row, SHAPE]
+    stop_running(row, state)
+    counters[FREED_UNTIL] = max(counters[FREED_UNTIL], jobs[row, SHOWN_END])
     if by_node is None:
         for r in range(len(state.free_amounts)):
             state.free_amounts[r] += units * state.asked[shape, r]

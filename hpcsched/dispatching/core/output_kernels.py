@@ -20,6 +20,7 @@ from hpcsched.dispatching.core.codes import (
     REQUEUES,
     ROUND,
     ROUND_COLUMNS,
+    ROUND_LATENCY,
     ROUND_NOW,
     ROUND_NUMBER,
     ROUND_QUEUED,
@@ -78,8 +79,8 @@ def write_job(row: int, how: int, state: State, by_node: ByNode) -> bool:
 
 
 @compiled()
-def write_round(began: float, over: float, queued: int, running: int, state: State) -> None:
-    """Write down a round that was held from `began` to `over`, in seconds of the clock."""
+def write_round(seconds: float, queued: int, running: int, state: State) -> None:
+    """Write down a round whose decision took so many seconds of the clock."""
     counters, k = state.counters, state.counters[OUT_ROUNDS]
     row = state.out_rounds[k]
     row[ROUND_NUMBER] = counters[ROUND]
@@ -88,9 +89,11 @@ def write_round(began: float, over: float, queued: int, running: int, state: Sta
     row[ROUND_RUNNING] = running
     row[ROUND_STARTED] = counters[STARTED]
     row[ROUND_WAITING] = counters[QUEUED]
+    row[ROUND_LATENCY] = 0
     amounts = len(state.totals)
     for r in range(amounts):
         row[ROUND_COLUMNS + r] = state.waiting_amounts[r]
         row[ROUND_COLUMNS + amounts + r] = state.free_amounts[r]
-    state.out_decision_times[k] = over - began
+        row[ROUND_COLUMNS + 2 * amounts + r] = 0
+    state.out_decision_times[k] = seconds
     counters[OUT_ROUNDS] += 1

@@ -18,6 +18,7 @@ from hpcsched.dispatching.core.shape_table import ShapeTable
 from hpcsched.dispatching.core.state import (
     Batch,
     Choices,
+    FlightTables,
     FollowedTables,
     OutageTables,
     new_output,
@@ -147,6 +148,7 @@ class ProblemState:
             *self._choices,
             *_outage_tables(self._outages),
             *FollowedTables(),
+            *FlightTables(),
             *batch,
             *output,
         )

@@ -211,13 +211,24 @@ def followed_tables(rows: int, events: int, places: int) -> FollowedTables:
     )
 
 
+class FlightTables(NamedTuple):
+    """What is known of a decision that takes simulated time; None where decisions take none.
+
+    `lost`, `[R]`, is what was free although it was waited for, × seconds, and `decision_seconds`,
+    `[1]`, how long the decision took in real seconds.
+    """
+
+    lost: IntArray | None = None
+    decision_seconds: FloatArray | None = None
+
+
 def new_output(types: int, jobs: int, places: int, rounds: int) -> Output:
     """Return empty tables of the given sizes."""
     return Output(
         np.empty((jobs, codes.OUT_COLUMNS), dtype=np.int64),
         np.empty(places, dtype=np.int32),
         np.empty(places, dtype=np.int32),
-        np.empty((rounds, codes.ROUND_COLUMNS + 2 * types), dtype=np.int64),
+        np.empty((rounds, codes.ROUND_COLUMNS + 3 * types), dtype=np.int64),
         np.empty(rounds),
     )
 

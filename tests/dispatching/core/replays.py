@@ -23,9 +23,9 @@ class Told(NamedTuple):
 
     A job is its number, start, end, predicted run time, nodes and units on them; its fate is
     whether it failed, how often it was requeued and the time that was lost with that. A round is
-    the first fields of a `RoundRecord` without the number of rejected jobs, and the amounts that
-    wait and that are free. An attempt is a job's number, its start and end, whether the job was
-    requeued, nodes and units on them.
+    the first fields of a `RoundRecord` without the number of rejected jobs, its latency, and the
+    amounts that wait, that are free and that are lost. An attempt is a job's number, its start and
+    end, whether the job was requeued, nodes and units on them.
     """
 
     jobs: list[tuple[object, ...]]
@@ -61,8 +61,8 @@ def in_compiled_code(
         told.jobs.extend(_rows(left, jobs, left.predicted))
         told.lost.extend(_rows(lost, jobs, lost.requeued))
         told.rounds.extend(
-            (*numbers, tuple(waiting), tuple(free))
-            for *numbers, waiting, free in zip(
+            (*numbers, tuple(waiting), tuple(free), tuple(lost))
+            for *numbers, waiting, free, lost in zip(
                 *(column.tolist() for column in held[:-1]), strict=True
             )
         )
@@ -110,6 +110,6 @@ def event_by_event(parts: Parts, jobs: Sequence[TracedJob]) -> Told:
         times = attempt.start_time, attempt.end_time
         told.lost.append((attempt.job.job_id, *times, attempt.requeued, *where))
     for r in recorder.rounds:
-        counts = (r.round, r.now, r.queued, r.running, r.started, r.waiting)
-        told.rounds.append((*counts, r.waiting_amounts, r.free_amounts))
+        counts = (r.round, r.now, r.queued, r.running, r.started, r.waiting, r.latency)
+        told.rounds.append((*counts, r.waiting_amounts, r.free_amounts, r.lost_amounts))
     return told

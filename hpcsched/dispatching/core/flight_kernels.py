@@ -1,0 +1,138 @@
+"""Compiled rounds that take simulated time: decisions are taken back, and carried out when due.
+
+Where decisions take no time, `lost` is None, and compiled code has nothing of all this.
+"""
+
+from hpcsched.dispatching.core.codes import (
+    ASKED,
+    ASKED_QUEUED,
+    ASKED_RUNNING,
+    ASKED_SHOWN,
+    CELL,
+    CELL_DEMAND,
+    DECIDED,
+    DUE,
+    FLYING,
+    FLYING_CHANGED,
+    HELD_BACK,
+    NOW,
+    OUT_ROUNDS,
+    QUEUED,
+    ROUND_COLUMNS,
+    ROUND_LATENCY,
+    ROUND_NOW,
+    SHAPE,
+    STARTED,
+    UNITS,
+    WAITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import (
+    begin,
+    drop_end,
+    hold_back,
+    leave_queue,
+    stop_running,
+)
+from hpcsched.dispatching.core.room_kernels import add_waiting, change_node, remove_waiting
+from hpcsched.dispatching.core.state import ByNode
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def flies(state: State, lost: IntArray | None) -> bool:
+    """Say whether a decision has been made that is not carried out yet."""
+    return lost is not None and bool(state.counters[FLYING])
+
+
+@compiled()
+def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
+    """Have the jobs that a round has just started wait until its decision is due.
+
+    `queued` and `running` count jobs as of before the round. The places of its jobs are kept.
+    """
+    counters, jobs = state.counters, state.jobs
+    counters[ASKED] = counters[NOW]
+    counters[ASKED_QUEUED], counters[ASKED_RUNNING] = queued, running
+    counters[ASKED_SHOWN] = counters[QUEUED]
+    counters[DECIDED], counters[DUE] = counters[STARTED], counters[NOW]
+    for k in range(counters[DECIDED]):
+        row = state.started[k]
+        units, shape = jobs[row, UNITS], jobs[row, SHAPE]
+        drop_end(row, state)
+        stop_running(row, state)
+        jobs[row, WAITS] = 1
+        counters[CELL_DEMAND] += min(units, state.available.shape[1])
+        for r in range(len(state.waiting_amounts)):
+            state.waiting_amounts[r] += units * state.asked[shape, r]
+        _change_room(row, -1, state, by_node)
+        if by_node is not None:
+            add_waiting(shape, state)
+    counters[STARTED] = 0
+    leave_queue(state)
+    counters[FLYING], counters[FLYING_CHANGED] = 1, 0
+    for r in range(len(state.lost)):
+        state.lost[r] = 0
+
+
+@compiled()
+def _change_room(row: int, sign: int, state: State, by_node: ByNode) -> None:
+    """Have the places of a job be taken (sign 1), or be free (-1).
+
+    Slots stay out of the intervals of free ones: nobody else starts until a decision is due.
+    """
+    if by_node is None:
+        units, shape = state.jobs[row, UNITS], state.jobs[row, SHAPE]
+        for r in range(len(state.free_amounts)):
+            state.free_amounts[r] -= sign * units * state.asked[shape, r]
+        return
+    cells, cell = state.cells, state.jobs[row, CELL]
+    while cell != -1:
+        change_node(cells[cell, 0], cells[cell, 1], state.jobs[row, SHAPE], sign, state)
+        cell = cells[cell, 2]
+
+
+@compiled()
+def fly(event: int, state: State, lost: IntArray | None) -> bool:
+    """Go on to an event, or to when the decision is due; say whether the event is not later."""
+    if lost is None:
+        return False
+    counters = state.counters
+    now = min(event, counters[DUE])
+    for r in range(len(lost)):
+        idle = min(state.waiting_amounts[r], state.free_amounts[r])
+        lost[r] += idle * (now - counters[NOW])
+    counters[NOW] = now
+    if event > now:
+        return False
+    counters[FLYING_CHANGED] = 1
+    return True
+
+
+@compiled()
+def carry_out(state: State, by_node: ByNode) -> None:
+    """Start the jobs of the decision that is due."""
+    counters, jobs, now = state.counters, state.jobs, state.counters[NOW]
+    counters[STARTED] = 0
+    hold_back(state)
+    for k in range(counters[DECIDED]):
+        row = state.started[k]
+        _change_room(row, 1, state, by_node)
+        begin(row, jobs[row, CELL], now, state)
+        if by_node is not None:
+            remove_waiting(jobs[row, SHAPE], state)
+    if counters[STARTED] or counters[HELD_BACK]:
+        leave_queue(state)
+    counters[FLYING] = 0
+
+
+@compiled()
+def write_flight(state: State, lost: IntArray) -> None:
+    """Write down, of the round that was written down last, when it was asked for and how long."""
+    counters = state.counters
+    row, amounts = state.out_rounds[counters[OUT_ROUNDS] - 1], len(state.totals)
+    row[ROUND_NOW] = counters[ASKED]
+    row[ROUND_LATENCY] = counters[NOW] - counters[ASKED]
+    for r in range(amounts):
+        row[ROUND_COLUMNS + 2 * amounts + r] = lost[r]
