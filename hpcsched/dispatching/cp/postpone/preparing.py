@@ -1,5 +1,6 @@
 """What schedule-or-postpone works on, made of a model's data."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +104,40 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     if mode == tables.POSITIONS:
         boxes = _boxes(problem, data.horizon)
     return Given(problem, nodes, boxes)
+
+
+def seen_as(terms: Terms, data: ModelData) -> ModelData:
+    """Return the data as the search sees them.
+
+    A formulation without nodes has all nodes of the system as pools, and one node of nothing. But
+    jobs that are put off draw nothing from pools, and so take room of the model's nodes.
+    """
+    system = data.system_pool
+    if terms.nodes != "none" or terms.first is not None or system is None:
+        return data
+    none = np.zeros(0, dtype=np.int64)
+    pools = system
+    if data.pools is not None:
+        since = np.union1d(system.since, data.pools.since)
+        free = [
+            one.free[np.searchsorted(one.since, since, side="right") - 1]
+            for one in (system, data.pools)
+        ]
+        draws = np.hstack((system.draws, data.pools.draws))
+        pools = system._replace(draws=draws, since=since, free=np.hstack(free))
+    return replace(
+        data,
+        requests=np.zeros((data.job_count, 1), dtype=np.int64),
+        capacity=np.zeros((1, 1), dtype=np.int64),
+        room=data.units[:, np.newaxis],
+        held_until=none,
+        held_on=none,
+        held=none.reshape(0, 1),
+        latest=data.latest_starts,
+        pools=pools,
+        system_pool=None,
+        outages=None,
+    )
 
 
 def _padded(rows: list[IntArray], width: int) -> IntArray:
