@@ -44,7 +44,10 @@ RELATED = {
     **dict.fromkeys(
         [
             f"hpcsched/simulation/{name}.py"
-            for name in ("array_replay", "order_keys", "replay_choices", "replay_output")
+            for name in (
+                *("array_events", "array_flight", "array_following", "array_predictions"),
+                *("array_replay", "order_keys", "replay_choices", "replay_output"),
+            )
         ],
         (
             "tests/dispatching/core",
