@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.conservative import Conservative
 from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.heuristic.easy import Easy
@@ -21,8 +22,9 @@ from hpcsched.dispatching.heuristic.orders import SlowdownOrder
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.reserved_round import Compression
 from hpcsched.dispatching.heuristic.slack import SlackBased
+from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import TracedJob
-from tests.builders import ALLOCATORS, ORDERS, parts
+from tests.builders import ALLOCATORS, ORDERS, alike, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting, settings
 from tests.simulation.test_outages_of_all import outages
@@ -128,6 +130,57 @@ def test_outages(
         run(parts(workload.system, make(), **chosen), jobs) for run in (plainly, event_by_event)
     ]
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("request_of_all", [(1,), None])
+@pytest.mark.parametrize(
+    ("dispatcher", "starts"),
+    [
+        (SlackBased(FirstFit(), 0.0, 2), [0, 12, 2]),
+        (SlackBased(FirstFit(), 0.0, 1), [0, 10, 15]),
+        (SlackBased(FirstFit(), 0.25, 0), [0, 12, 2]),
+        (SlackBased(FirstFit(), 0.2, 0), [0, 10, 15]),
+        (Relaxed(FirstFit(), 0.25), [0, 12, 2]),
+        (Relaxed(FirstFit(), 0.2), [0, 10, 15]),
+        (Conservative(FirstFit()), [0, 10, 15]),
+    ],
+)
+def test_two_seconds_late(
+    dispatcher: Dispatcher, starts: list[int], request_of_all: tuple[int, ...] | None
+) -> None:
+    """A job of one core is in the way of one of two cores, which may be late by 2 s or by 1 s.
+
+    Job 1 runs from 0 to 10 on one core of two. At 1 job 2 is promised both from 10 on: a wait of
+    9 s, of which 0.25 are 2 s and 0.2 are 1 s, rounded down. At 2 comes job 3, of one core and
+    10 s: until 12 if it starts, so that job 2 is late by 2 s; otherwise it starts at 10 + 5.
+    """
+    jobs = [traced(1, 0, 1, 10), traced(2, 1, 2, 5), traced(3, 2, 1, 10)]
+    simulated = parts(alike(1, core=2), dispatcher, uniform_request=request_of_all)
+    told = plainly(simulated, jobs)
+    assert [start for _, start, *_ in sorted(told.jobs)] == starts
+
+
+@pytest.mark.parametrize("request_of_all", [(1,), None])
+def test_what_is_left_by_a_job_that_ends_early(request_of_all: tuple[int, ...] | None) -> None:
+    """A reservation moves to an earlier time when a job ends early, and is kept from then on.
+
+    Of three cores job 1 has one until 6, and job 2 one until 10, as it seems; so job 3, of three,
+    is promised 10. At 4 job 2 ends: now 6. At 5 job 4 comes, of one core and 3 s. If it started,
+    job 3 would have to wait until 8; so it comes after it, at 6 + 5.
+    """
+    jobs = [
+        traced(1, 0, 1, 6),
+        traced(2, 0, 1, 4, requested_time=10),
+        traced(3, 1, 3, 5),
+        traced(4, 5, 1, 3),
+    ]
+    simulated = parts(
+        alike(1, core=3),
+        Conservative(FirstFit()),
+        uniform_request=request_of_all,
+        predictor=RequestedTime(),
+    )
+    assert [start for _, start, *_ in sorted(plainly(simulated, jobs).jobs)] == [0, 0, 6, 11]
 
 
 def plainly(*replay: Any) -> Any:
