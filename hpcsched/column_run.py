@@ -7,6 +7,7 @@ from hpcsched.assembly import Assembly
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import interruption_table, job_table, round_table
 from hpcsched.results.outages import InterruptionRecorder
+from hpcsched.results.pools import PoolRecorder
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.parts import Parts
@@ -70,6 +71,7 @@ class ColumnRun:
         self._lost: InterruptionRecorder | None = None
         if assembly.scenario.outages is not None:
             self._lost = InterruptionRecorder(assembly.folder)
+        self._pools = PoolRecorder(assembly.folder, assembly.system) if parts.system.pools else None
         self._monitor = ColumnMonitor(watching.board(self._reading), self._replay)
         self._bar = watching.bar(self._reading) if watching.with_bar else None
         self._compiling = False
@@ -102,10 +104,12 @@ class ColumnRun:
         """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
         system = self._parts.system
         batches = self._read(self._first_of(self._reading.batches()))
-        for left, held, lost in self._replay.run(batches):
+        for left, held, lost, *levels in self._replay.run(batches):
             self._compiling = False
             if self._lost is not None:
                 self._lost.replayed(interruption_table(self._opened.of(lost.sequence), lost))
+            if self._pools is not None:
+                self._pools.replayed(self._monitor.first_submit, *levels)
             columns = self._opened.take(left.sequence)
             jobs = job_table(system, columns, left)
             self._recorder.replayed(jobs, round_table(system, held))
@@ -120,6 +124,8 @@ class ColumnRun:
             observer.close()
         if self._lost is not None:
             self._lost.close()
+        if self._pools is not None:
+            self._pools.close()
         self._monitor.close()
         if self._bar is not None:
             self._bar.close()

@@ -258,7 +258,7 @@ def _in_python(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Ta
 def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay in compiled code; return the tables of jobs and rounds."""
     parts_of_it = ArrayReplay(parts, places=places).run(workload.columns)
-    left, held, _ = zip(*parts_of_it, strict=True)
+    left, held, *_ = zip(*parts_of_it, strict=True)
     gone = joined_left(left)
     columns = joined_columns(workload.columns or (NO_JOBS,)).take(gone.sequence)
     return (

@@ -8,40 +8,49 @@ from hpcsched.testing import audit_replay
 from tests.builders import Told, changed_request, replay
 from tests.strategies import Workload, mixed_workloads
 
-DRAWS = st.sampled_from(
-    [
-        Draw({"core": 2}, per_node=1),
-        Draw(per_node=3),
-        Draw({"core": 1}, per_job=2),
-        Draw(traced=True),
-    ]
-)
+DRAWS = [
+    Draw({"core": 2}, per_node=1),
+    Draw(per_node=3),
+    Draw({"core": 1}, per_job=2),
+    Draw(traced=True),
+]
 
 
 @st.composite
-def _pool(draw, name: str, every: int | None) -> Pool:
+def _pool(draw, name: str, every: int | None, *, traced: bool) -> Pool:
     latest = 20 if every is None else every - 1
     times = sorted(draw(st.sets(st.integers(0, latest), max_size=3)))
     changes = tuple(Change(time, draw(st.integers(0, 20))) for time in times)
-    return Pool(name, draw(st.integers(2, 20)), draw(DRAWS), changes, every if changes else None)
+    return Pool(
+        name,
+        draw(st.integers(2, 20)),
+        draw(st.sampled_from(DRAWS if traced else DRAWS[:-1])),
+        changes,
+        every if changes else None,
+    )
 
 
 @st.composite
-def pool_workloads(draw, predictions: str = "wrong", max_jobs: int = 7) -> Workload:
-    """Draw unlike jobs on unlike nodes, and one or two pools whose capacities may change."""
+def pool_workloads(
+    draw, predictions: str = "wrong", max_jobs: int = 7, *, traced: bool = True
+) -> Workload:
+    """Draw unlike jobs on unlike nodes, and one or two pools whose capacities may change.
+
+    With `traced`, draws may be what the trace says.
+    """
     workload = draw(mixed_workloads(predictions, max_jobs))
     recurs = draw(st.booleans())
-    pools = [draw(_pool("power", 24 if recurs else None))]
+    pools = [draw(_pool("power", 24 if recurs else None, traced=traced))]
     if draw(st.booleans()):
-        pools.append(draw(_pool("licence", 12 if recurs else None)))
+        pools.append(draw(_pool("licence", 12 if recurs else None, traced=traced)))
     drawn = st.integers(0, 5)
     jobs = tuple(
-        traced._replace(
+        item._replace(
             job=changed_request(
-                traced.job, pool_requests=(("power", draw(drawn)), ("licence", draw(drawn)))
+                item.job, pool_requests=(("power", draw(drawn)), ("licence", draw(drawn)))
             )
         )
-        for traced in workload.jobs
+        for item in workload.jobs
     )
     system = System(workload.system.groups, {}, tuple(pools))
     return Workload(system, jobs, workload.predictions)

@@ -83,8 +83,8 @@ class ColumnMonitor:
         return amounts
 
     def drawn(self) -> tuple[int, ...]:
-        """Return nothing: where there are pools, nothing is replayed in compiled code."""
-        return ()
+        """Return the amount that running jobs draw from each pool."""
+        return self._replay.drawn
 
     def areas(self, begin: int, now: int) -> list[float]:
         """Return the amount × seconds of each resource type held from `begin` to `now`."""

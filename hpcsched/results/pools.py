@@ -19,7 +19,7 @@ from hpcsched.simulation.pool_accounts import PoolAccounts
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.pool_draws import Amounts
 from hpcsched.system.pools import next_change
-from hpcsched.system.system import System
+from hpcsched.system.system import IntArray, System
 
 
 class _Level(NamedTuple):
@@ -44,6 +44,7 @@ class PoolRecorder(Observer):
         )
         self._pools = system.pools
         self._accounts = PoolAccounts(system)
+        self._drawn: Amounts = self._accounts.drawn
         self._now: int | None = None
         self._written: _Level | None = None
 
@@ -56,11 +57,13 @@ class PoolRecorder(Observer):
         """Add what a job draws."""
         self._pass_to(job.start_time)
         self._accounts.started(job.allocation, job.waiting.request)
+        self._drawn = self._accounts.drawn
 
     def job_interrupted(self, interruption: Interruption) -> None:
         """Take off what a job drew that has lost a node."""
         self._pass_to(interruption.end_time)
         self._accounts.ended(interruption.allocation, interruption.job.request)
+        self._drawn = self._accounts.drawn
 
     def job_ended(self, record: JobRecord) -> None:
         """Take off what a job drew that has ended; one that failed was interrupted before."""
@@ -68,6 +71,18 @@ class PoolRecorder(Observer):
         if where is not None and end is not None and record.state != "failed":
             self._pass_to(end)
             self._accounts.ended(where, record.job.request)
+            self._drawn = self._accounts.drawn
+
+    def replayed(self, first_submit: int | None, times: IntArray, drawn: IntArray) -> None:
+        """Take note of what was drawn from when on, `[L, P]`, where jobs began or ended.
+
+        It all began with the first submission.
+        """
+        if self._now is None:
+            self._now = first_submit
+        for time, amounts in zip(times.tolist(), drawn.tolist(), strict=True):
+            self._pass_to(time)
+            self._drawn = tuple(amounts)
 
     def close(self) -> None:
         """Write the last row and finish the file."""
@@ -88,7 +103,7 @@ class PoolRecorder(Observer):
 
     def _level(self, time: int) -> _Level:
         offered = tuple(pool.capacity_at(time) for pool in self._pools)
-        return _Level(time, self._accounts.drawn, offered)
+        return _Level(time, self._drawn, offered)
 
 
 def pool_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:

@@ -37,6 +37,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_outages import longer, outage_tables, with_requests
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
+from hpcsched.simulation.replay_pools import PoolAdmission, first_nodes, pool_tables, with_nodes
 from hpcsched.system.allocation import SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
@@ -80,6 +81,8 @@ class ArrayReplay:
             self._tables.counters[codes.ALTERED] = 1
         self._following = ArrayFollowing(parts, len(self._tables.jobs))
         self._flight = ArrayFlight(parts.latency, len(system.resource_types))
+        self._pools = pool_tables(system)
+        self._admission = PoolAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
 
@@ -107,6 +110,12 @@ class ArrayReplay:
     def held(self) -> IntArray:
         """The amount of each resource type that running jobs hold, `[R]`."""
         return self._tables.running_amounts
+
+    @property
+    def drawn(self) -> tuple[int, ...]:
+        """What is drawn from each pool, `[P]`."""
+        drawn = self._pools.pool_drawn
+        return () if drawn is None else tuple(drawn.tolist())
 
     @property
     def running_jobs(self) -> RunningJobs:
@@ -174,7 +183,9 @@ class ArrayReplay:
         """Say whether Python was asked something, and answer it; no array is replaced."""
         tables, output, following = self._tables, self._output, self._following
         if because == codes.NEEDS_PREDICTIONS:
+            first = int(tables.counters[codes.FORESEEN])
             self._predictions.predict(batch, tables, output, self._checks)
+            self._admission.check(batch.predicted, first, int(tables.counters[codes.FORESEEN]))
         elif because == codes.NEEDS_CORRECTIONS:
             self._predictions.correct(tables)
         elif because == codes.NEEDS_CHARGE:
@@ -190,7 +201,7 @@ class ArrayReplay:
     def _fields(self, batch: Batch) -> tuple[Any, ...]:
         """Return the fields of the state, with a batch of jobs."""
         replayed = *self._tables, *self._shapes, *self._choices, *self._outages
-        in_python = *self._following.tables, *self._flight.tables
+        in_python = *self._following.tables, *self._flight.tables, *self._pools
         return (*replayed, *in_python, *batch, *self._output)
 
     @property
@@ -242,7 +253,10 @@ class ArrayReplay:
         jobs, watched = self._records(columns)
         self._predictions.begin(columns, jobs, tables.counters)
         tables.counters[codes.NEXT] = 0
-        return self._batch_of(columns, watched, last=last)
+        batch = self._batch_of(columns, watched, last=last)
+        self._admission.begin(columns)
+        self._admission.check(batch.predicted, 0, int(tables.counters[codes.FORESEEN]))
+        return batch
 
     def _batch_of(self, columns: JobColumns, watched: BoolArray, *, last: bool) -> Batch:
         """Return jobs as the core wants them."""
@@ -301,15 +315,17 @@ class ArrayReplay:
             self._shapes.shape_waiting[:] = 0
             self._outages = with_requests(self._outages, self._system, requests)
             self._make_shapes(2 * len(requests))
+        self._pools = with_nodes(first_nodes(self._pools, known), self._shapes)
 
     def _make_shapes(self, count: int) -> None:
         """Have room for so many shapes, with those on fewer nodes."""
         self._shapes = with_length_of_all(self._shapes, count)
         self._outages = longer(self._outages, count)
+        self._pools = with_nodes(self._pools, self._shapes)
 
     def _written(self) -> Written:
         self._predictions.learn(self._tables.counters, self._output)
         self._predictions.taken()
         self._following.catch_up(self._tables, self._output)
         self._following.taken(self._tables.counters)
-        return take_written(self._tables.counters, self._output)
+        return take_written(self._tables.counters, self._output, self._pools.pool_levels)

@@ -31,12 +31,21 @@ def obstacles(parts: Parts) -> list[str]:
     Observers are not looked at; see `needs_each_round`.
     """
     there = {
-        "pools": parts.system.pools,
+        "a pool whose draws the trace says": any(pool.draw.traced for pool in parts.system.pools),
         "dependencies between jobs beside outages": parts.dependencies and parts.outages.all,
+        "dependencies between jobs beside pools": parts.dependencies and parts.system.pools,
         "partitions beside outages": parts.partitions and parts.outages.all,
+        "partitions beside pools": parts.partitions and parts.system.pools,
+        "reservations that are kept beside pools": (
+            isinstance(parts.dispatcher, Conservative) and parts.system.pools
+        ),
         # Other rules remember what they planned when they were asked.
         "dispatching that takes simulated time": parts.latency is not None
-        and (parts.outages.all or type(parts.dispatcher) not in (Easy, ListScheduler)),
+        and (
+            parts.outages.all
+            or parts.system.pools
+            or type(parts.dispatcher) not in (Easy, ListScheduler)
+        ),
         "a part of the dispatcher that follows jobs": parts.followers,
         "an observer that gives dispatchers data": parts.givers,
     }
@@ -113,4 +122,4 @@ def counts_slots(parts: Parts, choices: Choices) -> bool:
     """Say whether all units are alike and take the lowest slots, so that only numbers matter."""
     # Which slots are taken decides on nothing, so that other allocators may look at nodes.
     counts = parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
-    return counts and not parts.outages.all
+    return counts and not parts.outages.all and not parts.system.pools

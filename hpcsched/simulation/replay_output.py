@@ -73,20 +73,29 @@ class RunningJobs(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a part of a replay tells."""
+    """What a part of a replay tells.
+
+    At `level_time` jobs began or ended, from when on `drawn`, `[L, P]`, was drawn from pools.
+    """
 
     left: LeftJobs
     held: HeldRounds
     lost: LostAttempts
+    level_time: IntArray
+    drawn: IntArray
 
 
-def take_written(counters: IntArray, output: Output) -> Written:
+def take_written(counters: IntArray, output: Output, pool_levels: IntArray | None) -> Written:
     """Return what the loop of events has written, and have it begin anew."""
     jobs = output.jobs[: counters[codes.OUT_JOBS]].copy()
     places = int(counters[codes.OUT_PLACES])
     rows = output.rounds[: counters[codes.OUT_ROUNDS]].copy()
     times = output.decision_times[: counters[codes.OUT_ROUNDS]].copy()
     counters[[codes.OUT_JOBS, codes.OUT_PLACES, codes.OUT_ROUNDS]] = 0
+    levels = np.empty((0, 1), dtype=np.int64)
+    if pool_levels is not None:
+        levels = pool_levels[: counters[codes.OUT_LEVELS]].copy()
+    counters[codes.OUT_LEVELS] = 0
     first = codes.ROUND_COLUMNS
     types = (rows.shape[1] - first) // 3
     how = jobs[:, codes.OUT_HOW]
@@ -117,6 +126,8 @@ def take_written(counters: IntArray, output: Output) -> Written:
                 *lost_places,
             ]
         ),
+        levels[:, 0],
+        levels[:, 1:],
     )
 
 

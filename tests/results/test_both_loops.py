@@ -64,6 +64,7 @@ def _many() -> Iterator[None]:
         ("small-sjf", ["trace.jobs=400", "predictor=profile", "simulation.pooling=false"]),
         ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
         ("small-maintenance", ["trace.jobs=100"]),
+        ("small-power", ["trace.jobs=100"]),
         ("small-maintenance", ["trace.jobs=100", "outages.requeue=false", "dispatcher=list"]),
     ],
 )

@@ -17,6 +17,7 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.pool_kernels import earliest_in_pools
 from hpcsched.dispatching.core.room_kernels import room_on, take_from
 from hpcsched.system.system import IntArray
 
@@ -27,10 +28,10 @@ def find_reach(now: int, state: State, outage_nodes: IntArray | None) -> None:
     if outage_nodes is None:
         return
     jobs = state.jobs
-    running = by_shown_end(now, state.correction, state)
+    ends = by_shown_end(now, state.correction, state)
     last, longest = now, 0
-    if len(running):
-        last = jobs[running[len(running) - 1], SHOWN_END]
+    if len(ends):
+        last = jobs[ends[len(ends) - 1], SHOWN_END]
     for k in range(state.counters[QUEUED]):
         longest = max(longest, jobs[state.queue[k], PREDICTED])
     state.counters[REACH] = last + longest
@@ -45,6 +46,23 @@ def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
         if now < state.outage_start[k] < state.counters[REACH]:
             return True
     return False
+
+
+@compiled()
+def _close_for(
+    head: int, time: int, now: int, then: IntArray, state: State, outage_nodes: IntArray | None
+) -> None:
+    """Have nothing be free, of `then`, `[R, N]`, on nodes that an outage takes from a head job."""
+    if outage_nodes is None:
+        return
+    for k in range(len(state.outage_start)):
+        start = state.outage_start[k]
+        if not now < start < min(state.counters[REACH], time + state.jobs[head, PREDICTED]):
+            continue
+        if state.outage_end[k] > time:
+            for i in range(state.outage_first[k], state.outage_first[k + 1]):
+                for r in range(len(then)):
+                    then[r, outage_nodes[i]] = 0
 
 
 @compiled()
@@ -67,14 +85,7 @@ def free_for(
         while cell != -1:
             take_from(cells[cell, 0], cells[cell, 1], jobs[row, SHAPE], -1, then, state)
             cell = cells[cell, 2]
-    for k in range(len(state.outage_start)):
-        start = state.outage_start[k]
-        if not now < start < min(state.counters[REACH], time + jobs[head, PREDICTED]):
-            continue
-        if state.outage_end[k] > time:
-            for i in range(state.outage_first[k], state.outage_first[k + 1]):
-                for r in range(len(available)):
-                    then[r, state.outage_nodes[i]] = 0
+    _close_for(head, time, now, then, state, state.outage_nodes)
     total = 0
     for node in range(len(head_fits)):
         head_fits[node] = room_on(node, jobs[head, SHAPE], then, state)
@@ -113,6 +124,22 @@ def first_in_service(
 
 
 @compiled()
+def _in_service(
+    head: int,
+    time: int,
+    now: int,
+    then: IntArray,
+    head_fits: IntArray,
+    state: State,
+    outage_nodes: IntArray | None,
+) -> int:
+    """Return when a head job first fits on nodes that stay in service for it, from a time on."""
+    if outage_nodes is None or not any_ahead(now, state, outage_nodes):
+        return time
+    return first_in_service(head, time, now, then, head_fits, state)
+
+
+@compiled()
 def move_shadow(
     head: int,
     time: int,
@@ -121,14 +148,20 @@ def move_shadow(
     then: IntArray,
     head_fits: IntArray,
     state: State,
-    outage_nodes: IntArray | None,
 ) -> tuple[int, int]:
-    """Return a shadow time beside outages, and how many more units fit then, given those without.
+    """Return a shadow time beside outages and pools, and how many more units fit then.
 
-    `then` and `head_fits` are what is free at the shadow time, before and after.
+    Given are those without outages and pools; `then` and `head_fits` are what is free at the shadow
+    time, before and after. Where pools never have enough, the time is `NEVER`.
     """
-    if outage_nodes is None or not any_ahead(now, state, outage_nodes):
-        return time, spare
-    time = first_in_service(head, time, now, then, head_fits, state)
-    units = state.jobs[head, UNITS]
-    return time, free_for(head, time, now, then, head_fits, state) - units
+    begin = time
+    time = _in_service(head, time, now, then, head_fits, state, state.outage_nodes)
+    if state.pool_free is None and not any_ahead(now, state, state.outage_nodes):
+        return begin, spare
+    later = earliest_in_pools(head, time, state, state.pool_free)
+    while later != NEVER:
+        time = _in_service(head, later, now, then, head_fits, state, state.outage_nodes)
+        if time == later:
+            break
+        later = earliest_in_pools(head, time, state, state.pool_free)
+    return later, free_for(head, later, now, then, head_fits, state) - state.jobs[head, UNITS]

@@ -104,6 +104,9 @@ JOB_COLUMNS = 27
 # rows: the first and the last reservation made in this round.
 # `FLYING` is 1 from when a decision was `ASKED` for, of so many jobs, to when it is `DUE`. So many
 # jobs are `DECIDED` to be started then, and `FLYING_CHANGED` is 1 once anything has happened.
+# What is free of pools is `POOL_STEPS` steps, in which changes of capacity are worked in up to
+# `POOL_UPTO`, and jobs up to `POOL_LAST`. `LAST_EVENT` is when anything happened last but such a
+# change, and `MOVED` is 1 where jobs have begun or ended to draw.
 (
     NOW,
     PHASE,
@@ -151,8 +154,14 @@ JOB_COLUMNS = 27
     DUE,
     FLYING,
     FLYING_CHANGED,
-) = range(46)
-COUNTERS = 46
+    POOL_STEPS,
+    POOL_UPTO,
+    POOL_LAST,
+    LAST_EVENT,
+    MOVED,
+    OUT_LEVELS,
+) = range(52)
+COUNTERS = 52
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what

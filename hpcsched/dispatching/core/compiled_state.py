@@ -15,6 +15,7 @@ from hpcsched.dispatching.core.state import (
     FollowedTables,
     OutageTables,
     Output,
+    PoolTables,
     Shapes,
     Tables,
 )
@@ -27,6 +28,7 @@ FIELDS = (
     *OutageTables._fields,
     *FollowedTables._fields,
     *FlightTables._fields,
+    *PoolTables._fields,
     *(f"batch_{name}" for name in Batch._fields),
     *(f"out_{name}" for name in Output._fields),
 )
@@ -49,6 +51,9 @@ class State:
 
         def __getattr__(self, name: str) -> Any:
             """Return a field; compiled code has them as attributes."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            """Replace an array by a longer one."""
 
 
 @dataclass

@@ -78,6 +78,8 @@ from hpcsched.dispatching.core.job_kernels import (
 from hpcsched.dispatching.core.narrowing_kernels import narrow_all
 from hpcsched.dispatching.core.outage_kernels import or_change, pass_outages
 from hpcsched.dispatching.core.output_kernels import write_job, write_round
+from hpcsched.dispatching.core.pool_draw_kernels import write_level
+from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
@@ -104,7 +106,8 @@ def _next_instant(state: State) -> int:
         event = state.batch_submit_time[counters[NEXT]]
     if counters[RUNNING]:
         event = min(event, state.jobs[state.ends[0], END])
-    return or_change(or_release(event, state, state.events), state, state.down)
+    event = or_change(or_release(event, state, state.events), state, state.down)
+    return or_offer(event, state, state.pool_free)
 
 
 @compiled()
@@ -167,6 +170,8 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
     submitted = len(state.batch_number)
     while True:
         if counters[PHASE] == NEXT_INSTANT:
+            if not write_level(state, state.pool_drawn):
+                return OUTPUT_FULL
             if over > until:
                 return PAUSED
             if counters[NEXT] == submitted and not state.batch_last:

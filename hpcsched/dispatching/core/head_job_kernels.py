@@ -5,6 +5,7 @@ from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zer
 from hpcsched.dispatching.core.codes import (
     CELL,
     FREE_SLOTS,
+    NEVER,
     OTHER,
     PREDICTED,
     PROMISE,
@@ -22,6 +23,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.job_kernels import by_shown_end, share_of_wait
 from hpcsched.dispatching.core.placement_kernels import fill_by_number, fill_by_rank
+from hpcsched.dispatching.core.pool_kernels import leaves_pools_to, pools_suffice
 from hpcsched.dispatching.core.room_kernels import room_on, take_from
 from hpcsched.dispatching.core.start_kernels import (
     choose_now,
@@ -111,6 +113,8 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
             continue
         placed = choose_now(row, state, pressure)
         if now + jobs[row, PREDICTED] > time:
+            if not leaves_pools_to(head, time, row, now, state, state.pool_free):
+                continue
             lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
             if lost < 0:
                 placed = _least_loss(row, then, head_fits, head, state)
@@ -144,17 +148,18 @@ def _find_shadow(
     while spare < 0 and ended < len(ends):
         time = jobs[ends[ended], SHOWN_END]
         spare, ended = _end_by(time, spare, ended, ends, shape, then, head_fits, state)
-    outages = state.outage_nodes
-    time, spare = move_shadow(head, time, spare, now, then, head_fits, state, outages)
-    if state.rule != RELAXED:
+    time, spare = move_shadow(head, time, spare, now, then, head_fits, state)
+    if state.rule != RELAXED or time == NEVER:
         return time, spare
     latest = _latest_start(head, time, state)
+    if latest == time or not pools_suffice(head, latest, state, state.pool_free):
+        return time, spare
     left, ended = _end_by(latest, spare, ended, ends, shape, then, head_fits, state)
-    later, left = move_shadow(head, latest, left, now, then, head_fits, state, outages)
+    later, left = move_shadow(head, latest, left, now, then, head_fits, state)
     if later == latest:
         return latest, left
     # Too few nodes stay in service then, so that the reservation is not moved.
-    return move_shadow(head, time, spare, now, then, head_fits, state, outages)
+    return move_shadow(head, time, spare, now, then, head_fits, state)
 
 
 @compiled()

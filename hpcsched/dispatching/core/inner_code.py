@@ -57,13 +57,25 @@ class _InnerLibrary(JITCodeLibrary):
         self._ensure_finalized()
         if self._with_called is None:
             self._with_called = self._final_module.clone()
-            for library in self._called():
-                if isinstance(library, _InnerLibrary):
-                    module = library._final_module
-                else:
-                    module = library._get_module_for_linking()
-                self._with_called.link_in(module, preserve=True)
+            modules = [
+                library._final_module
+                if isinstance(library, _InnerLibrary)
+                else library._get_module_for_linking()
+                for library in self._called()
+            ]
+            # LLVM leaves out what nothing refers to so far, so that the order of modules, which is
+            # any, may call for another round.
+            before, missing = -1, self._count_missing()
+            while missing not in (0, before):
+                for module in modules:
+                    self._with_called.link_in(module, preserve=True)
+                before, missing = missing, self._count_missing()
         return self._with_called
+
+    def _count_missing(self) -> int:
+        """Return how many of numba's functions are called and not there."""
+        functions = self._with_called.functions
+        return sum(of.is_declaration and of.name.startswith("_ZN") for of in functions)
 
     def _called(self) -> list[Any]:
         """Return the libraries that it calls, and those that these call, each once."""

@@ -39,6 +39,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.pool_draw_kernels import switch
 from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue, merge
 from hpcsched.dispatching.core.room_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
@@ -184,6 +185,7 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
         running[k] = running[k - 1]
     running[place] = row
     _push(row, count, state.ends, jobs)
+    switch(row, 1, state, state.pool_drawn)
     counters[RUNNING] += 1
     state.started[counters[STARTED]] = row
     counters[STARTED] += 1
@@ -321,6 +323,7 @@ def stop_running(row: int, state: State) -> None:
     for k in range(place, count - 1):
         running[k] = running[k + 1]
     counters[RUNNING] -= 1
+    switch(row, -1, state, state.pool_drawn)
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     for r in range(len(state.running_amounts)):
         state.running_amounts[r] -= units * state.asked[shape, r]

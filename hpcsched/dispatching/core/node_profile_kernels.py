@@ -31,6 +31,7 @@ from hpcsched.dispatching.core.plan_kernels import (
     reserve_one,
     take_on,
 )
+from hpcsched.dispatching.core.pool_kernels import earliest_in_pools, reserve_in_pools
 from hpcsched.dispatching.core.room_kernels import held_on_node
 from hpcsched.dispatching.core.start_kernels import fits_now, note_wait, start_where_placed
 from hpcsched.dispatching.core.state import Explains, FloatArray
@@ -290,6 +291,23 @@ def place_reservation(row: int, begin: int, profile: Profile, state: State) -> I
 
 
 @compiled()
+def _earliest_beside_pools(row: int, now: int, profile: Profile, state: State) -> int:
+    """Return the earliest time at which nodes and pools have enough for a job; `NEVER` if none.
+
+    Each is asked in turn from where the other has enough, until both agree.
+    """
+    start = earliest_in_profile(row, now, profile, state)
+    while start != NEVER:
+        later = earliest_in_pools(row, start, state, state.pool_free)
+        if later == start:
+            break
+        start = later
+        if start != NEVER:
+            start = earliest_in_profile(row, start, profile, state)
+    return start
+
+
+@compiled()
 def _reserve_in_profile(
     row: int, now: int, profile: Profile, state: State, placed: IntArray
 ) -> int:
@@ -298,15 +316,16 @@ def _reserve_in_profile(
     Return that time. Unless `placed` is empty, how many units are on each node is written there,
     `[N]`.
     """
-    if state.jobs[row, UNITS] == 1:
+    if state.jobs[row, UNITS] == 1 and state.pool_free is None:
         begin = reserve_unit(row, profile, state)
         for node in range(len(placed)):
             placed[node] = 1 if node == profile.used[1] and begin != NEVER else 0
         return begin
-    start = earliest_in_profile(row, now, profile, state)
+    start = _earliest_beside_pools(row, now, profile, state)
     if start == NEVER:
         return NEVER
     reserved = place_reservation(row, start, profile, state)
+    reserve_in_pools(row, start, state, state.pool_free)
     for node in range(len(placed)):
         placed[node] = reserved[node]
     return start

@@ -21,6 +21,7 @@ from hpcsched.dispatching.core.state import (
     FlightTables,
     FollowedTables,
     OutageTables,
+    PoolTables,
     new_output,
     new_tables,
     with_cells,
@@ -149,6 +150,7 @@ class ProblemState:
             *_outage_tables(self._outages),
             *FollowedTables(),
             *FlightTables(),
+            *PoolTables(),
             *batch,
             *output,
         )

@@ -18,6 +18,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.head_job_kernels import pass_by_count, pass_on_nodes
 from hpcsched.dispatching.core.node_profile_kernels import backfill_on_nodes
+from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.queue_order_kernels import sort_by_wait
 from hpcsched.dispatching.core.reserved_round_kernels import keep_promises
 from hpcsched.dispatching.core.start_kernels import (
@@ -53,6 +54,7 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
     """Start what a rule starts that keeps no reservations."""
     counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
     candidates = numbers(count)
+    open_pools(now, state, state.pool_drawn)
     found = find_candidates(candidates, state, by_node)
     # A promise is made in each round, or it would depend on what else waits.
     goes_on = explains is not None or state.rule == RELAXED
@@ -65,10 +67,12 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
         sort_by_wait(now, behind, count, state.behind_by_wait, keys, state.jobs)
     pressure = pressure_on(state)
     # Units of one shape can be counted, whatever runs, unless they are uncountable.
-    # Before an outage fewer and fewer fit, so that they have to be planned for node by node.
+    # Before an outage fewer and fewer fit, and pools may have too little for some: then jobs are
+    # planned for node by node.
     first_shape = state.jobs[queue[0], SHAPE]
     alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
     find_reach(now, state, state.outage_nodes)
+    alike = alike and state.pool_free is None
     alike = alike and not any_ahead(now, state, state.outage_nodes)
     at = start_in_order(now, state, by_node, pressure)
     while found and (

@@ -6,6 +6,7 @@ from hpcsched.dispatching.core.codes import (
     EXTERNAL,
     FREE_SLOTS,
     NO_ROOM,
+    NOW,
     OTHER,
     QUEUED,
     RESERVED_FOR,
@@ -18,6 +19,7 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.external_allocator import place_by_external, take_external_slots
 from hpcsched.dispatching.core.job_kernels import begin, take_nodes
 from hpcsched.dispatching.core.placement_kernels import place
+from hpcsched.dispatching.core.pool_kernels import draw_for_start, pools_suffice
 from hpcsched.dispatching.core.room_kernels import remove_waiting
 from hpcsched.dispatching.core.slot_kernels import take_lowest_slots
 from hpcsched.dispatching.core.state import ByNode, FloatArray
@@ -30,7 +32,8 @@ def fits_now(row: int, state: State, by_node: ByNode) -> bool:
     units = state.jobs[row, UNITS]
     if by_node is None:
         return bool(units <= state.counters[FREE_SLOTS])
-    return bool(units <= state.fitting[state.jobs[row, SHAPE]])
+    fits = units <= state.fitting[state.jobs[row, SHAPE]]
+    return bool(fits and pools_suffice(row, state.counters[NOW], state, state.pool_free))
 
 
 @compiled()
@@ -67,6 +70,7 @@ def choose_now(row: int, state: State, pressure: FloatArray) -> IntArray:
 @compiled()
 def start_where_placed(row: int, placed: IntArray, now: int, state: State) -> None:
     """Start a job with `placed`, `[N]`, units on each node."""
+    draw_for_start(row, placed, now, state, state.pool_free)
     begin(row, take_nodes(row, placed, state), now, state)
     remove_waiting(state.jobs[row, SHAPE], state)
 

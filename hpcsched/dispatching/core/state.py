@@ -144,6 +144,41 @@ class OutageTables(NamedTuple):
     narrowed_span: IntArray | None = None
 
 
+class PoolTables(NamedTuple):
+    """The `P` pools, and what is drawn from them; each field is None in a replay without any.
+
+    A pool offers `pool_capacity`, `[P]`, until the first of its changes: those from `pool_first[p]`
+    to before `pool_first[p + 1]`, at each of which, `pool_at`, it offers `pool_offer` from then on.
+    They come again `pool_every` so many seconds, or once (0). `pool_period` is the period of all,
+    and `pool_settled` the second from which on they offer the same in each. A job draws `pool_job`,
+    and `pool_per`, `[R, P]`, of each amount that it asks for; a node that is switched on draws
+    `pool_node`.
+
+    `pool_nodes`, `[S]`, is how many idle nodes can hold a unit of a shape. `pool_drawn` is what is
+    drawn now, `pool_jobs_on`, `[N]`, how many jobs run on each node, and `pool_on_until` until when
+    it is on in the plans of a round. `pool_time` and `pool_free` are described in `pool_kernels`.
+    `pool_levels` is written: from when on how much was drawn, `[L, 1 + P]`.
+    """
+
+    pool_capacity: IntArray | None = None
+    pool_first: IntArray | None = None
+    pool_at: IntArray | None = None
+    pool_offer: IntArray | None = None
+    pool_every: IntArray | None = None
+    pool_period: int | None = None
+    pool_settled: int | None = None
+    pool_job: IntArray | None = None
+    pool_per: IntArray | None = None
+    pool_node: IntArray | None = None
+    pool_nodes: IntArray | None = None
+    pool_drawn: IntArray | None = None
+    pool_jobs_on: IntArray | None = None
+    pool_on_until: IntArray | None = None
+    pool_time: IntArray | None = None
+    pool_free: IntArray | None = None
+    pool_levels: IntArray | None = None
+
+
 class Tables(NamedTuple):
     """What is free, who waits and who runs.
 

@@ -55,7 +55,7 @@ def in_compiled_code(
     told = Told([], [], [], [])
     replay = ArrayReplay(parts, seconds)
     replay.plainly = plainly
-    for left, held, lost in replay.run(columns_of(jobs, RequestNumbers(), batch)):
+    for left, held, lost, *_ in replay.run(columns_of(jobs, RequestNumbers(), batch)):
         fates = left.failed.tolist(), left.requeues.tolist(), left.lost_time.tolist()
         told.fates.extend(zip(*fates, strict=True))
         told.jobs.extend(_rows(left, jobs, left.predicted))

@@ -14,6 +14,7 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.order_keys import keys_of
 from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.job import Job, TracedJob
@@ -94,7 +95,7 @@ def test_a_clock_that_has_run_out() -> None:
 def test_no_jobs() -> None:
     """An empty trace is replayed in an instant, with nothing to tell."""
     simulated = parts(alike(2, core=4), easy(), predictor=RequestedTime())
-    ((left, held, _),) = ArrayReplay(simulated).run(())
+    ((left, held, *_),) = ArrayReplay(simulated).run(())
     assert len(left.sequence) == len(held.now) == 0
 
 
@@ -295,3 +296,29 @@ def test_a_head_job_keeps_clear_of_an_announced_outage() -> None:
             simulated = parts(alike(2, core=1), dispatcher, outages=outages)
             told = in_compiled_code(simulated, jobs, plainly=True)
             assert {number: start for number, start, *_ in told.jobs} == starts
+
+
+def test_pools_by_hand() -> None:
+    """Two cores, each of which draws 1 of a pool that offers 2, and 1 from 10 on.
+
+    Jobs 1 and 2 start at 0 and draw 2. At 8, job 2 ends. Job 3 would run to 13, when the pool
+    offers too little beside job 1, so that it starts when that ends, at 20. Job 4 is over by 10 and
+    starts at 8.
+    """
+    (group,) = alike(2, core=1).groups
+    pool = Pool("power", 2, Draw({"core": 1}), (Change(10, 1),))
+    system = System((group,), {}, (pool,))
+    jobs = [traced(1, 0, 1, 20), traced(2, 0, 1, 8), traced(3, 1, 1, 5), traced(4, 1, 1, 2)]
+    for dispatcher in (easy(), lists()):
+        simulated = parts(system, dispatcher)
+        told = in_compiled_code(simulated, jobs, plainly=True)
+        assert {number: start for number, start, *_ in told.jobs} == {1: 0, 2: 0, 3: 20, 4: 8}
+        assert told == event_by_event(simulated, jobs)
+        replay = ArrayReplay(simulated)
+        replay.plainly = True
+        levels = [
+            (time, *amounts)
+            for *_, times, drawn in replay.run(columns_of(jobs, RequestNumbers()))
+            for time, amounts in zip(times.tolist(), drawn.tolist(), strict=True)
+        ]
+        assert levels == [(0, 2), (8, 2), (10, 1), (20, 1), (25, 0)]

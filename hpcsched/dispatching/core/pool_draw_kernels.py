@@ -1,0 +1,64 @@
+"""Compiled accounts of what running jobs draw from pools, at each instant."""
+
+from hpcsched.dispatching.core.codes import CELL, LAST_EVENT, MOVED, NOW, OUT_LEVELS, SHAPE, UNITS
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def own_draw(row: int, p: int, state: State) -> int:
+    """Return what a job draws from a pool wherever it runs."""
+    asked, shape = state.asked, state.jobs[row, SHAPE]
+    draw = 0
+    for r in range(asked.shape[1]):
+        draw += asked[shape, r] * state.pool_per[r, p]
+    return state.pool_job[p] + state.jobs[row, UNITS] * draw
+
+
+@compiled()
+def count_nodes(shape: int, state: State, pool_nodes: IntArray | None) -> None:
+    """Count the idle nodes that can hold a unit of a shape."""
+    if pool_nodes is None:
+        return
+    pool_nodes[shape] = 0
+    for node in range(state.on_idle.shape[1]):
+        if state.on_idle[shape, node]:
+            pool_nodes[shape] += 1
+
+
+@compiled()
+def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
+    """Take note that a job begins to draw from pools (sign 1), or draws no more (-1)."""
+    if drawn is None:
+        return
+    counters, cells, jobs_on = state.counters, state.cells, state.pool_jobs_on
+    nodes, cell = 0, state.jobs[row, CELL]
+    while cell != -1:
+        node = cells[cell, 0]
+        before = jobs_on[node]
+        jobs_on[node] += sign
+        if before == 0 or jobs_on[node] == 0:
+            nodes += 1
+        cell = cells[cell, 2]
+    for p in range(len(drawn)):
+        drawn[p] += sign * (own_draw(row, p, state) + nodes * state.pool_node[p])
+    counters[MOVED] = 1
+    if sign == 1:  # it may end at once, without an instant of its own
+        counters[LAST_EVENT] = counters[NOW]
+
+
+@compiled()
+def write_level(state: State, drawn: IntArray | None) -> bool:
+    """Write down what is drawn, if jobs have begun or ended; return whether there was room."""
+    if drawn is None or state.counters[MOVED] == 0:
+        return True
+    counters, k = state.counters, state.counters[OUT_LEVELS]
+    if k == len(state.pool_levels):
+        return False
+    state.pool_levels[k, 0] = counters[NOW]
+    for p in range(len(drawn)):
+        state.pool_levels[k, 1 + p] = drawn[p]
+    counters[OUT_LEVELS] += 1
+    counters[MOVED] = 0
+    return True

@@ -1,0 +1,296 @@
+"""Compiled pools: what they offer, what is drawn from them, and what stays free in plans.
+
+What is free of all pools from now on is a list of steps: `pool_free[k]`, `[P]`, from `pool_time[k]`
+to before the next, the last for ever. Changes of capacity are worked in as far ahead as they are
+asked about, since there may be no end of them. Where there are no pools, each field is None.
+"""
+
+from hpcsched.dispatching.core.array_kernels import numbers, table, zeros
+from hpcsched.dispatching.core.codes import (
+    CELL,
+    LAST_EVENT,
+    NEVER,
+    NOW,
+    POOL_LAST,
+    POOL_STEPS,
+    POOL_UPTO,
+    PREDICTED,
+    QUEUED,
+    SHAPE,
+    SHOWN_END,
+    UNITS,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.pool_draw_kernels import own_draw
+from hpcsched.system.system import IntArray
+
+
+@compiled()
+def _offered(p: int, time: int, state: State) -> int:
+    """Return what a pool offers at a second."""
+    at, first, last = state.pool_at, state.pool_first[p], state.pool_first[p + 1]
+    period, within = 0, time
+    if state.pool_every[p]:
+        period, within = time // state.pool_every[p], time % state.pool_every[p]
+    k = first
+    while k < last and at[k] <= within:
+        k += 1
+    if k > first:
+        return state.pool_offer[k - 1]
+    if period and last > first:
+        return state.pool_offer[last - 1]
+    return state.pool_capacity[p]
+
+
+@compiled()
+def _next_offer(time: int, state: State) -> int:
+    """Return the first second after a time at which a pool changes; `NEVER` if none does."""
+    found = NEVER
+    for p in range(len(state.pool_every)):
+        at, first, last = state.pool_at, state.pool_first[p], state.pool_first[p + 1]
+        every = state.pool_every[p]
+        within = time % every if every else time
+        k = first
+        while k < last and at[k] <= within:
+            k += 1
+        if k < last:
+            found = min(found, time - within + at[k])
+        elif every and last > first:
+            found = min(found, time - within + every + at[first])
+    return found
+
+
+@compiled()
+def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
+    """Return an event, or when a pool changes before it and jobs wait.
+
+    If nothing else is to happen, that matters until all that pools offer has been seen.
+    """
+    if pool_free is None:
+        return event
+    counters = state.counters
+    if counters[QUEUED]:
+        change = _next_offer(counters[NOW], state)
+        last = max(counters[LAST_EVENT], state.pool_settled) + state.pool_period
+        if event == NEVER and change > last:
+            return NEVER
+        if change < event:
+            return change
+    if event != NEVER:
+        counters[LAST_EVENT] = event
+    return event
+
+
+@compiled()
+def _most_draw(row: int, state: State) -> IntArray:
+    """Return what a job draws at most, `[P]`: as if no other ran on any of its nodes."""
+    jobs, draw = state.jobs, numbers(len(state.pool_node))
+    nodes = min(jobs[row, UNITS], state.pool_nodes[jobs[row, SHAPE]])
+    for p in range(len(draw)):
+        draw[p] = own_draw(row, p, state) + nodes * state.pool_node[p]
+    return draw
+
+
+@compiled()
+def _make_steps(more: int, state: State) -> None:
+    """Make sure that there is room for some more steps."""
+    used, size = state.counters[POOL_STEPS], len(state.pool_time)
+    if used + more <= size:
+        return
+    time, free = numbers(2 * (size + more)), table(2 * (size + more), state.pool_free.shape[1])
+    for k in range(used):
+        time[k] = state.pool_time[k]
+        for p in range(free.shape[1]):
+            free[k, p] = state.pool_free[k, p]
+    state.pool_time = time
+    state.pool_free = free
+
+
+@compiled()
+def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
+    """Write what is free from now on if running jobs end as shown.
+
+    A node that is on draws until the last job on it ends.
+    """
+    if drawn is None:
+        return
+    jobs, cells, counters = state.jobs, state.cells, state.counters
+    ends = by_shown_end(now, state.correction, state)
+    counters[POOL_STEPS], counters[POOL_UPTO], counters[POOL_LAST] = 0, now, now
+    _make_steps(len(ends) + 1, state)
+    time, free, on_until = state.pool_time, state.pool_free, state.pool_on_until
+    last = zeros(len(on_until))
+    for node in range(len(on_until)):
+        on_until[node] = now
+    for k in range(len(ends)):
+        cell = jobs[ends[k], CELL]
+        while cell != -1:
+            on_until[cells[cell, 0]] = jobs[ends[k], SHOWN_END]
+            last[cells[cell, 0]] = k
+            cell = cells[cell, 2]
+    time[0] = now
+    for p in range(len(drawn)):
+        free[0, p] = _offered(p, now, state) - drawn[p]
+    steps = 1
+    for k in range(len(ends)):
+        row = ends[k]
+        if jobs[row, SHOWN_END] != time[steps - 1]:
+            time[steps] = jobs[row, SHOWN_END]
+            for p in range(len(drawn)):
+                free[steps, p] = free[steps - 1, p]
+            steps += 1
+        nodes, cell = 0, jobs[row, CELL]
+        while cell != -1:
+            if last[cells[cell, 0]] == k:
+                nodes += 1
+            cell = cells[cell, 2]
+        for p in range(len(drawn)):
+            free[steps - 1, p] += own_draw(row, p, state) + nodes * state.pool_node[p]
+        counters[POOL_LAST] = jobs[row, SHOWN_END]
+    counters[POOL_STEPS] = steps
+
+
+@compiled()
+def _split(time: int, state: State) -> int:
+    """Return the step that begins at a time, which is made if there is none; at `NEVER`, none."""
+    counters = state.counters
+    k = counters[POOL_STEPS]
+    if time == NEVER:
+        return k
+    while state.pool_time[k - 1] > time:
+        k -= 1
+    if state.pool_time[k - 1] == time:
+        return k - 1
+    _make_steps(1, state)
+    times, free = state.pool_time, state.pool_free
+    for i in range(counters[POOL_STEPS], k, -1):
+        times[i] = times[i - 1]
+        for p in range(free.shape[1]):
+            free[i, p] = free[i - 1, p]
+    times[k] = time
+    for p in range(free.shape[1]):
+        free[k, p] = free[k - 1, p]
+    counters[POOL_STEPS] += 1
+    return k
+
+
+@compiled()
+def _take(begin: int, end: int, draw: IntArray, sign: int, state: State) -> None:
+    """Have so much less be free, `[P]`, from `begin` to `end`; with the sign -1, more."""
+    first = _split(begin, state)
+    for k in range(first, _split(end, state)):
+        for p in range(len(draw)):
+            state.pool_free[k, p] -= sign * draw[p]
+
+
+@compiled()
+def _work_in(until: int, state: State) -> None:
+    """Work in the changes of capacity before a time."""
+    counters, more = state.counters, numbers(len(state.pool_node))
+    change = _next_offer(counters[POOL_UPTO], state)
+    while change < until:
+        for p in range(len(more)):
+            more[p] = _offered(p, change, state) - _offered(p, counters[POOL_UPTO], state)
+        _take(change, NEVER, more, -1, state)
+        counters[POOL_UPTO] = change
+        change = _next_offer(change, state)
+
+
+@compiled()
+def _last_lack(begin: int, end: int, draw: IntArray, state: State) -> int:
+    """Return the last step from `begin` to `end` in which a pool has too little; -1 if none has."""
+    _work_in(end, state)
+    times, free = state.pool_time, state.pool_free
+    k = state.counters[POOL_STEPS] - 1
+    while k >= 0 and times[k] >= end:
+        k -= 1
+    while k >= 0:
+        for p in range(len(draw)):
+            if draw[p] and draw[p] > free[k, p]:
+                return k
+        if times[k] <= begin:
+            return -1
+        k -= 1
+    return -1
+
+
+@compiled()
+def _suffice(begin: int, end: int, draw: IntArray, state: State) -> bool:
+    """Say whether so much is free of all pools from `begin` to `end`."""
+    return _last_lack(begin, end, draw, state) == -1
+
+
+@compiled()
+def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None) -> bool:
+    """Say whether pools have enough for a job that starts at a time, up to its predicted end."""
+    if pool_free is None:
+        return True
+    return _suffice(begin, begin + state.jobs[row, PREDICTED], _most_draw(row, state), state)
+
+
+@compiled()
+def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | None) -> int:
+    """Return the earliest start of a job from a time on at which pools have enough for it."""
+    if pool_free is None:
+        return begin
+    counters, draw, run_time = state.counters, _most_draw(row, state), state.jobs[row, PREDICTED]
+    # Later on nothing is taken, and each period is like the one before.
+    limit = max(begin, counters[POOL_LAST], state.pool_settled) + state.pool_period
+    start = begin
+    while start <= limit:
+        found = _last_lack(start, start + run_time, draw, state)
+        if found == -1:
+            return start
+        # The step ends with the next one, or with a change that is not worked in yet.
+        start = _next_offer(counters[POOL_UPTO], state)
+        if found + 1 < counters[POOL_STEPS]:
+            start = min(start, state.pool_time[found + 1])
+    return NEVER
+
+
+@compiled()
+def reserve_in_pools(row: int, begin: int, state: State, pool_free: IntArray | None) -> None:
+    """Take what a job may draw from a start to its predicted end."""
+    if pool_free is None:
+        return
+    end = begin + state.jobs[row, PREDICTED]
+    state.counters[POOL_LAST] = max(state.counters[POOL_LAST], end)
+    _take(begin, end, _most_draw(row, state), 1, state)
+
+
+@compiled()
+def draw_for_start(
+    row: int, placed: IntArray, now: int, state: State, pool_free: IntArray | None
+) -> None:
+    """Take what a job draws that starts now with `placed`, `[N]`, units on each node.
+
+    A node that is on already draws more only from when it would have been switched off.
+    """
+    if pool_free is None:
+        return
+    end, on_until = now + state.jobs[row, PREDICTED], state.pool_on_until
+    state.counters[POOL_LAST] = max(state.counters[POOL_LAST], end)
+    draw = numbers(len(state.pool_node))
+    for p in range(len(draw)):
+        draw[p] = own_draw(row, p, state)
+    _take(now, end, draw, 1, state)
+    for node in range(len(placed)):
+        if placed[node] and on_until[node] < end:
+            _take(on_until[node], end, state.pool_node, 1, state)
+            on_until[node] = end
+
+
+@compiled()
+def leaves_pools_to(
+    head: int, time: int, row: int, now: int, state: State, pool_free: IntArray | None
+) -> bool:
+    """Say whether pools have enough for a head job at its time if another job starts now."""
+    if pool_free is None:
+        return True
+    draw, end = _most_draw(row, state), now + state.jobs[row, PREDICTED]
+    _take(now, end, draw, 1, state)
+    leaves = pools_suffice(head, time, state, pool_free)
+    _take(now, end, draw, -1, state)
+    return leaves
