@@ -430,7 +430,7 @@ def _review_critical(params: Any, system: "System") -> Iterable[Caution]:
 
 @hookimpl
 def hpcsched_solvers() -> Iterable[Plugin]:
-    """Return `ortools`, `choco`, `pumpkin`, `z3`, `exact` and `cpo`."""
+    """Return `ortools`, `schedule-or-postpone`, `choco`, `pumpkin`, `z3`, `exact` and `cpo`."""
     from hpcsched.dispatching.cp.backends.plugins import SOLVERS
 
     for solver in SOLVERS:
