@@ -8,7 +8,7 @@ from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import System
 
 _SPARE = 1024
-"""How many shapes may be remembered beyond those of a problem."""
+"""How many shapes or requests may be remembered beyond those of a problem."""
 
 
 class ShapeTable:
@@ -22,10 +22,15 @@ class ShapeTable:
     def _forget(self) -> None:
         self.shapes = no_shapes(*self._system.capacity.shape)
         self._numbers: dict[ShapeKey, int] = {}
+        # The numbers of single objects, as each is asked about in many rounds.
+        self._known: dict[int, tuple[Request, int]] = {}
         self._new: list[tuple[Shape, bool]] = []
 
     def number(self, request: Request) -> int:
         """Return the number of a request's shape."""
+        known = self._known.get(id(request))
+        if known is not None:
+            return known[1]
         key = shape_key(request)
         number = self._numbers.get(key)
         if number is None:
@@ -33,10 +38,13 @@ class ShapeTable:
             self._new.append(
                 (shape_of(self._system, request), request.exclusive or request.scatter)
             )
+        self._known[id(request)] = request, number
         return number
 
     def make_room(self, jobs: int) -> None:
         """Forget what is remembered if it is much more than so many jobs can need."""
+        if len(self._known) > 2 * jobs + _SPARE:
+            self._known.clear()
         if len(self._numbers) > 2 * jobs + _SPARE:
             self._forget()
 
