@@ -4,7 +4,7 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.heuristic.allocator_codes import ALLOCATORS, critical_of
-from hpcsched.dispatching.heuristic.conservative import Conservative
+from hpcsched.dispatching.heuristic.conservative import COMPRESSIONS, Conservative
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
@@ -22,7 +22,6 @@ KNOWN_CORRECTIONS = {
     Doubling: codes.DOUBLING,
     ToRequestedTime: codes.TO_REQUESTED_TIME,
 }
-_COMPRESSIONS = {"arrival": codes.BY_ARRIVAL, "reservation": codes.BY_RESERVATION}
 
 
 def obstacles(parts: Parts) -> list[str]:
@@ -103,12 +102,12 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         case SlackBased():
             return choices._replace(
                 rule=codes.SLACK,
-                compression=_COMPRESSIONS[dispatcher.compression],
+                compression=COMPRESSIONS[dispatcher.compression],
                 slack_share=float(dispatcher.share),
                 least_slack=dispatcher.least_slack,
             )
         case Conservative():
-            compression = _COMPRESSIONS[dispatcher.compression]
+            compression = COMPRESSIONS[dispatcher.compression]
             return choices._replace(rule=codes.CONSERVATIVE, compression=compression)
     return choices
 

@@ -15,6 +15,7 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.compiled_state import State, state_of
 from hpcsched.dispatching.core.shape_table import ShapeTable
+from hpcsched.dispatching.core.slot_kernels import add_cell
 from hpcsched.dispatching.core.state import (
     Batch,
     Choices,
@@ -34,6 +35,7 @@ from hpcsched.system.system import IntArray, System
 
 _of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
 _of_running = itemgetter(*map(RunningJob._fields.index, ("predicted_end_time", "units")))
+_add_cell = plain(add_cell)
 _WAITS = np.array([1, codes.NEVER, codes.NO_ROOM, -1, -1])
 """The columns of a job that waits, from `WAITS` to `WHEN`."""
 
@@ -64,6 +66,7 @@ class ProblemState:
         self._numbers = np.arange(len(self.tables.jobs))
         # Behind each cell comes the next, but for the last of a list.
         self._links = np.array([-1])
+        self._used = 0
 
     def fill(
         self,
@@ -113,11 +116,47 @@ class ProblemState:
         jobs[: len(order), codes.SUBMIT_TIME] = [job.submit_time for job in order]
         jobs[: len(order), codes.PROMISE] = [promises.get(job.job_id, codes.NEVER) for job in order]
 
-    def promises(self, order: Sequence[WaitingJob]) -> dict[int, int]:
-        """Return when jobs have been promised to start, by number."""
-        promised = self.tables.jobs[: len(order), codes.PROMISE].tolist()
-        pairs = zip(order, promised, strict=True)
-        return {job.job_id: time for job, time in pairs if time != codes.NEVER}
+    def set_reservations(
+        self,
+        order: Sequence[WaitingJob],
+        starts: Mapping[int, int],
+        places: Mapping[int, Allocation],
+    ) -> None:
+        """Write for when jobs have reservations and on which nodes, by number."""
+        tables = self.tables
+        jobs, queued = tables.jobs, len(order)
+        jobs[:queued, codes.SEQUENCE] = self._numbers[:queued]
+        jobs[:queued, codes.RESERVED] = [starts.get(job.job_id, codes.NEVER) for job in order]
+        jobs[:queued, codes.CELL] = -1
+        if self.slot_map is not None:
+            return
+        cells, counters = tables.cells, tables.counters
+        for row, job in enumerate(order):
+            where, before = places.get(job.job_id), -1
+            if where is None:
+                continue
+            for node, units in zip(where.nodes, where.units, strict=True):
+                cell = _add_cell(node, units, cells, counters)
+                if before == -1:
+                    jobs[row, codes.CELL] = cell
+                else:
+                    cells[before, 2] = cell
+                before = cell
+
+    def column(self, order: Sequence[WaitingJob], column: int) -> dict[int, int]:
+        """Return what a column of the table of jobs says, by number, where that is not `NEVER`."""
+        values = self.tables.jobs[: len(order), column].tolist()
+        pairs = zip(order, values, strict=True)
+        return {job.job_id: value for job, value in pairs if value != codes.NEVER}
+
+    def reserved_places(self, order: Sequence[WaitingJob]) -> dict[int, Allocation]:
+        """Return on which nodes jobs that wait have reservations, by number, if nodes matter."""
+        if self.slot_map is not None:
+            return {}
+        jobs = self.tables.jobs
+        rows = np.flatnonzero(jobs[: len(order), codes.WAITS]).tolist()
+        first = zip(rows, jobs[rows, codes.CELL].tolist(), strict=True)
+        return {order[row].job_id: self._allocation(cell) for row, cell in first if cell != -1}
 
     def state(self, *, plainly: bool) -> State:
         """Return the state, for plain Python or for compiled code."""
@@ -160,15 +199,14 @@ class ProblemState:
         tables = self.tables
         rows = tables.started[: tables.counters[codes.STARTED]].tolist()
         first = tables.jobs[rows, codes.CELL].tolist()
-        used = tables.cells[: len(tables.cells) - tables.counters[codes.CELLS_FREE]].tolist()
-        return [(row, self._allocation(cell, used)) for row, cell in zip(rows, first, strict=True)]
+        return [(row, self._allocation(cell)) for row, cell in zip(rows, first, strict=True)]
 
-    def _allocation(self, first: int, cells: Sequence[Sequence[int]]) -> Allocation:
+    def _allocation(self, first: int) -> Allocation:
         """Return where a job runs whose list of cells begins with the first."""
         places: list[Interval] = []
         cell = first
         while cell != -1:
-            one, other, cell = cells[cell]
+            one, other, cell = self.tables.cells[cell].tolist()
             places.append((one, other))
         if self.slot_map is not None:
             return SlotAllocation(tuple(places), self.slot_map)
@@ -212,7 +250,9 @@ class ProblemState:
         taken = int(ends[-1]) if len(ends) else 0
         nodes = len(tables.available[0])
         demand = int(np.minimum(tables.jobs[:queued, codes.UNITS], nodes).sum())
-        self._free_cells(taken, min(demand, self.shapes.most_units()))
+        if self._choices.compression is None:  # Otherwise jobs have nodes later as well.
+            demand = min(demand, self.shapes.most_units())
+        self._free_cells(taken, demand)
         cells = self.tables.cells
         cells[:taken, 0] = list(chain.from_iterable(nodes for nodes, _ in places))
         cells[:taken, 1] = list(chain.from_iterable(units for _, units in places))
@@ -222,15 +262,16 @@ class ProblemState:
     def _free_cells(self, taken: int, needed: int) -> None:
         """Have all cells but the first be free, with as many as needed among them."""
         counters = self.tables.counters
-        used = len(self.tables.cells) - int(counters[codes.CELLS_FREE])
         if taken + needed > len(self.tables.cells):
             self.tables = with_cells(self.tables, 2 * (taken + needed))
             self._links = np.arange(1, len(self.tables.cells) + 1)
             self._links[-1] = -1
             self._states.clear()
-            used = len(self.tables.cells)
-        used = max(used, taken)
+            self._used = len(self.tables.cells)
+        # Rounds take no cells behind those that were needed.
+        used = max(self._used, taken)
         self.tables.cells[:used, 2] = self._links[:used]
+        self._used = taken + needed
         counters[codes.FREE_CELL] = taken
         counters[codes.CELLS_FREE] = len(self.tables.cells) - taken
 

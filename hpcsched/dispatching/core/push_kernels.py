@@ -5,6 +5,7 @@ from hpcsched.dispatching.core.codes import (
     CELL,
     FIRST_MADE,
     MADE_AFTER,
+    OTHER,
     PREDICTED,
     PROMISE,
     QUEUED,
@@ -57,6 +58,7 @@ def push_aside(
     while replaced < count and not late:
         other = moved[replaced]
         late = reserve(other, now, now, steps, profile, state) > _latest_start(other, state)
+        jobs[row, OTHER] = other
         replaced += 1
     cancel(row, steps, profile, state)
     if not late:

@@ -13,13 +13,18 @@ from hpcsched.dispatching.core.codes import (
     HELD_BACK,
     LAST_MADE,
     NEVER,
+    OTHER,
+    PREDICTED,
     PROMISE,
     QUEUED,
     RESERVED,
+    RESERVED_FOR,
     SEQUENCE,
     SHAPE,
     SLACK,
     WAITS,
+    WHEN,
+    WHY,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
@@ -29,18 +34,20 @@ from hpcsched.dispatching.core.push_kernels import push_aside
 from hpcsched.dispatching.core.reservation_kernels import (
     cancel,
     drop_places,
+    fits_beside,
     hold,
     reserve,
     start_beside,
+    take_reserved,
 )
 from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on
-from hpcsched.dispatching.core.state import ByNode, FloatArray
+from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.system.system import IntArray
 
 
 @compiled()
-def keep_promises(now: int, state: State, by_node: ByNode) -> None:
+def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
     """Start what may start now of jobs that all have a reservation, which most keep."""
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
@@ -68,10 +75,14 @@ def keep_promises(now: int, state: State, by_node: ByNode) -> None:
             now, running, first_shape, steps.start, steps.free, state, by_node
         )
         _hold_round(now, freed, steps, None, state, by_node, pressure)
+        if explains is not None:
+            _explain(now, steps, None, state, by_node)
     else:
         profile = open_profile(now, running, state)
         close_ahead(now, profile, state, state.outage_nodes)
         _hold_round(now, freed, None, profile, state, by_node, pressure)
+        if explains is not None:
+            _explain(now, None, profile, state, by_node)
 
 
 @compiled()
@@ -109,6 +120,50 @@ def _hold_round(
                 left_room |= reserved > now
         if left_room:
             _compress(now, steps, profile, state)
+
+
+@compiled()
+def _explain(
+    now: int, steps: Steps | None, profile: Profile | None, state: State, by_node: ByNode
+) -> None:
+    """Note when jobs that wait are to start, and what keeps those waiting that have room."""
+    jobs, queue = state.jobs, state.queue
+    for k in range(state.counters[QUEUED]):
+        row = queue[k]
+        if jobs[row, WAITS] == 0:
+            continue
+        jobs[row, WHEN] = jobs[row, RESERVED]
+        if not fits_now(row, state, by_node):
+            jobs[row, OTHER] = -1
+            continue
+        jobs[row, WHY] = RESERVED_FOR
+        if state.rule != SLACK:
+            jobs[row, OTHER] = _in_the_way(row, now, steps, profile, state)
+
+
+@compiled()
+def _in_the_way(
+    row: int, now: int, steps: Steps | None, profile: Profile | None, state: State
+) -> int:
+    """Return the first job, by arrival, whose reservation keeps another waiting; -1 if none.
+
+    That is the first that leaves too little for a start now, with those that came before it.
+    """
+    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
+    end, before = now + jobs[row, PREDICTED], cancel(row, steps, profile, state)
+    for k in range(count):
+        other = queue[k]
+        if jobs[other, WAITS] and other != row and jobs[other, RESERVED] < end:
+            take_reserved(other, -1, steps, profile, state)
+    found = -1
+    for k in range(count):
+        other = queue[k]
+        if jobs[other, WAITS] and other != row and jobs[other, RESERVED] < end:
+            take_reserved(other, 1, steps, profile, state)
+            if found == -1 and not fits_beside(row, now, steps, profile, state):
+                found = other
+    hold(row, before, steps, profile, state)
+    return found
 
 
 @compiled()

@@ -46,7 +46,7 @@ def _decide(
     if compression is None:
         _plan_anew(now, state, by_node, explains)
     else:
-        keep_promises(now, state, by_node)
+        keep_promises(now, state, by_node, explains)
 
 
 @compiled()

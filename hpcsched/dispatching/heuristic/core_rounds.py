@@ -1,6 +1,6 @@
 """Rounds as the core decides them, for dispatchers that are asked in Python."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +22,7 @@ from hpcsched.dispatching.heuristic.allocator_codes import (
     chooses_slots,
     critical_of,
 )
+from hpcsched.dispatching.heuristic.kept import Kept
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.reasons import Reason, ReasonKind
@@ -55,10 +56,10 @@ class CoreRounds:
         How many jobs get a reservation; all if None.
     own_backfill_order
         Whether the order behind the head job is another.
-    relaxation
-        By which share of its expected wait `RELAXED` may delay a head job.
-    promises
-        When jobs were promised to start, by number, where the rule keeps that; it is kept there.
+    kept
+        What the rule keeps from round to round.
+    choices
+        Further fields of `Choices`, by name.
     """
 
     def __init__(
@@ -68,15 +69,15 @@ class CoreRounds:
         *,
         depth: int | None = None,
         own_backfill_order: bool = False,
-        relaxation: float = 0.0,
-        promises: dict[int, int] | None = None,
+        kept: Kept | None = None,
+        choices: Mapping[str, Any] | None = None,
     ) -> None:
         self._rule = rule
         self._allocator = allocator
         self._depth = depth
         self._own_backfill_order = own_backfill_order
-        self._relaxation = relaxation
-        self._promises = promises
+        self._kept = kept
+        self._more = choices or {}
         self._code = allocator_code(allocator)
         self._asked = AskedAllocator(allocator) if self._code == codes.EXTERNAL else None
         self._chooses_slots = chooses_slots(allocator)
@@ -99,7 +100,7 @@ class CoreRounds:
         if not problem.queue:
             return NOTHING
         free = _free_slots(problem)
-        goes_on = problem.explain or self._promises is not None
+        goes_on = problem.explain or self._kept is not None
         if not goes_on and not any(job.units <= free for job in problem.queue):
             return NOTHING
         queue = order.sort(problem)
@@ -108,18 +109,22 @@ class CoreRounds:
         in_turn = None if behind is None else _those_of(queue, behind.sort(problem))
         filled = self._state_for(problem)
         filled.fill(problem, queue, in_turn)
-        if self._promises is not None:
-            filled.set_promises(queue, self._promises)
+        if self._kept is not None:
+            self._kept.write(filled, problem, queue)
         kernel = _KERNELS[filled.slot_map is None, problem.explain]
         if self._asked is None:
             self._run(kernel, problem, filled)
         else:
             with self._asked.about(problem, queue):
                 plain(kernel)(filled.state(plainly=True), problem.now)
-        if self._promises is not None:
-            self._promises.update(filled.promises(queue))
+        if self._kept is not None:
+            self._kept.read(filled, problem, queue)
+        reasons: tuple[Reason, ...] = ()
+        if problem.explain:
+            tells = self._rule in (codes.CONSERVATIVE, codes.SLACK)
+            reasons = _reasons(queue, filled, tells=tells)
         starts = tuple([Start(queue[row].job_id, where) for row, where in filled.started()])
-        return Decision(starts, reasons=_reasons(queue, filled) if problem.explain else ())
+        return Decision(starts, reasons=reasons)
 
     def _what_matters(self, queue: Sequence[WaitingJob], free: int) -> Sequence[WaitingJob]:
         """Return those of the jobs, in order, that can matter to what is started now.
@@ -128,6 +133,8 @@ class CoreRounds:
         that has to wait has to fit, if it has no reservation; after the last that fits there is
         nothing to reserve for.
         """
+        if self._rule in (codes.CONSERVATIVE, codes.SLACK):
+            return queue
         if self._rule == codes.BACKFILL:
             last = len(queue)
             while queue[last - 1].units > free:
@@ -156,12 +163,9 @@ class CoreRounds:
             allocator=self._code,
             correction=codes.ONE_SECOND,
             writes_places=False,
-            relaxation=self._relaxation,
-            by_wait=None,
-            behind_by_wait=None,
             critical=critical_of(system, self._allocator),
             external=self._asked,
-        )
+        )._replace(**self._more)
 
     def _run(self, kernel: Any, problem: DispatchingProblem, filled: ProblemState) -> None:
         """Decide a round in plain Python, or in compiled code once that pays."""
@@ -215,18 +219,23 @@ def _those_of(some: Sequence[WaitingJob], jobs: Sequence[WaitingJob]) -> Sequenc
     return [job for job in jobs if job.job_id in numbers]
 
 
-def _reasons(order: Sequence[WaitingJob], filled: ProblemState) -> tuple[Reason, ...]:
-    """Return the reasons of a round, in the order in which jobs were considered."""
-    columns = [codes.WAITS, codes.WHY, codes.OTHER, codes.WHEN]
+def _reasons(
+    order: Sequence[WaitingJob], filled: ProblemState, *, tells: bool
+) -> tuple[Reason, ...]:
+    """Return the reasons of a round, in the order in which jobs were considered.
+
+    `tells` says that they tell of promises that could not be kept.
+    """
+    columns = [codes.WAITS, codes.WHY, codes.OTHER, codes.WHEN, codes.PROMISE]
     head: int | None = None
     reasons = []
     noted = filled.tables.jobs[: len(order), columns].tolist()
-    for job, (waits, why, other, time) in zip(order, noted, strict=True):
+    for job, (waits, why, other, time, promise) in zip(order, noted, strict=True):
         if waits:
             name = None if other == -1 else order[other].job_id
-            reasons.append(
-                Reason(job.job_id, _KINDS[why], name, None if time in (-1, codes.NEVER) else time)
-            )
+            planned = None if time in (-1, codes.NEVER) else time
+            detail = f"at first promised for {promise} s" if tells and time > promise else ""
+            reasons.append(Reason(job.job_id, _KINDS[why], name, planned, detail))
             if head is None:
                 head = job.job_id
         else:

@@ -5,6 +5,7 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
 from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.dispatching.heuristic.kept import KeptPromises
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.heuristic.relaxed_by_workspace import RelaxedByWorkspace
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -38,8 +39,8 @@ class Relaxed(Easy):
             codes.RELAXED,
             allocator,
             own_backfill_order=self._has_own,
-            relaxation=relaxation,
-            promises=self._promises,
+            kept=KeptPromises(self._promises),
+            choices={"relaxation": float(relaxation)},
         )
         self._by_workspace = RelaxedByWorkspace(
             allocator, relaxation, order, backfill_order, self._promises

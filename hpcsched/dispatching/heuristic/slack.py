@@ -1,9 +1,11 @@
 """Slack-based backfilling (Talby and Feitelson 1999)."""
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.heuristic.conservative import Conservative
-from hpcsched.dispatching.heuristic.reserved_round import Compression, ReservedRound
-from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.heuristic.conservative import COMPRESSIONS, Conservative
+from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
+from hpcsched.dispatching.heuristic.reserved_round import Compression
+from hpcsched.dispatching.heuristic.slack_by_workspace import SlackByWorkspace
 
 
 class SlackBased(Conservative):
@@ -31,20 +33,14 @@ class SlackBased(Conservative):
         super().__init__(allocator, compression)
         self.share = share
         self.least_slack = least_slack
-
-    def _start(self, job: WaitingJob, current: ReservedRound) -> bool:
-        """Start a job for which there is room, if nobody is delayed past the latest start."""
-        return current.start(job) or current.push_aside(job, self._latest_starts(current))
-
-    def _latest_starts(self, current: ReservedRound) -> dict[int, int]:
-        return {
-            name: self._latest_start(job, self.promised[name])
-            for name, job in current.waiting.items()
-        }
-
-    def _latest_start(self, job: WaitingJob, promise: int) -> int:
-        return promise + self.least_slack + int(self.share * (promise - job.submit_time))
-
-    def _in_the_way(self, job: WaitingJob, current: ReservedRound) -> int | None:
-        """Return a job that would be delayed past its latest start."""
-        return current.refused.get(job.job_id)
+        self._rounds = CoreRounds(
+            codes.SLACK,
+            allocator,
+            kept=self._kept,
+            choices={
+                "compression": COMPRESSIONS[compression],
+                "slack_share": float(share),
+                "least_slack": least_slack,
+            },
+        )
+        self._by_workspace = SlackByWorkspace(allocator, share, least_slack, compression)
