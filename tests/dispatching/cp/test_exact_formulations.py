@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
@@ -51,7 +52,7 @@ def solved(
     formulation: Formulation,
     data: ModelData,
     hint: Plan | None = None,
-    backend: OrTools = OrTools(),  # noqa: B008
+    backend: Backend | DataBackend = OrTools(),  # noqa: B008
 ) -> Answer:
     """Return the proved answer to a formulation, or one that was solved again for its nodes."""
     answer = solve(Task(formulation, data, backend, AMPLE, hint))

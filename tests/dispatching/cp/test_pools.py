@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hpcsched.dispatching.cp.backends.ortools import OrTools
+from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.pool_data import PoolData
@@ -16,6 +18,7 @@ from tests.dispatching.cp.tiny import Size, cost_by_start, tiny_data
 from tests.strategies import tries
 
 FORMULATIONS = EXACT | RELAXATIONS
+BACKENDS = OrTools(), ScheduleOrPostpone()
 SIZE = Size(jobs=3, nodes=1, types=1, units=1, run_time=3, capacity=4)
 
 
@@ -61,14 +64,15 @@ def cost(data, starts):
     return data.makespan * last + sum(cost_by_start(data, job, starts[job]) for job in jobs)
 
 
+@pytest.mark.parametrize("backend", BACKENDS, ids=lambda backend: type(backend).__name__)
 @pytest.mark.parametrize("name", FORMULATIONS)
 @tries(15)
 @given(data=data_with_pool())
-def test_the_optimum_is_that_of_trying_every_start(name, data):
+def test_the_optimum_is_that_of_trying_every_start(name, backend, data):
     """The solver's plan keeps to the pool, and none costs less."""
     spans = [range(data.horizon - int(run_time) + 1) for run_time in data.run_times]
     best = min(cost(data, starts) for starts in product(*spans) if fits(data, starts))
-    answer = solved(FORMULATIONS[name], data)
+    answer = solved(FORMULATIONS[name], data, backend=backend)
     assert fits(data, answer.plan.starts.tolist())
     assert data.cost(answer.plan.starts) == best
 

@@ -207,6 +207,21 @@ def test_jobs_beyond_the_first_end_with_the_horizon():
     assert (answer.status, answer.plan, answer.fails) == ("infeasible", None, 0)
 
 
+def test_hcp19_has_the_pool_of_the_whole_system():
+    """Three jobs of two cores fit on two nodes of three together, on each of which one fits."""
+    data = jobs([1, 1, 1], [1, 1, 1], [1, 1])
+    pool = PoolData(np.ones((3, 1), np.int64), np.array([0]), np.array([[3]]), np.zeros(3), 0)
+    whole = replace(data, system_pool=pool)
+    assert sorted(answered(Hcp19(), data).plan.starts.tolist()) == [0, 0, 1]
+    assert answered(Hcp19(), whole).plan.starts.tolist() == [0, 0, 0]
+    # All else is about the nodes of the model.
+    assert answered(FORMULATIONS["joint-now"], whole).objective == 1
+    # What is free of it in time counts: of three, one until 2, all from then on.
+    later = pool._replace(since=np.array([0, 2]), free=np.array([[1], [3]]))
+    starts = answered(Hcp19(), replace(data, system_pool=later, horizon=5)).plan.starts
+    assert sorted(starts.tolist()) == [0, 1, 2]
+
+
 def test_pools_are_kept_to():
     """Of 5 W, 3 are free until 4: the job that draws 4 W starts then, beside none of 2 W."""
     data = jobs([1, 1], [2, 3], [2], [1, 1])

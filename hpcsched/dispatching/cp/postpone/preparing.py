@@ -1,6 +1,5 @@
 """What schedule-or-postpone works on, made of a model's data."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from hpcsched.dispatching.cp.postpone.placing_kernels import PRIME, signature
 from hpcsched.dispatching.cp.postpone.position_kernels import add_box
 from hpcsched.dispatching.cp.postpone.tables import Problem, Search
 from hpcsched.dispatching.planning.model_data import ModelData
+from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.system.system import IntArray
 
 _MODES = {
@@ -55,7 +55,8 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
         nodes = nodes[::-1].copy()  # and positions are counted from the end
     room = data.room_now if mode == tables.NOW else data.room
     room = np.ascontiguousarray(room[np.ix_(jobs, nodes)])
-    times, used = _taken_together(data, fixed)
+    shared = _shared(data, mode)
+    times, used = _taken(data, shared, fixed)
     ends = [end for end, _ in data.held_together]
     held = _held(data, nodes, mode)
     closed = _closures(data, nodes, mode)
@@ -63,9 +64,9 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     events = {*ends, *times[falls].tolist(), *closed[2].tolist()}
     if mode == tables.NOW:
         events.add(1)  # from which on no job needs nodes
-    demand = np.hstack((data.demands, data.pool_draws))[jobs]
+    demand, total = shared.draws[jobs], shared.total
     weights, run_times = data.weights[:, jobs], data.run_times[jobs]
-    total = np.concatenate((data.totals, [] if data.pools is None else data.pools.capacity))
+    most = np.maximum.accumulate(total - used, axis=0)  # free so far, at most
     requests = np.ascontiguousarray(data.requests[jobs])
     keys = np.unique(np.vstack((requests, held[2])), axis=0, return_inverse=True)[1].reshape(-1)
     problem = Problem(
@@ -75,18 +76,18 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
         data.units[jobs],
         run_times,
         data.latest_starts[jobs],
-        _twins(data, jobs),
+        _twins(data, jobs, demand),
         requests,
         keys[: len(jobs)].astype(np.int64),
         room,
         np.ascontiguousarray(demand, dtype=np.int64),
-        total.astype(np.int64),
+        total,
         _by_energy(demand, run_times, weights),
         times,
         used,
         np.r_[False, (np.diff(used, axis=0) > 0).any(axis=1)].astype(np.int64),
-        np.array(ends, dtype=np.int64),
-        _padded([amounts for _, amounts in data.held_together], len(total)),
+        times[1:].copy(),
+        np.ascontiguousarray(np.diff(most, axis=0)),
         np.ascontiguousarray(data.capacity[nodes]),
         _classes(room, data.capacity[nodes], closed),
         held[0],
@@ -106,69 +107,66 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     return Given(problem, nodes, boxes)
 
 
-def seen_as(terms: Terms, data: ModelData) -> ModelData:
-    """Return the data as the search sees them.
+class _Shared(NamedTuple):
+    """What all jobs share, `G` resources: `types` of the nodes, and `pools`.
 
-    A formulation without nodes has all nodes of the system as pools, and one node of nothing. But
-    jobs that are put off draw nothing from pools, and so take room of the model's nodes.
+    `draws`, `[J, G]`, is what jobs take of `total`, `[G]`; `put_off`, `[G]`, whether those do that
+    have no choice of their start.
     """
-    system = data.system_pool
-    if terms.nodes != "none" or terms.first is not None or system is None:
-        return data
-    none = np.zeros(0, dtype=np.int64)
-    pools = system
-    if data.pools is not None:
-        since = np.union1d(system.since, data.pools.since)
-        free = [
-            one.free[np.searchsorted(one.since, since, side="right") - 1]
-            for one in (system, data.pools)
-        ]
-        draws = np.hstack((system.draws, data.pools.draws))
-        pools = system._replace(draws=draws, since=since, free=np.hstack(free))
-    return replace(
-        data,
-        requests=np.zeros((data.job_count, 1), dtype=np.int64),
-        capacity=np.zeros((1, 1), dtype=np.int64),
-        room=data.units[:, np.newaxis],
-        held_until=none,
-        held_on=none,
-        held=none.reshape(0, 1),
-        latest=data.latest_starts,
-        pools=pools,
-        system_pool=None,
-        outages=None,
+
+    draws: IntArray
+    total: IntArray
+    put_off: IntArray
+    pools: tuple[PoolData, ...]
+    types: int
+
+
+def _shared(data: ModelData, mode: int) -> _Shared:
+    """Return what all jobs share: what all nodes have, or the system, and its pools."""
+    pools = () if data.pools is None else (data.pools,)
+    whole = data.system_pool if mode == tables.POOLED else None
+    types = data.type_count if whole is None else 0
+    if whole is not None:
+        pools = (whole, *pools)
+    draws = [data.demands[:, :types], *(pool.draws for pool in pools)]
+    total = [data.totals[:types], *(pool.capacity for pool in pools)]
+    put_off = [np.ones(types), *(np.full(pool.pool_count, pool is whole) for pool in pools)]
+    return _Shared(
+        np.ascontiguousarray(np.hstack(draws), dtype=np.int64),
+        np.concatenate(total).astype(np.int64),
+        np.concatenate(put_off).astype(np.int64),
+        pools,
+        types,
     )
 
 
-def _padded(rows: list[IntArray], width: int) -> IntArray:
-    """Return rows of amounts by type, with nothing of pools behind."""
-    table = np.zeros((len(rows), width), dtype=np.int64)
-    for k, row in enumerate(rows):
-        table[k, : len(row)] = row
-    return table
+def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray, IntArray]:
+    """Return from when on how much is taken of what all share, `[F]` and `[F, G]`.
 
-
-def _taken_together(data: ModelData, fixed: IntArray) -> tuple[IntArray, IntArray]:
-    """Return from when on how much is taken of what all share, `[F]` and `[F, G]`."""
-    types = data.type_count
-    width = types if data.pools is None else types + data.pools.pool_count
-    tasks = [_Task(0, end, amounts) for end, amounts in data.held_together]
-    tasks += [_Task(*closed) for closed in data.closed_together]
-    tasks += [  # such jobs draw nothing from pools
-        _Task(int(fixed[j]), int(fixed[j] + data.run_times[j]), data.demands[j])
+    By running jobs, closed nodes, jobs that have no choice, and by what pools do not offer.
+    """
+    types = shared.types
+    tasks = []
+    if types:
+        tasks = [_Task(0, end, amounts) for end, amounts in data.held_together]
+        tasks += [_Task(*closed) for closed in data.closed_together]
+    late = [
+        _Task(int(fixed[j]), int(fixed[j] + data.run_times[j]), shared.draws[j] * shared.put_off)
         for j in np.flatnonzero(fixed >= 0)
     ]
-    times = {0, *(task.begin for task in tasks), *(task.end for task in tasks)}
-    if data.pools is not None:
-        times.update(data.pools.since.tolist())
+    times = {0, *(time for task in (*tasks, *late) for time in (task.begin, task.end))}
+    times.update(time for pool in shared.pools for time in pool.since.tolist())
     at = np.array(sorted(times), dtype=np.int64)
-    used = np.zeros((len(at), width), dtype=np.int64)
+    used = np.zeros((len(at), len(shared.total)), dtype=np.int64)
     for task in tasks:
         used[(task.begin <= at) & (at < task.end), :types] += task.amounts
-    if data.pools is not None:
-        pools = data.pools
-        of = np.searchsorted(pools.since, at, side="right") - 1
-        used[:, types:] = pools.capacity - pools.free[of]
+    for task in late:
+        used[(task.begin <= at) & (at < task.end)] += task.amounts
+    first = types
+    for pool in shared.pools:
+        of = np.searchsorted(pool.since, at, side="right") - 1
+        used[:, first : first + pool.pool_count] += pool.capacity - pool.free[of]
+        first += pool.pool_count
     return at, used
 
 
@@ -225,7 +223,7 @@ def _classes(
     return classes
 
 
-def _twins(data: ModelData, jobs: IntArray) -> IntArray:
+def _twins(data: ModelData, jobs: IntArray, demand: IntArray) -> IntArray:
     """Return of each job another that may as well start no later, or −1, `[J]`.
 
     They ask for the same, and the other one's cost grows at least as fast at any time: where it
@@ -246,7 +244,7 @@ def _twins(data: ModelData, jobs: IntArray) -> IntArray:
             int(data.run_times[j]),
             data.requests[j].tobytes(),
             data.room[j].tobytes(),
-            data.pool_draws[j].tobytes(),
+            demand[k].tobytes(),
         )
         other = last.get(what)
         if (

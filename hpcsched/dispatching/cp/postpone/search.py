@@ -11,7 +11,7 @@ from hpcsched.dispatching.cp.formulation import Terms
 from hpcsched.dispatching.cp.limits import Budget, Limits, Patience, Watch
 from hpcsched.dispatching.cp.postpone import tables
 from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
-from hpcsched.dispatching.cp.postpone.preparing import Given, open_search, prepare, seen_as
+from hpcsched.dispatching.cp.postpone.preparing import Given, open_search, prepare
 from hpcsched.dispatching.cp.postpone.search_kernels import advance
 from hpcsched.dispatching.cp.postpone.tables import Search
 from hpcsched.dispatching.decision import SolverStatus
@@ -62,17 +62,16 @@ def schedule_or_postpone(
     fixed = np.full(data.job_count, -1, dtype=np.int64)
     if terms.first is not None:
         fixed[terms.first :] = (data.horizon - data.run_times)[terms.first :]
-    seen = seen_as(terms, data)
-    given = prepare(seen, terms, fixed)
+    given = prepare(data, terms, fixed)
     if (given.problem.fixed > given.problem.total).any():
         return Found("infeasible", None, None, 0, 0)
     best = None
     if hint is not None and terms.nodes != "positions" and terms.first is None:
         best = hint if fault_of(hint, data) is None else None
-    search = open_search(given, seen, np.arange(len(given.problem.units)))
+    search = open_search(given, data, np.arange(len(given.problem.units)))
     if best is not None:
         search.state[tables.BEST] = data.cost(best.starts)
-    search, ended = _go_through(given, seen, search, limits, restart_after)
+    search, ended = _go_through(given, data, search, limits, restart_after)
     state = search.state
     if state[tables.SOLUTIONS]:
         best = _plan_of(given, data, search, fixed)

@@ -49,7 +49,7 @@ class Problem(NamedTuple):
       `[G, J]`: by weight over energy, largest first.
     - `fixed_at`, `[F]`, and `fixed`, `[F, G]`: what is taken from then on by running jobs, closed
       nodes and what pools do not offer; `rises`, `[F]`: whether that is more than before.
-      `releases`, `[H]`, and `released`, `[H, G]`: what running jobs give back.
+      `releases`, `[H]`, and `released`, `[H, G]`: when how much more comes free than ever was.
     - `capacity`, `[N, R]`; `node_class`, `[N]`: alike for nodes that offer the same to all jobs.
       `held_until`, `held_on`, `held_key`, `[K]`, and `held`, `[K, R]`: running jobs, by end.
       Node n is closed at `closed_begin[c]` … `closed_end[c]`, `closed_first[n]` ≤ c <
