@@ -49,15 +49,24 @@ def _power_difference(wait: float, run_time: float, power: float) -> float:
 
 
 @compiled()
+def cost_of_waiting(
+    j: int, start: int, weights: FloatArray, free: FloatArray, patience: float
+) -> float:
+    """Return what it costs that a job starts late, which is all where there is no ratio of sums."""
+    cost = 0.0
+    for t in range(len(weights)):
+        late = start - free[t, j]
+        if late > 0.0:
+            if patience > 0.0:
+                late = -patience * np.expm1(-late / patience)
+            cost += weights[t, j] * late
+    return cost
+
+
+@compiled()
 def cost_at(j: int, start: int, costs: Costs) -> float:
     """Return what a job costs that starts then."""
-    cost = 0.0
-    for t in range(len(costs.weights)):
-        late = start - costs.free[t, j]
-        if late > 0.0:
-            if costs.patience > 0.0:
-                late = -costs.patience * np.expm1(-late / costs.patience)
-            cost += costs.weights[t, j] * late
+    cost = cost_of_waiting(j, start, costs.weights, costs.free, costs.patience)
     if costs.amounts[j] != 0.0:
         a = costs.alpha + 1.0
         wait = float(start - costs.submit[j])

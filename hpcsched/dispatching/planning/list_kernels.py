@@ -18,7 +18,7 @@ from hpcsched.dispatching.core.plan_kernels import (
 )
 from hpcsched.dispatching.core.row_kernels import earliest_on_row, reserve_on_row
 from hpcsched.dispatching.planned_cost import FloatArray
-from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
+from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, cost_of_waiting
 from hpcsched.dispatching.planning.segment_kernels import Content, Kept, Segments, keep, restore
 from hpcsched.system.system import IntArray
 
@@ -241,17 +241,31 @@ def go_on(
     rest = 0.0
     for k in range(first, len(order)):
         rest += least[order[k]]
+    # Compiled code counts who refers to an array each time that it is taken from a tuple.
+    pooled, run_times, releases = content.pooled, content.run_times, content.releases
+    units, requests = content.units, content.requests
+    begins, row, state = scratch.start, scratch.row, scratch.state
+    weights, free, amounts = costs.weights, costs.free, costs.amounts
     for k in range(first, len(order)):
         if keeping:
-            keep(scratch, content.pooled, kept, k)
+            keep(scratch, pooled, kept, k)
             kept.paid[k], kept.ended[k] = cost, end
         j = order[k]
-        start = plan_job(j, content, scratch, placed)
+        if pooled:  # as in `plan_job`
+            amount = units[j] * requests[j, 0]
+            start, state[0] = reserve_on_row(
+                releases[j], run_times[j], amount, state[0], begins, row
+            )
+        else:
+            start = plan_job(j, content, scratch, placed)
         if start == NEVER:
             return np.inf, k + 1 - first
         starts[j] = start
-        end = max(end, start + content.run_times[j])
-        cost += cost_at(j, start, costs)
+        end = max(end, start + run_times[j])
+        if amounts[j] == 0.0:
+            cost += cost_of_waiting(j, start, weights, free, costs.patience)
+        else:
+            cost += cost_at(j, start, costs)
         rest -= least[j]
         if cost + rest + costs.makespan * max(end, others_end) > limit:
             return np.inf, k + 1 - first
