@@ -31,7 +31,7 @@ def states(system: System, jobs: list[TracedJob]) -> list[RunState]:
         monitor.read(columns)
         return columns
 
-    for left, held, _ in replaying.run(map(read, columns_of(jobs, RequestNumbers(), 7))):
+    for left, held, *_ in replaying.run(map(read, columns_of(jobs, RequestNumbers(), 7))):
         monitor.replayed(opened.take(left.sequence), left, held)
     monitor.close()
     assert view.closed

@@ -72,7 +72,7 @@ def test_all_solvers_find_the_optimum_of_curves(case: Any, data: Any) -> None:
     """What they prove is what OR-Tools proves."""
     expected, _ = answer(OrTools(), FORMULATIONS["hcp19"], data, Budget(60))
     found, _ = answer(case.backend, FORMULATIONS["hcp19"], data, Budget(case.work))
-    assert found == ("optimal", expected.objective, expected.objective)
+    assert found[:3] == ("optimal", expected.objective, expected.objective)
 
 
 @st.composite

@@ -119,7 +119,7 @@ def test_ortools_stops_where_no_better_plan_comes() -> None:
     began = perf_counter()
     outcome = session.solve(Patience(0.5, 60.0, 2), None)
     assert 1.5 <= perf_counter() - began < 20
-    assert outcome == ("feasible", 1, 0.0)
+    assert outcome[:3] == ("feasible", 1, 0.0)
 
 
 def test_ortools_goes_on_while_there_is_no_plan() -> None:
@@ -128,7 +128,7 @@ def test_ortools_goes_on_while_there_is_no_plan() -> None:
     began = perf_counter()
     outcome = session.solve(Patience(0.2, 1.2, 1), None)
     assert 1.1 <= perf_counter() - began < 20
-    assert outcome == ("unknown", None, None)
+    assert outcome[:3] == ("unknown", None, None)
 
 
 def _jobs(count: int) -> ModelData:
