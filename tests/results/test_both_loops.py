@@ -56,7 +56,11 @@ def _many() -> Iterator[None]:
         ("lublin99-easy", ["trace.jobs=300"]),
         ("small-easy", ["trace.jobs=400", "predictor=last-two", "correction=doubling"]),
         ("small-easy", ["trace.jobs=200", "observers=[event-log]", "predictor=last-two"]),
-        ("eurora-day-easy", ["trace.jobs=100", "observers=[event-log]"]),
+        pytest.param(
+            "eurora-day-easy",
+            ["trace.jobs=100", "observers=[event-log]"],
+            marks=pytest.mark.slow,  # as others below: what it needs is compiled for it alone
+        ),
         (
             "small-easy",
             ["trace.jobs=200", "simulation.dispatch_latency={base: 100, per_queued_job: 7}"],
@@ -64,7 +68,7 @@ def _many() -> Iterator[None]:
         ("small-sjf", ["trace.jobs=400", "predictor=profile", "simulation.pooling=false"]),
         ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
         ("small-maintenance", ["trace.jobs=100"]),
-        ("small-power", ["trace.jobs=100"]),
+        pytest.param("small-power", ["trace.jobs=100"], marks=pytest.mark.slow),
         ("small-maintenance", ["trace.jobs=100", "outages.requeue=false", "dispatcher=list"]),
     ],
 )

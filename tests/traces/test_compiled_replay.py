@@ -28,10 +28,10 @@ def check(name: str, overrides: list[str], folder: Path) -> None:
     [
         (KTH_SP2, "kth-easy", 4000, []),
         (KTH_SP2, "kth-list-laf", 1500, []),
-        (KTH_SP2, "kth-easy", 4000, ["dispatcher=slack"]),
+        pytest.param(KTH_SP2, "kth-easy", 4000, ["dispatcher=slack"], marks=pytest.mark.slow),
         (CERIT_SC, "cerit-easy", 1500, []),
         (CERIT_SC, "cerit-list", 1500, []),
-        (CERIT_SC, "cerit-easy", 1500, ["dispatcher=relaxed"]),
+        pytest.param(CERIT_SC, "cerit-easy", 1500, ["dispatcher=relaxed"], marks=pytest.mark.slow),
     ],
 )
 def test_the_first_jobs(log: str, name: str, jobs: int, more: list[str], tmp_path: Path) -> None:
