@@ -131,7 +131,7 @@ class ArrayReplay:
     @property
     def is_compiled(self) -> bool:
         """Whether the loop has been compiled for such a replay, here or by a process before."""
-        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415
+        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415 (numba)
 
         batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
         return is_compiled(self.loop, state_type(self._fields(batch)))

@@ -18,7 +18,7 @@ class _ClockGettime:
 
     @property
     def _numba_type_(self) -> Any:
-        from numba import types  # noqa: PLC0415
+        from numba import types  # noqa: PLC0415 (numba)
 
         arguments = types.int32, types.CPointer(types.int64)
         return types.ExternalFunction("clock_gettime", types.int32(*arguments))

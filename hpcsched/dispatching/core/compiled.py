@@ -34,7 +34,7 @@ class Compiled:
     @cached_property
     def machine(self) -> "MachineFunction":
         """What compiles the function, and calls what was compiled."""
-        from hpcsched.dispatching.core.machine_code import machine_function  # noqa: PLC0415
+        from hpcsched.dispatching.core.machine_code import machine_function  # noqa: PLC0415 (numba)
 
         return machine_function(self.py_func)
 

@@ -172,7 +172,7 @@ class ProblemState:
 
     def compiled_type(self) -> Any:
         """Return the type of the state in compiled code."""
-        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415
+        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415 (numba)
 
         return state_type(self._fields(self.tables))
 

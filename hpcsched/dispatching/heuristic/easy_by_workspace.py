@@ -12,14 +12,7 @@ from hpcsched.dispatching.reasons import Reason
 
 
 class EasyByWorkspace:
-    """Starts jobs in an order; behind the first that must wait, those that don't delay it.
-
-    The first job that does not fit, the head job, gets the one reservation of the round, at its
-    shadow time: the earliest instant at which it fits if running jobs end as predicted, all ends of
-    that instant counted. Any later job that fits now is started if it is predicted to end by then,
-    or if the head job still fits at the shadow time beside it. Later jobs are tried in
-    `backfill_order`; if it is None, in the same order.
-    """
+    """Starts jobs in an order; behind the first that must wait, those that don't delay it."""
 
     _always_reserves = False
     """Whether the head job's reservation is wanted even where nothing could pass it."""
