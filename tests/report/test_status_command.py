@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,17 +14,19 @@ from hpcsched.results.manifest import start_manifest
 from hpcsched.results.run_process import this_process
 from hpcsched.results.run_state import read_state, write_state
 from tests.report.test_state_views import STATE
+from tests.slow_runs import COMMAND, seen_under_way
 
 SCENARIO = """\
 name: looked-at
 system: {groups: [{name: node, count: 10, resources: {core: 4}}]}
 trace: {source: swf, path: jobs.swf}
+predictor: PREDICTOR
 dispatcher: {name: list, option: backfill}
 """
-PATIENCE = 60
+PATIENCE = 120
 
 
-def write_scenario(folder: Path, jobs: int) -> Path:
+def write_scenario(folder: Path, jobs: int, predictor: str = "requested-time") -> Path:
     """Write a scenario and its trace; return the scenario's path."""
     lines = (
         f"{n} {n * 40} -1 {60 + n * 37 % 900} {1 + n % 7} -1 -1 {1 + n % 7} 2000"
@@ -33,7 +34,7 @@ def write_scenario(folder: Path, jobs: int) -> Path:
         for n in range(1, jobs + 1)
     )
     (folder / "jobs.swf").write_text("".join(lines))
-    (folder / "scenario.yaml").write_text(SCENARIO)
+    (folder / "scenario.yaml").write_text(SCENARIO.replace("PREDICTOR", predictor))
     return folder / "scenario.yaml"
 
 
@@ -114,15 +115,10 @@ def test_a_run_that_goes_on_and_is_killed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another process sees it come along; when it is killed, it sees that too."""
-    scenario, out = write_scenario(tmp_path, 100_000), tmp_path / "out"
-    command = [sys.executable, "-c", "from hpcsched.cli import main; raise SystemExit(main())"]
-    command += ["run", str(scenario), "--out", str(out)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + PATIENCE
-        seen = None
-        while (seen is None or not seen.rounds) and time.monotonic() < deadline:
-            time.sleep(0.05)
-            seen = read_state(out) if out.is_dir() else None
+    scenario, out = write_scenario(tmp_path, 100_000, "slow"), tmp_path / "out"
+    command = [*COMMAND, "run", str(scenario), "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, text=True) as process:
+        seen_under_way(out, process, PATIENCE)
         content, text = status(out, capsys)
         process.send_signal(signal.SIGKILL)
         process.wait(PATIENCE)
