@@ -9,29 +9,38 @@ Source: D. Klusáček, Š. Tóth, G. Podolníková, *Complex Job Scheduling Simu
 2016; the memory is per node as in that simulator's own reader.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST, Listed
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
-from hpcsched.system.system import System
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.column_source import ColumnSource, ScannedLines
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.node_properties import NodeProperties
+from hpcsched.workload.number_fields import number_fields
 from hpcsched.workload.pbs_nodes import NodeRequest, UnlikeChunksError, parse_node_request
 from hpcsched.workload.policies import RecordPolicies, UnusableError
-from hpcsched.workload.record_source import RecordSource
 
 FIELDS = 21
-_USED = itemgetter(0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
+_USED = (0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
 """Job, submit, run time, processors, requested time, memory, user to application, partition."""
 _NODES, _QUEUE, _REQUEST = 18, 19, 20
+
+_QUEUE_DETAIL = NUMBERED.index("queue")
+
+_used = itemgetter(*_USED)
 
 
 class AleaParams(RecordPolicies):
@@ -83,11 +92,14 @@ class _Wanted(NamedTuple):
     ignored: bool
 
 
+_Asked = tuple[bytes, int, int]
+"""What a record asks for: its request as PBS wrote it, processors and memory."""
+
 _REQUESTS_KEPT = 4096
 """How many different requests are kept, so that each need not be read again."""
 
 
-class AleaSource(RecordSource):
+class AleaSource(ColumnSource):
     """Streams the jobs of a log.
 
     The reasons for which a record is skipped, in the order in which they apply: `malformed`,
@@ -103,6 +115,7 @@ class AleaSource(RecordSource):
         self._properties = NodeProperties(system, params.properties)
         self._everywhere = frozenset(range(system.node_count))
         self._queues: dict[str, int] = {}
+        self._queues_before = 0
         self._rooms: dict[ShapeKey, int] = {}
         self._wanted = lru_cache(_REQUESTS_KEPT)(self._read_request)
         next(self.lines.records(), None)  # so that a file that cannot be read is known at once
@@ -135,7 +148,7 @@ class AleaSource(RecordSource):
             user if user >= 0 else None,
             group if group >= 0 else None,
             application if application >= 0 else None,
-            self._queues.setdefault(queue, len(self._queues) + 1),
+            self._queue_number(queue),
             partition if partition >= 0 else None,
         )
         if wanted.rounded:
@@ -143,6 +156,75 @@ class AleaSource(RecordSource):
         if wanted.ignored:
             self.account.clipped["unknown_property"] += 1
         return TracedJob(job, self.clipped(run_time, requested_time))
+
+    def scan(self, lines: Sequence[bytes]) -> ScannedLines:
+        """Return lines as columns; queues are numbered once it is known which lines give jobs."""
+        numbers, plain = number_fields(lines, FIELDS, _USED)
+        plain &= numbers.max(axis=0) <= LARGEST
+        for k in np.flatnonzero(~plain).tolist():
+            try:
+                found = _fields(lines[k])[0]
+            except UnusableError:
+                found = [-1]
+            numbers[: len(found), k] = [max(number, -1) for number in found]
+        job_id, submit_time, run_time, processors, requested_time, memory = numbers[:6]
+        units, request = np.zeros((2, len(lines)), dtype=np.int64)
+        known: dict[_Asked, tuple[int, int]] = {}
+        requests: list[Request] = []
+        asked = zip(lines, processors.tolist(), memory.tolist(), strict=True)
+        for k, (line, processors_here, memory_here) in enumerate(asked):
+            if not plain[k]:
+                continue
+            _, nodes, queue, text = line.rsplit(None, 3)
+            key = text, processors_here, memory_here
+            if key not in known:
+                known[key] = self._plain_request(key, requests)
+            units[k], request[k] = known[key]
+            plain[k] = units[k] > 0 and queue.isascii() and _is_list_of_nodes(nodes)
+        self._queues_before = len(self._queues)
+        user, group, application, partition = numbers[6:]
+        details = np.stack((user, group, application, np.full_like(user, -1), partition))
+        return ScannedLines(
+            plain,
+            job_id,
+            submit_time,
+            run_time,
+            requested_time,
+            units,
+            request,
+            requests,
+            details,
+            [],
+        )
+
+    def finish(self, lines: Sequence[bytes], scanned: ScannedLines, rows: IntArray) -> None:
+        """Number the queues of the jobs, in their order."""
+        # What was read line by line numbered its queues before those of the lines around it.
+        self._queues = dict(islice(self._queues.items(), self._queues_before))
+        for k in rows.tolist():
+            queue = lines[k].rsplit(None, 2)[1].decode()
+            scanned.details[_QUEUE_DETAIL, k] = self._queue_number(queue)
+
+    def _queue_number(self, queue: str) -> int:
+        return self._queues.setdefault(queue, len(self._queues) + 1)
+
+    def _plain_request(self, asked: "_Asked", requests: list[Request]) -> tuple[int, int]:
+        """Return the units that a record asks for and where its request is listed from now on.
+
+        There are no units where the record is to be looked at by itself: it gives no job, or it is
+        counted as clipped.
+        """
+        text, processors, memory = asked
+        if not text.isascii():
+            return 0, 0
+        try:
+            wanted = self._wanted(text.decode(), processors, memory)
+        except UnusableError:
+            return 0, 0
+        if wanted.rounded or wanted.ignored or wanted.request.units > wanted.room:
+            return 0, 0
+        requests.append(wanted.request)
+        return wanted.request.units, len(requests) - 1
 
     def _read_request(self, text: str, processors: int, memory: int) -> _Wanted:
         """Return what a record wants that has this request, so many processors and so much memory.
@@ -268,7 +350,7 @@ def _fields(line: bytes) -> tuple[list[int], str, str]:
     fields = line.split()
     if len(fields) != FIELDS:
         raise UnusableError("malformed", f"expected {FIELDS} fields, found {len(fields)}")
-    texts = _USED(fields)
+    texts = _used(fields)
     try:
         numbers = list(map(int, texts))
     except ValueError as error:
@@ -277,9 +359,13 @@ def _fields(line: bytes) -> tuple[list[int], str, str]:
         raise UnusableError("malformed", "expected whole numbers, found '_'")
     if max(numbers) > LARGEST:
         raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
-    if not (fields[_NODES][:1] == b"{" and fields[_NODES][-1:] == b"}"):
+    if not _is_list_of_nodes(fields[_NODES]):
         raise UnusableError("malformed", f"field {_NODES + 1}: expected nodes between braces")
     try:
         return numbers, fields[_QUEUE].decode(), fields[_REQUEST].decode()
     except UnicodeDecodeError:
         raise UnusableError("malformed", "expected UTF-8 text") from None
+
+
+def _is_list_of_nodes(field: bytes) -> bool:
+    return field[:1] == b"{" and field[-1:] == b"}"

@@ -115,6 +115,9 @@ class ColumnSource(RecordSource):
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:
         """Return lines as columns; the arrays are the caller's to write to."""
 
+    def finish(self, lines: Sequence[bytes], scanned: ScannedLines, rows: IntArray) -> None:
+        """Put in what depends on which of the lines give jobs: `rows`; nothing by default."""
+
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs as columns; raises InputError as `jobs` does, after the jobs before."""
         self._start()
@@ -161,9 +164,11 @@ class ColumnSource(RecordSource):
             if not held and damage is None:
                 return
             if held:
-                scanned = self.scan([line for _, line in held])
+                lines = [line for _, line in held]
+                scanned = self.scan(lines)
                 rows, fault = self._taken(held, scanned, left)
                 if len(rows):
+                    self.finish(lines, scanned, rows)
                     yield scanned.columns(rows, numbers)
                 if fault is not None:
                     raise fault

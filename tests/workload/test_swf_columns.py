@@ -2,7 +2,6 @@
 
 import gzip
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -11,22 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hpcsched.errors import InputError
-from hpcsched.system.request import shape_key
 from hpcsched.system.system import System
 from hpcsched.workload import columns as columns_module
-from hpcsched.workload.columns import (
-    JobColumns,
-    RequestNumbers,
-    columns_of,
-    joined_columns,
-    records_of,
-)
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.columns import RequestNumbers, records_of
 from hpcsched.workload.swf import SwfSource
 from tests.builders import alike
 from tests.real_traces import trace
 from tests.strategies import tries
+from tests.workload.columns_and_records import check_alike, columns
 from tests.workload.swf_files import record, source_of, write
 
 SYSTEM = alike(4, core=2, mem=2**20, gpu=1)
@@ -94,52 +85,10 @@ def logs(draw: st.DrawFn) -> bytes:
     return b"".join(lines).removesuffix(draw(st.sampled_from([b"", b"\n"])))
 
 
-def columns(source: SwfSource) -> tuple[JobColumns | None, object, list[str]]:
-    """Return the jobs of a log, read as columns, with its account and the error, if any."""
-    return _read(source, source.job_columns(RequestNumbers()))
-
-
-def records(source: SwfSource) -> tuple[list[TracedJob], object, list[str]]:
-    """Return the jobs of a log, read one by one, with its account and the error, if any."""
-    jobs: list[TracedJob] = []
-    error = []
-    try:
-        jobs.extend(source.jobs())
-    except InputError as fault:
-        error = [str(fault)]
-    return jobs, source.account, error
-
-
-def _read(
-    source: SwfSource, batches: Iterator[JobColumns]
-) -> tuple[JobColumns | None, object, list[str]]:
-    read: list[JobColumns] = []
-    error = []
-    try:
-        read.extend(batches)
-    except InputError as fault:
-        error = [str(fault)]
-    assert all(0 < len(batch.job_id) <= columns_module.BATCH for batch in read)
-    return joined_columns(read) if read else None, source.account, error
-
-
-def check_alike(path: Path, system: System = SYSTEM, **params: Any) -> SwfSource:
+def check(path: Path, system: System = SYSTEM, **params: Any) -> SwfSource:
     """Check that both ways of reading a log come to the same; return what read columns."""
-    source = source_of(path, system, **params)
-    found, account, error = columns(source)
-    jobs, expected_account, expected_error = records(source_of(path, system, **params))
-    assert error == expected_error
-    assert account == expected_account
-    if found is None:
-        assert not jobs
-        return source
-    expected = joined_columns(list(columns_of(jobs, RequestNumbers())))
-    for name, ours, theirs in zip(JobColumns._fields[:6], found, expected, strict=False):
-        assert ours.dtype == theirs.dtype, name
-        assert ours.tolist() == theirs.tolist(), name
-    assert found.details.equals(expected.details)
-    assert list(map(shape_key, found.requests)) == list(map(shape_key, expected.requests))
-    assert list(records_of([found])) == jobs
+    source = check_alike(lambda: source_of(path, system, **params))
+    assert isinstance(source, SwfSource)
     return source
 
 
@@ -150,7 +99,7 @@ def test_odd_logs(log: bytes, params: dict[str, Any], batch: int) -> None:
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns_module, "BATCH", batch):
         path = Path(folder) / "log.swf"
         path.write_bytes(log)
-        check_alike(path, **params)
+        check(path, **params)
 
 
 @tries(300)
@@ -170,7 +119,7 @@ def test_numbers_and_times(
     lines = [record(number, submit, run * 30) for number, submit, run in jobs]
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(columns_module, "BATCH", batch):
         path = write(Path(folder), lines)
-        check_alike(path, malformed="skip", unsorted=unsorted, jobs=limit)
+        check(path, malformed="skip", unsorted=unsorted, jobs=limit)
 
 
 @pytest.mark.parametrize("unsorted", ["error", "sort"])
@@ -185,9 +134,9 @@ def test_times_that_are_too_large_in_all(tmp_path: Path, unsorted: str) -> None:
     lines.append(record(8, longest, 1, requested=1))
     path = write(tmp_path, lines)
     with mock.patch("hpcsched.workload.time_bounds.LARGEST_SUM", 5 * longest):
-        source = check_alike(path, malformed="skip", unsorted=unsorted)
+        source = check(path, malformed="skip", unsorted=unsorted)
         assert source.account.submitted == 4
-        check_alike(path, unsorted=unsorted)
+        check(path, unsorted=unsorted)
 
 
 @pytest.mark.parametrize("keep", [100, 300, 10_000])
@@ -196,10 +145,10 @@ def test_a_damaged_file(tmp_path: Path, keep: int) -> None:
     data = gzip.compress("".join(f"{record(k, k)}\n" for k in range(5000)).encode())
     path = tmp_path / "log.swf.gz"
     path.write_bytes(data[:keep])
-    _, _, error = columns(check_alike(path))
+    _, _, error = columns(check(path))
     assert "found damage after this line" in error[0]
-    check_alike(path, jobs=3)
-    check_alike(path, unsorted="sort", jobs=3)
+    check(path, jobs=3)
+    check(path, unsorted="sort", jobs=3)
 
 
 def test_only_odd_lines_are_read_one_by_one(
@@ -249,11 +198,11 @@ LARGE = alike(6000, core=16, mem=2**36, gpu=1)
 def test_the_first_lines_of_real_logs(name: str) -> None:
     """The first 2,000 jobs of each log."""
     params = {"missing_requested_time": 60, **LOGS[name], "unsorted": "skip"}
-    check_alike(trace(name), LARGE, **params, jobs=2000)
+    check(trace(name), LARGE, **params, jobs=2000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOGS)
 def test_real_logs(name: str) -> None:
     """The whole logs."""
-    check_alike(trace(name), LARGE, **{"missing_requested_time": 60, **LOGS[name]})
+    check(trace(name), LARGE, **{"missing_requested_time": 60, **LOGS[name]})
