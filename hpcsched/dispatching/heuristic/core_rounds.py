@@ -1,12 +1,10 @@
 """Rounds as the core decides them, for dispatchers that are asked in Python."""
 
 from collections.abc import Mapping, Sequence
-from time import perf_counter
 from typing import Any
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.core.problem_state import ProblemState
 from hpcsched.dispatching.core.round_kernels import (
     decide_by_node,
@@ -14,19 +12,12 @@ from hpcsched.dispatching.core.round_kernels import (
     explain_by_node,
     explain_by_slot,
 )
-from hpcsched.dispatching.core.state import Choices
-from hpcsched.dispatching.decision import NOTHING, Decision, Start
-from hpcsched.dispatching.heuristic.allocator_codes import (
-    AskedAllocator,
-    allocator_code,
-    chooses_slots,
-    critical_of,
-)
+from hpcsched.dispatching.decision import NOTHING, Decision
+from hpcsched.dispatching.heuristic.core_calls import CoreCalls, starts_of
 from hpcsched.dispatching.heuristic.kept import Kept
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.reasons import Reason, ReasonKind
-from hpcsched.system.system import System
 
 _KINDS: dict[int, ReasonKind] = {
     codes.NO_ROOM: "no_room",
@@ -34,13 +25,6 @@ _KINDS: dict[int, ReasonKind] = {
     codes.BEHIND: "behind",
     codes.BEYOND_DEPTH: "beyond_depth",
 }
-
-LOADING_TAKES = 1.0
-"""Real seconds of rounds in Python after which compiled code pays that is there to be loaded."""
-COMPILING_TAKES = 15.0
-"""Real seconds of rounds in Python after which it pays to compile code."""
-MANY_PLACES = 200_000
-"""Jobs × nodes of a round that is large enough for compiled code in any case."""
 
 
 class CoreRounds:
@@ -73,19 +57,13 @@ class CoreRounds:
         choices: Mapping[str, Any] | None = None,
     ) -> None:
         self._rule = rule
-        self._allocator = allocator
-        self._depth = depth
-        self._own_backfill_order = own_backfill_order
         self._kept = kept
-        self._more = choices or {}
-        self._code = allocator_code(allocator)
-        self._asked = AskedAllocator(allocator) if self._code == codes.EXTERNAL else None
-        self._chooses_slots = chooses_slots(allocator)
-        self._filled: ProblemState | None = None
-        # The real seconds that rounds have taken in Python; it decides on speed alone.
-        self._seconds = 0.0
-        self._looks_after = LOADING_TAKES
-        self._compiled: set[Any] = set()
+        followed = {
+            "rule": rule,
+            "depth": -1 if depth is None else min(depth, codes.NEVER),
+            "own_backfill_order": own_backfill_order,
+        }
+        self._core = CoreCalls(allocator, {**followed, **(choices or {})})
 
     def decide(
         self,
@@ -107,24 +85,17 @@ class CoreRounds:
         if not problem.explain:
             queue = self._what_matters(queue, free)
         in_turn = None if behind is None else _those_of(queue, behind.sort(problem))
-        filled = self._state_for(problem)
-        filled.fill(problem, queue, in_turn)
+        filled = self._core.fill(problem, queue, in_turn)
         if self._kept is not None:
             self._kept.write(filled, problem, queue)
-        kernel = _KERNELS[filled.slot_map is None, problem.explain]
-        if self._asked is None:
-            self._run(kernel, problem, filled)
-        else:
-            with self._asked.about(problem, queue):
-                plain(kernel)(filled.state(plainly=True), problem.now)
+        self._core.call(_KERNELS[filled.slot_map is None, problem.explain], problem, queue)
         if self._kept is not None:
             self._kept.read(filled, problem, queue)
         reasons: tuple[Reason, ...] = ()
         if problem.explain:
             tells = self._rule in (codes.CONSERVATIVE, codes.SLACK)
             reasons = _reasons(queue, filled, tells=tells)
-        starts = tuple([Start(queue[row].job_id, where) for row, where in filled.started()])
-        return Decision(starts, reasons=reasons)
+        return Decision(starts_of(queue, filled), reasons=reasons)
 
     def _what_matters(self, queue: Sequence[WaitingJob], free: int) -> Sequence[WaitingJob]:
         """Return those of the jobs, in order, that can matter to what is started now.
@@ -144,57 +115,6 @@ class CoreRounds:
             if job.units > free:
                 return [*queue[:place], *[job for job in queue[place:] if job.units <= free]]
         return queue
-
-    def _state_for(self, problem: DispatchingProblem) -> ProblemState:
-        """Return the state for a problem: that of the problem before, if it was of the kind."""
-        slot_map = problem.slot_map if self._chooses_slots else None
-        filled = self._filled
-        if filled is None or filled.system is not problem.system or filled.slot_map is not slot_map:
-            choices = self._choices(problem.system)
-            filled = self._filled = ProblemState(problem.system, slot_map, choices)
-        return filled
-
-    def _choices(self, system: System) -> Choices:
-        """Return what the core follows on a system."""
-        return Choices(
-            rule=self._rule,
-            depth=-1 if self._depth is None else min(self._depth, codes.NEVER),
-            own_backfill_order=self._own_backfill_order,
-            allocator=self._code,
-            correction=codes.ONE_SECOND,
-            writes_places=False,
-            critical=critical_of(system, self._allocator),
-            external=self._asked,
-        )._replace(**self._more)
-
-    def _run(self, kernel: Any, problem: DispatchingProblem, filled: ProblemState) -> None:
-        """Decide a round in plain Python, or in compiled code once that pays."""
-        if self._is_worth_compiling(kernel, problem, filled):
-            kernel(filled.state(plainly=False), problem.now)
-            return
-        began = perf_counter()
-        plain(kernel)(filled.state(plainly=True), problem.now)
-        self._seconds += perf_counter() - began
-
-    def _is_worth_compiling(
-        self, kernel: Any, problem: DispatchingProblem, filled: ProblemState
-    ) -> bool:
-        """Say whether a round is one for compiled code, whose answers are the same.
-
-        Before rounds have taken long in Python, it is not, unless this one is large.
-        """
-        if kernel in self._compiled:
-            return True
-        jobs = len(problem.queue) + len(problem.running)
-        worth = self._seconds > COMPILING_TAKES or (
-            problem.free_slots is None and jobs * problem.system.node_count > MANY_PLACES
-        )
-        if not worth and self._seconds > self._looks_after:
-            self._looks_after = COMPILING_TAKES
-            worth = is_compiled(kernel, filled.compiled_type())
-        if worth:
-            self._compiled.add(kernel)
-        return worth
 
 
 _KERNELS: dict[tuple[bool, bool], Any] = {

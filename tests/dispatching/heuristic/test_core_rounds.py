@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator, Room
+from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import NOTHING
-from hpcsched.dispatching.heuristic import core_rounds
+from hpcsched.dispatching.heuristic import core_calls
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
@@ -154,24 +155,24 @@ def test_code_is_compiled_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None
     asked: list[float] = []
 
     def is_compiled(_kernel: Any, _type: Any) -> bool:
-        asked.append(rounds._seconds)
+        asked.append(calls._seconds)
         return len(asked) == 2
 
-    monkeypatch.setattr(core_rounds, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(core_rounds, "is_compiled", is_compiled)
+    monkeypatch.setattr(core_calls, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(core_calls, "is_compiled", is_compiled)
     ran: list[str] = []
 
     def kernel(_state: Any, _now: int) -> None:
         ran.append("compiled")
 
     monkeypatch.setattr(
-        core_rounds, "plain", lambda _kernel: lambda _state, _now: ran.append("plain")
+        core_calls, "plain", lambda _kernel: lambda _state, _now: ran.append("plain")
     )
-    rounds = core_rounds.CoreRounds(0, FirstFit())
+    calls = core_calls.CoreCalls(FirstFit(), {"rule": codes.EASY})
     given = make_problem(make_system(2), "job_id units requested_time\n1 1 5", pooled=True)
-    filled = rounds._state_for(given)
+    calls.fill(given, given.queue)
     for _ in range(18):
-        rounds._run(kernel, given, filled)
+        calls.call(kernel, given, given.queue)
     # After 2 s it is not there, and after more than 15 s it is compiled without asking.
     assert asked == [2.0]
     assert ran == ["plain"] * 16 + ["compiled"] * 2
@@ -194,5 +195,5 @@ def test_compiled_rounds(pooled: bool, explain: bool, monkeypatch: pytest.Monkey
     """
     given = make_problem(make_system(6), table, now=5, pooled=pooled)._replace(explain=explain)
     expected = [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())]
-    monkeypatch.setattr(core_rounds, "COMPILING_TAKES", -1.0)
+    monkeypatch.setattr(core_calls, "COMPILING_TAKES", -1.0)
     assert [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())] == expected
