@@ -50,7 +50,6 @@ from hpcsched.simulation.records import Interruption, JobRecord, JobState, Rejec
 from hpcsched.simulation.start_conditions import start_conditions
 from hpcsched.simulation.stranded import Stranded, why_stranded
 from hpcsched.simulation.telling import additional_data
-from hpcsched.simulation.waiting_units import WaitingUnits
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.time_bounds import within_bounds
 
@@ -78,7 +77,7 @@ class Simulation:
         self._queue: dict[int, WaitingJob] = {}
         # What only the simulator knows of a job in the system: its run time here, and how it ends.
         self._fates: dict[int, tuple[int, JobState]] = {}
-        self._waiting_units = WaitingUnits()
+        self._waiting_amounts = (0,) * len(parts.system.resource_types)
         # By the end predicted at submission, which is the first field of a running job.
         self._running: list[RunningJob] = []
         self._ends: list[tuple[int, int, RunningJob, JobState]] = []
@@ -197,7 +196,7 @@ class Simulation:
             return
         downtime.requeued(job_id, now - running.start_time)
         self._queue[job_id] = waiting
-        self._waiting_units[waiting.unit_request] += waiting.units
+        self._count_waiting(waiting, 1)
 
     def _end_all(self) -> bool:
         """End all jobs that end now; return whether there were any."""
@@ -228,7 +227,7 @@ class Simulation:
         if refused_by is None:
             self._queue[job.job_id] = waiting
             self._fates[job.job_id] = run_time, state
-            self._waiting_units[waiting.unit_request] += waiting.units
+            self._count_waiting(waiting, 1)
         if job.after and not self._parts.dependencies:
             raise PluginError(
                 f"trace source: job {job.job_id} waits for others to end, and the source does not"
@@ -262,7 +261,7 @@ class Simulation:
                 len(decision.starts),
                 len(decision.rejected),
                 len(self._queue),
-                self._waiting_units.amounts(len(self._system.resource_types)),
+                self._waiting_amounts,
                 self._occupancy.free_amounts(),
                 flight.seconds,
                 flight.lost,
@@ -318,7 +317,7 @@ class Simulation:
         changed, lost = False, self._no_flight.lost
         while self._now < due:
             since = self._now
-            idle = self._waiting_units.idle(self._occupancy.free_amounts())
+            idle = tuple(map(min, self._waiting_amounts, self._occupancy.free_amounts()))
             if self._step(due):
                 changed = True
             elif self.stopped:
@@ -426,7 +425,13 @@ class Simulation:
     def _leave_queue(self, waiting: WaitingJob) -> None:
         """Take a job out of the queue."""
         del self._queue[waiting.job_id]
-        self._waiting_units[waiting.unit_request] -= waiting.units
+        self._count_waiting(waiting, -1)
+
+    def _count_waiting(self, waiting: WaitingJob, sign: int) -> None:
+        """Add what a job asks for to what is waited for (sign 1), or take it off (-1)."""
+        units, before = sign * waiting.units, self._waiting_amounts
+        asked = zip(before, waiting.unit_request, strict=True)
+        self._waiting_amounts = tuple([amount + units * each for amount, each in asked])
 
     def _fault(self, what: str) -> DecisionError:
         return DecisionError(
