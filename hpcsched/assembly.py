@@ -11,12 +11,15 @@ from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.history import FollowsJobs
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.offline.problem import PlansOffline
+from hpcsched.dispatching.recorded_starts import FollowsRecord, RecordedStarts
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugin.manager import registry as installed_plugins
 from hpcsched.plugin.registry import (
+    FOLLOWS_RECORD,
     KEEPS_REQUESTS,
     PLANS_OFFLINE,
+    RECORDS_WAITS,
     SEES_RUN_TIME,
     Installed,
     Registry,
@@ -32,6 +35,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.system.outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.partitions import Partitions
+from hpcsched.workload.recorded_waits import recorded_waits
 from hpcsched.workload.source import TraceSource
 from hpcsched.workload.transformed_source import TransformedSource
 
@@ -61,7 +65,8 @@ FOLLOWING = ("dispatcher", "queue_order", "allocator")
 class Assembly:
     """The parts of a scenario, built from plugins; also the `Context` that factories are given.
 
-    `followers` are those of them that are to be told of starts and ends of jobs.
+    `followers` are those of them that are to be told of starts and ends of jobs. `recorded` are the
+    starts of the log, where the dispatcher follows them.
     """
 
     scenario: Scenario
@@ -77,6 +82,7 @@ class Assembly:
     predictor: Predictor | Oracle = field(init=False)
     correction: Correction = field(init=False)
     dispatcher: Dispatcher = field(init=False)
+    recorded: RecordedStarts | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         scenario = self.scenario
@@ -91,6 +97,7 @@ class Assembly:
         self.correction = self.make("correction", scenario.correction)
         self.dispatcher = self.make("dispatcher", scenario.dispatcher)
         self._check_offline()
+        self._follow_record()
 
     def make(self, kind: str, choice: Any) -> Any:
         """Return what the chosen plugin builds; raises PluginError where its factory fails.
@@ -184,6 +191,20 @@ class Assembly:
         installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
         has = isinstance(self.dispatcher, PlansOffline)
         _check_declared(installed, PLANS_OFFLINE, "plan_offline", has=has)
+
+    def _follow_record(self) -> None:
+        """Give the recorded wait times of the trace to a dispatcher that follows them, alone."""
+        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
+        dispatcher = self.dispatcher
+        has = isinstance(dispatcher, FollowsRecord)
+        _check_declared(installed, FOLLOWS_RECORD, "follow_record", has=has)
+        if isinstance(dispatcher, FollowsRecord):
+            source = self.registry.get("trace_source", self.scenario.trace.plugin_name)
+            waits = recorded_waits(self.source)
+            _check_declared(source, RECORDS_WAITS, "keep_waits", has=waits is not None)
+            assert waits is not None, "the scenario was not checked"
+            log = ", ".join(map(str, self.source.files))
+            self.recorded = dispatcher.follow_record(waits, log)
 
 
 def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:

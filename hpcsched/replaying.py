@@ -1,6 +1,6 @@
 """Replays without files: many of them in one process, over one workload that is read once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,7 +203,9 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
             return _result(assembly, *_compiled(parts, workload, places=places), in_python)
         except NeedsPythonError as why:
             in_python, parts = (str(why),), begun_anew(assembly, parts)
-    return _result(assembly, *_in_python(parts, workload, places=places), in_python)
+    # Recorded starts are learned as the trace is read.
+    jobs = workload.jobs if parts.recorded is None else assembly.source.jobs()
+    return _result(assembly, *_in_python(parts, jobs, places=places), in_python)
 
 
 def _bound_to(scenario: Scenario) -> dict[str, object]:
@@ -238,10 +240,12 @@ class _Records(Observer):
         self.rounds.append(record)
 
 
-def _in_python(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
+def _in_python(
+    parts: Parts, trace: Iterable[TracedJob], *, places: bool
+) -> tuple[pa.Table, pa.Table]:
     """Replay event by event; return the tables of jobs and rounds."""
     records = _Records()
-    Simulation(parts._replace(observers=[records])).run(iter(workload.jobs))
+    Simulation(parts._replace(observers=[records])).run(iter(trace))
     system = parts.system
     jobs, rounds = jobs_schema(system).empty_table(), rounds_schema(system).empty_table()
     if records.jobs:

@@ -4,7 +4,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -182,6 +182,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         has_dependencies(assembly.source),
         assembly.outages,
         predictor_name=scenario.predictor.plugin_name,
+        recorded=assembly.recorded,
     )
 
 
@@ -219,6 +220,8 @@ def _summary(
         summary["outages"] = outage_figures(assembly.folder, assembly.outages, system)
     if system.pools:
         summary["pools"] = pool_summary(assembly.folder, system)
+    if assembly.recorded is not None:
+        summary["recorded_starts"] = asdict(assembly.recorded.figures)
     if plan is not None and left is None:
         summary["offline"] = offline_figures(plan, summary["objective"]["value"])
     return summary

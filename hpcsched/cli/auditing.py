@@ -47,6 +47,7 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
         charge=None if latency is None else Charge(*latency),
         not_reproducible=[why for _, why in not_reproducible(scenario)],
         offline=scenario.simulation.mode == "offline",
+        follows_record=parts.recorded is not None,
     )
     return audit(
         run,

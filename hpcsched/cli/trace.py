@@ -9,6 +9,7 @@ from hpcsched.cli.fetching import fetch
 from hpcsched.cli.log_files import LogSource, is_scenario
 from hpcsched.cli.override_option import Overrides
 from hpcsched.cli.system_from import system_from
+from hpcsched.workload.wait_classes import WaitClass
 
 if TYPE_CHECKING:
     from hpcsched.assembly import Assembly
@@ -29,12 +30,24 @@ def info(
         ),
     ],
     json: Annotated[bool, typer.Option("--json", help="Write JSON, with exact values.")] = False,
+    waits: Annotated[
+        WaitClass | None,
+        typer.Option(
+            help="Show the mean recorded waits instead, as `expected_wait` of a dispatcher.",
+            show_default=False,
+        ),
+    ] = None,
     overrides: Overrides = None,
 ) -> None:
     """Show what the jobs of a trace are like, and how far others are from the first.
 
-    Nothing is simulated.
+    Nothing is simulated. With --waits the mean recorded waits by class are shown, for `prb`,
+    `hcp19` and `pcp19`.
     """
+    if waits is not None:
+        for path in scenarios:
+            typer.echo(_recorded_waits(path, waits, overrides, json=json))
+        return
     import shutil
     import sys
     from collections import Counter
@@ -153,6 +166,27 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
         typer.echo(line)
     for line in conversion.warnings:
         typer.echo(f"warning: {line}", err=True)
+
+
+def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, json: bool) -> str:
+    """Return the mean recorded waits of a scenario's trace; raises InputError if it has none."""
+    from hpcsched.dispatching.wait_tally import tally_waits
+    from hpcsched.errors import Finding, InputError, Place
+    from hpcsched.report.wait_info import waits_as_json, waits_as_yaml
+    from hpcsched.workload.recorded_waits import recorded_waits
+
+    parts = _assembled(path, overrides)
+    waits = recorded_waits(parts.source)
+    if waits is None:
+        source = parts.scenario.trace.plugin_name
+        message = f"the trace source {source} does not record how long jobs waited"
+        raise InputError(Finding("no-waits", message, Place(str(path)), key="trace.source"))
+    tally = tally_waits(parts.source.jobs(), waits, by)
+    if not tally.all.jobs:
+        log = ", ".join(map(str, parts.source.files))
+        message = f"no wait is recorded of any of its {tally.jobs} jobs"
+        raise InputError(Finding("no-waits", message, Place(log)))
+    return waits_as_json(tally) if json else waits_as_yaml(tally, parts.scenario.name)
 
 
 def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":

@@ -15,6 +15,7 @@ ReasonKind = Literal[
     "limit",
     "dependency",
     "outage",
+    "recorded_later",
 ]
 """What a reason says.
 
@@ -25,7 +26,7 @@ pass it; `beyond_depth`, it came after all reservations were given out, and has 
 `solver_postponed`, the plan starts it later though there may be room; `not_planned`, the plan
 leaves it out; `limit`, what `detail` names does not let it start; `dependency`, it has to wait for
 `job` to end, or for its think time after that; `outage`, nodes are out of service, or will be too
-soon, and what is left is not enough.
+soon, and what is left is not enough; `recorded_later`, the log that is followed starts it later.
 """
 
 REASON_KINDS: tuple[ReasonKind, ...] = get_args(ReasonKind)

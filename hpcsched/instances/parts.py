@@ -4,7 +4,9 @@ from pathlib import Path
 
 from hpcsched.assembly import Assembly
 from hpcsched.dispatching.objective import Objective
+from hpcsched.errors import Finding, InputError
 from hpcsched.plugin import manager
+from hpcsched.plugin.registry import FOLLOWS_RECORD
 from hpcsched.scenario import Scenario
 
 
@@ -20,8 +22,14 @@ class _WithoutTrace(Assembly):
 def answering_parts(scenario: Scenario) -> Assembly:
     """Return the system, objective and dispatcher of a scenario, seeded as in a run of it.
 
-    Raises PluginError where a plugin fails.
+    Raises InputError where the dispatcher follows a log, which is not there, and PluginError where
+    a plugin fails.
     """
+    name = scenario.dispatcher.plugin_name
+    capabilities = manager.registry().get("dispatcher", name).plugin.capabilities
+    if FOLLOWS_RECORD in capabilities:
+        message = f"the dispatcher {name} follows a log, which dispatching problems come without"
+        raise InputError(Finding("not-recorded", message, key="dispatcher"))
     parts = _WithoutTrace(scenario, manager.registry(), Path())
     parts.dispatcher = parts.make("dispatcher", scenario.dispatcher)
     return parts

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugin.registry import (
+    FOLLOWS_RECORD,
     KEEPS_REQUESTS,
+    KEEPS_WAITS,
     PLANS_OFFLINE,
+    RECORDS_WAITS,
     SEES_RUN_TIME,
     Caution,
     Context,
@@ -49,11 +52,13 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
     from hpcsched.workload.synthetic.mimic import MimicParams, make_mimic
     from hpcsched.workload.table.params import TableParams
 
+    waits = frozenset({RECORDS_WAITS})
     yield Plugin(
         "swf",
         "Standard Workload Format logs, plain or gzip",
         lambda params, context: SwfSource(params, context.system),
         SwfParams,
+        capabilities=waits,
         review=_review_swf,
     )
     yield Plugin(
@@ -61,18 +66,21 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
         "logs of the Alea simulator: cores and memory, node properties, exclusive use",
         lambda params, context: AleaSource(params, context.system),
         AleaParams,
+        waits,
     )
     yield Plugin(
         "slurm-sacct",
         "what Slurm's `sacct --parsable2` prints: cores, memory, GPUs, names",
         lambda params, context: SlurmSacctSource(params, context.system),
         SlurmSacctParams,
+        waits,
     )
     yield Plugin(
         "pbs-accounting",
         "accounting logs of PBS Professional and TORQUE: chunks, memory, GPUs, names",
         lambda params, context: PbsAccountingSource(params, context.system),
         PbsAccountingParams,
+        waits,
     )
     yield Plugin(
         "batsim",
@@ -85,12 +93,14 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
         "tables of jobs, CSV or Parquet, whose columns the scenario names",
         _make_table,
         TableParams,
+        waits,
     )
     yield Plugin(
         "run",
         "the jobs of an earlier run, live or simulated, as they ran",
         lambda params, context: RunSource(params, context.system),
         RunSourceParams,
+        waits,
     )
     yield Plugin(
         "eurora-like",
@@ -154,34 +164,34 @@ def hpcsched_transforms() -> Iterable[Plugin]:
     from hpcsched.workload.transforms.size_scaling import ScaleSizes, ScaleSizesParams
     from hpcsched.workload.transforms.window import Window, WindowParams
 
-    keeps = frozenset({KEEPS_REQUESTS})
+    keeps, part = frozenset({KEEPS_REQUESTS}), frozenset({KEEPS_REQUESTS, KEEPS_WAITS})
     yield Plugin(
         "window",
         "the jobs submitted within a part of the trace",
         lambda params, _context: Window(params),
         WindowParams,
-        keeps,
+        part,
     )
     yield Plugin(
         "first",
         "so many jobs from the beginning",
         lambda params, _context: First(params),
         FirstParams,
-        keeps,
+        part,
     )
     yield Plugin(
         "without-flurries",
         "the jobs that belong to no burst of a single user's activity",
         lambda params, _context: flurries.WithoutFlurries(params),
         flurries.WithoutFlurriesParams,
-        keeps,
+        part,
     )
     yield Plugin(
         "sample-users",
         "the jobs of a share of the users",
         user_sampling.SampleUsers,
         user_sampling.SampleUsersParams,
-        keeps,
+        part,
     )
     yield Plugin(
         "scale-load",
@@ -288,15 +298,24 @@ def hpcsched_corrections() -> Iterable[Plugin]:
 def hpcsched_dispatchers() -> Iterable[Plugin]:
     """Return those that follow rules, `order-search`, and those that plan with a solver.
 
-    The first are `reject`, `list`, `easy`, `prb`, `relaxed`, `slack` and `conservative`; the last
+    The first are `reject`, `list`, `easy`, `prb`, `relaxed`, `slack`, `conservative` and
+    `recorded`; the last
     `hcp19`, `pcp19`, `pcp4`, `pcp20`, `pcp21`, `node-time`, `joint-now`, `cp` and `best-of`.
     """
     from hpcsched.dispatching.cp.params import DISPATCHERS
-    from hpcsched.dispatching.heuristic.factories import RULES
+    from hpcsched.dispatching.heuristic.factories import RULES, make_recorded
+    from hpcsched.dispatching.heuristic.params import RecordedParams
     from hpcsched.dispatching.search.params import OrderSearchParams
 
     for name, summary, make, rule_params in RULES:
         yield Plugin(name, summary, make, rule_params)
+    yield Plugin(
+        "recorded",
+        "the log's own schedule: each job starts when the log says that it did",
+        make_recorded,
+        RecordedParams,
+        frozenset({FOLLOWS_RECORD}),
+    )
     yield Plugin(
         "order-search",
         "list scheduling in the order that costs least, found by compiled search",

@@ -39,6 +39,16 @@ KEEPS_REQUESTS = "keeps_requests"
 """The capability, for transforms alone, of leaving as it is what job units ask for, and where they
 may run. Where all units ask for the same, it is known then that they still do."""
 
+KEEPS_WAITS = "keeps_waits"
+"""The capability, for transforms alone, of leaving a part of the trace as it was: submissions are
+as far from each other as before, and jobs as large, so that recorded starts still fit together."""
+
+RECORDS_WAITS = "records_waits"
+"""The capability, for trace sources alone, of telling how long jobs waited (`keep_waits`)."""
+
+FOLLOWS_RECORD = "follows_record"
+"""The capability, for dispatchers alone, of starting jobs when a log says (`follow_record`)."""
+
 PLANS_OFFLINE = "plans_offline"
 """The capability, for dispatchers alone, of planning a whole trace (`plan_offline`)."""
 

@@ -25,7 +25,8 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
     A factory returns a `hpcsched.workload.source.TraceSource`. It is given the system, so that
     requests can be expressed in its resource types and jobs that no node can hold can be skipped.
     One that can yield jobs as columns, too, is a `hpcsched.workload.columns.GivesColumns` as well;
-    the records of others are batched.
+    the records of others are batched. One that can tell how long jobs waited declares the
+    capability `RECORDS_WAITS` and is a `hpcsched.workload.recorded_waits.RecordsWaits`.
     """
 
 
@@ -36,7 +37,7 @@ def hpcsched_transforms() -> Iterable[Plugin]:
     A factory returns a `hpcsched.workload.transform.Transform`: given jobs by ascending submit time
     and a `hpcsched.workload.transform.TransformAccount`, it yields those that remain. One that
     never changes what job units ask for or where they may run declares the capability
-    `KEEPS_REQUESTS`.
+    `KEEPS_REQUESTS`; one that only takes jobs away or moves the origin `KEEPS_WAITS` as well.
     """
 
 
@@ -64,7 +65,9 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
     """Return dispatchers, selected by `dispatcher: {name: NAME}`.
 
     A factory returns a `hpcsched.dispatching.dispatcher.Dispatcher`. Parameters that select an
-    allocator or a queue order are fields marked with `Selects`, built with `Context.make`.
+    allocator or a queue order are fields marked with `Selects`, built with `Context.make`. One that
+    starts jobs when a log says declares the capability `FOLLOWS_RECORD` and is a
+    `hpcsched.dispatching.recorded_starts.FollowsRecord`.
     """
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hpcsched.results.recorded_starts import told
 from hpcsched.results.schema import STATES
 from hpcsched.results.solver_rounds import in_words, solver_rounds
 
@@ -30,6 +31,8 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     called = solver_rounds(summary["rounds"]["solver"])
     if called.asked:
         yield f"  {in_words(called)}"
+    if "recorded_starts" in summary:
+        yield f"  {told(summary['recorded_starts'])}"
     if "offline" in summary:
         yield _offline_line(summary["objective"]["name"], summary["offline"])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.results.directory import RunDirectory
+from hpcsched.results.recorded_starts import told
 from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
 
 
@@ -31,7 +32,8 @@ class Row:
 class Comparison:
     """Runs by name, the index of the baseline, a row for each metric, and what to be wary of.
 
-    `solver` counts, for each run, the rounds that asked a solver.
+    `solver` counts, for each run, the rounds that asked a solver. `recorded` says of each how
+    closely it followed the starts of its log; None of one that did not.
     """
 
     names: tuple[str, ...]
@@ -40,6 +42,7 @@ class Comparison:
     rows: tuple[Row, ...]
     warnings: tuple[str, ...]
     solver: tuple[SolverRounds, ...]
+    recorded: tuple[str | None, ...]
 
 
 def compare_runs(
@@ -87,7 +90,12 @@ def compare_runs(
         tuple(rows),
         tuple(warnings),
         tuple(run.solver_rounds for run in runs),
+        tuple(_recorded(run.summary.get("recorded_starts")) for run in runs),
     )
+
+
+def _recorded(figures: Mapping[str, int] | None) -> str | None:
+    return None if figures is None else told(figures)
 
 
 def _names(runs: Sequence[RunDirectory]) -> tuple[str, ...]:

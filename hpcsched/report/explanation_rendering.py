@@ -24,6 +24,7 @@ _WAITING: Mapping[ReasonKind, str] = {
     "not_planned": "the plan left it out",
     "limit": "a limit held it back: {detail}",
     "dependency": "it had to wait for {other} to end",
+    "recorded_later": "the log has it start later{at}",
     "outage": "too few nodes were in service for it: {detail}",
 }
 _SAY_DETAILS: frozenset[ReasonKind] = frozenset({"limit", "outage"})

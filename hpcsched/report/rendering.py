@@ -171,4 +171,9 @@ def _legend(comparison: Comparison) -> list[str]:
             for name, rounds in zip(_marked(comparison), comparison.solver, strict=True)
             if rounds.unsolved
         ),
+        *(
+            f"{name}: {followed}."
+            for name, followed in zip(comparison.names, comparison.recorded, strict=True)
+            if followed is not None
+        ),
     ]

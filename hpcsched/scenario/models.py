@@ -17,6 +17,7 @@ from hpcsched.scenario.live import LiveSettings, not_live
 from hpcsched.scenario.names import Name
 from hpcsched.scenario.outages import OutagesDeclaration, unknown_nodes
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
+from hpcsched.scenario.recorded import not_recorded
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.system import Includable, SystemDeclaration
 from hpcsched.scenario.walk import blocks, mark_of
@@ -216,6 +217,15 @@ class Scenario(Params):
         """Refuse what does not go with planning off-line; plugins are known in a loaded file."""
         if self.simulation.mode == "offline" and info.context is not None:
             refusals = list(not_offline(self, info.context["choose"].registry))
+            if refusals:
+                raise refuse(*refusals)
+        return self
+
+    @model_validator(mode="after")
+    def _check_recorded(self, info: ValidationInfo) -> Self:
+        """Refuse what does not go with a log's starts; plugins are known in a loaded file."""
+        if info.context is not None:
+            refusals = list(not_recorded(self, info.context["choose"].registry))
             if refusals:
                 raise refuse(*refusals)
         return self

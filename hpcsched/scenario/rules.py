@@ -15,6 +15,7 @@ RULES = MappingProxyType(
         "not-installed": "A solver is named whose Python package is not installed.",
         "not-live": "A choice does not go with a real cluster, or is not how that is.",
         "not-offline": "A choice does not go with planning the whole trace at once.",
+        "not-recorded": "A choice does not go with following the starts of the log.",
         "not-reproducible": "A choice makes results depend on the machine.",
         "outages-beside-jobs": "All outages are over before the first job comes, or begin after the"
         " last has ended.",

@@ -9,6 +9,7 @@ from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.orders import KeyOrder, QueueOrder, SlowdownOrder, smallest_area
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import JobColumns
+from hpcsched.workload.wait_classes import WaitClass
 
 _WIDE = 62
 """Bits of the lower of two numbers that a key of an order is divided into."""
@@ -83,7 +84,6 @@ def set_key(order: QueueOrder, key: IntArray, job: Considered) -> None:
 
 def _expected_waits(order: ExpectedWaitOrder, columns: JobColumns) -> IntArray:
     """Return how long jobs are expected to wait, `[B]`, in seconds."""
-    queues = columns.details.column("queue").fill_null(0).to_numpy()
-    numbers, place = np.unique(queues, return_inverse=True)
-    waits = [order.by_queue.get(number, order.other) for number in numbers.tolist()]
-    return np.array(waits, dtype=np.int64)[place]
+    if order.by is WaitClass.UNITS:
+        return order.of_numbers(columns.units)
+    return order.of_numbers(columns.details.column(order.by).fill_null(0).to_numpy())

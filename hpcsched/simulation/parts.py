@@ -8,6 +8,7 @@ from hpcsched.dispatching.additional import GivesData
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.history import FollowsJobs
 from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.recorded_starts import RecordedStarts
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
@@ -29,7 +30,8 @@ class Parts(NamedTuple):
     simulated time. `correction` is asked about running jobs that have outlived their prediction.
     `dependencies` says that jobs may wait for others to end (`Job.after`). Where there are
     `outages`, there is no uniform request. `givers` are the observers, by name, that tell
-    dispatchers something before each round.
+    dispatchers something before each round. `recorded` are the starts of a log that the dispatcher
+    follows: a job is held back until it is due.
     """
 
     system: System
@@ -48,3 +50,4 @@ class Parts(NamedTuple):
     outages: Outages = NO_OUTAGES
     givers: Mapping[str, GivesData] = MappingProxyType({})
     predictor_name: str | None = None
+    recorded: RecordedStarts | None = None

@@ -21,7 +21,8 @@ from hpcsched.workload.job import Job
 
 def start_conditions(parts: Parts, downtime: Downtime | None) -> "StartConditions | None":
     """Return the conditions of a simulation; None if room is all that its jobs need."""
-    if parts.dependencies or downtime is not None or parts.partitions or parts.system.pools:
+    needed = (parts.dependencies, downtime is not None, parts.partitions, parts.system.pools)
+    if any(needed) or parts.recorded is not None:
         return StartConditions(parts, downtime)
     return None
 
@@ -37,6 +38,7 @@ class StartConditions:
         self._downtime = downtime
         self._limits = Limits(parts.partitions, parts.system) if parts.partitions else None
         self._pools = PoolAccounts(parts.system) if parts.system.pools else None
+        self._recorded = parts.recorded
         # In each period of the pools a decision may take another time, as fractions of seconds
         # are carried over, and only one of these times may suit.
         self._periods = 1 if parts.latency is None else parts.latency.fractions
@@ -48,10 +50,12 @@ class StartConditions:
 
         `event` is the next one at which a job ends or is submitted, if there is one, and `waiting`
         says whether jobs wait. Others are those at which a job has waited long enough for another,
-        an outage begins or ends, or a pool changes.
+        or is due by the log, an outage begins or ends, or a pool changes.
         """
         if waiting and self._dependencies is not None:
             event = _sooner(event, self._dependencies.next_release(now))
+        if waiting and self._recorded is not None:
+            event = _sooner(event, self._recorded.next_start(now))
         if self._downtime is not None and (waiting or event is not None):
             event = _sooner(event, self._downtime.next_change)
         change = self._next_pool_change(now, alone=event is None) if waiting else None
@@ -83,6 +87,8 @@ class StartConditions:
 
     def submitted(self, waiting: WaitingJob, now: int, *, queued: bool) -> None:
         """Take note of a job that was submitted, and has been `queued` or refused."""
+        if queued and self._recorded is not None:
+            self._recorded.submitted(waiting.job)
         if queued and self._downtime is not None:
             self._downtime.arrived(waiting.job_id)
         if self._dependencies is not None:
@@ -92,6 +98,8 @@ class StartConditions:
         """Take note of a job that has started."""
         # It may have no run time, and then ends without an instant of its own.
         self._active = running.start_time
+        if self._recorded is not None:
+            self._recorded.started(running.job_id, running.start_time)
         if self._pools is not None:
             self._pools.started(running.allocation, running.waiting.request)
         if self._limits is not None:
@@ -112,12 +120,16 @@ class StartConditions:
         """Take note of a job that has left the system; return its attempts that were lost."""
         if self._dependencies is not None:
             self._dependencies.left(job_id, now)
+        if self._recorded is not None:
+            self._recorded.left(job_id)
         return NOTHING_LOST if self._downtime is None else self._downtime.left(job_id)
 
     def eligible(self, queue: tuple[WaitingJob, ...], now: int) -> tuple[WaitingJob, ...]:
         """Return the queued jobs that nothing here holds back, as dispatchers are shown them."""
         if self._dependencies is not None:
             queue = self._dependencies.eligible(queue, now)
+        if self._recorded is not None:
+            queue = self._recorded.eligible(queue, now)
         if self._downtime is not None:
             queue = self._downtime.eligible(queue, now)
         if self._limits is not None:
@@ -151,7 +163,12 @@ class StartConditions:
         return tuple(
             [
                 reason
-                for condition in (self._dependencies, self._downtime, self._limits)
+                for condition in (
+                    self._dependencies,
+                    self._recorded,
+                    self._downtime,
+                    self._limits,
+                )
                 if condition is not None
                 for reason in condition.reasons()
             ]

@@ -32,6 +32,7 @@ from hpcsched.workload.node_properties import NodeProperties
 from hpcsched.workload.number_fields import number_fields
 from hpcsched.workload.pbs_nodes import NodeRequest, UnlikeChunksError, parse_node_request
 from hpcsched.workload.policies import RecordPolicies, UnusableError
+from hpcsched.workload.swf_lines import wait_time
 
 FIELDS = 21
 _USED = (0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
@@ -155,6 +156,8 @@ class AleaSource(ColumnSource):
             self.account.clipped["fractional_processors"] += 1
         if wanted.ignored:
             self.account.clipped["unknown_property"] += 1
+        if self.keeps_waits:
+            self.note_wait(job_id, wait_time(line))
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:

@@ -67,6 +67,7 @@ class RecordSource(ABC):
         self._seen = NumbersSeen()
         self._earliest = 0
         self._bounds = TimeBounds()
+        self._waits: dict[int, int] | None = None
 
     @property
     def comments(self) -> Sequence[str]:
@@ -90,6 +91,22 @@ class RecordSource(ABC):
         A record is what `lines` yields: a line of bytes, unless it was given other records.
         """
 
+    def keep_waits(self) -> dict[int, int]:
+        """Return the wait times that the log records; see `RecordsWaits`."""
+        if self._waits is None:
+            self._waits = {}
+        return self._waits
+
+    @property
+    def keeps_waits(self) -> bool:
+        """Whether somebody has asked for the wait times that the log records."""
+        return self._waits is not None
+
+    def note_wait(self, job_id: int, wait: int) -> None:
+        """Keep how long a job waited, in seconds, if wanted; less than 0 is no wait time."""
+        if self._waits is not None and wait >= 0:
+            self._waits[job_id] = wait
+
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError at the first record that a policy calls an error."""
         self._start()
@@ -107,6 +124,8 @@ class RecordSource(ABC):
         """Forget what has been read."""
         self.account = TraceAccount()
         self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
+        if self._waits is not None:
+            self._waits.clear()
 
     def _read(self) -> Iterator[TracedJob]:
         """Yield what can be used, in the order of the log."""

@@ -32,6 +32,7 @@ _COLUMNS = (
     "name",
     *(column.name for column in BOUNDS),
     "run_time",
+    "start_time",
 )
 
 
@@ -61,11 +62,18 @@ class RunSource:
         self._noticed_after = params.noticed_after
         self.account = TraceAccount()
         self.fraction_read: float | None = None
+        self._waits: dict[int, int] | None = None
 
     @property
     def files(self) -> Sequence[Path]:
         """The file of jobs."""
         return [self._path]
+
+    def keep_waits(self) -> dict[int, int]:
+        """Return how long the jobs waited in the run; see `RecordsWaits`."""
+        if self._waits is None:
+            self._waits = {}
+        return self._waits
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the jobs; raises InputError where the file is damaged or of another system."""
@@ -80,6 +88,8 @@ class RunSource:
                 theirs = ", ".join(row["unit_request"])
                 raise self._fault(f"its jobs ask for {theirs}; the system has others")
             self.account.submitted += 1
+            if self._waits is not None:
+                self._waits[row["job_id"]] = row["start_time"] - row["submit_time"]
             row["run_time"] += self._noticed_after
             row["submit_time"] += self._noticed_after
             traced = _traced(row, self._system)

@@ -35,7 +35,7 @@ from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.number_fields import BoolArray, distinct, number_fields
 from hpcsched.workload.numbers_seen import NumbersSeen
 from hpcsched.workload.policies import RecordPolicies, UnusableError
-from hpcsched.workload.swf_lines import SwfLines
+from hpcsched.workload.swf_lines import SwfLines, wait_time
 from hpcsched.workload.unit_amounts import UnitAmounts
 
 if TYPE_CHECKING:
@@ -161,6 +161,8 @@ class SwfSource(ColumnSource):
         if drawn:
             requests = tuple((pool, amount * units) for pool, amount in drawn.items() if amount)
             job = job._replace(request=job.request._replace(pool_requests=requests))
+        if self.keeps_waits:
+            self.note_wait(job_id, wait_time(line))
         if run_time > requested_time:
             run_time = self.clipped(run_time, requested_time)
         return TracedJob(job, run_time)

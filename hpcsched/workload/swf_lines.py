@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.policies import UnusableError
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -85,3 +86,15 @@ def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
         begun.append(after)
     if last := b"".join(begun):
         yield last
+
+
+def wait_time(line: bytes) -> int:
+    """Return the wait time of a record (field 3), in seconds; -1 where none is given.
+
+    Raises UnusableError where it is no whole number.
+    """
+    field = line.split(None, 3)[2]
+    try:
+        return int(field)
+    except ValueError as error:
+        raise UnusableError("malformed", f"expected a whole wait time: {error}") from None

@@ -10,6 +10,7 @@ from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.instants import moved_comments
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.numbers_seen import NumbersSeen
+from hpcsched.workload.recorded_waits import recorded_waits
 from hpcsched.workload.source import TraceSource, has_dependencies
 from hpcsched.workload.transform import Transform, TransformAccount
 
@@ -53,6 +54,10 @@ class TransformedSource:
     def dependencies(self) -> bool:
         """Whether jobs may wait for others to end, as those of the source may."""
         return has_dependencies(self.source)
+
+    def keep_waits(self) -> dict[int, int] | None:
+        """Return the wait times that the source keeps, if it does; see `RecordsWaits`."""
+        return recorded_waits(self.source)
 
     @property
     def account(self) -> TraceAccount:

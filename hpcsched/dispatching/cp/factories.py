@@ -164,7 +164,7 @@ def _make_version(
     if expected is None:
         dispatcher = _make_once(formulation, params, context, method)
     else:
-        waits = ExpectedWaits(expected.other, expected.by_queue)
+        waits = ExpectedWaits(expected.other, expected.waits, expected.by)
         improver = _improver(formulation, params, context, method)
         objective = ModelCost(partial(cost_of, waits))
         dispatcher = _assemble(objective, waits, improver, params, context)

@@ -7,30 +7,41 @@ import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.system import IntArray
+from hpcsched.workload.wait_classes import WaitClass
 
 
 @dataclass(frozen=True)
 class ExpectedWaitOrder:
     """Sorts by wait time over expected wait, the largest first.
 
-    How long jobs of a queue are expected to wait (the papers' ewt) is given in seconds:
-    `by_queue` for queue numbers, `other` for all the rest. Sources: Galleguillos et al.,
-    Data-driven job dispatching in HPC systems, MOD 2017, section 4; Galleguillos, thesis 2020,
-    section 2.3.
+    How long jobs of a class are expected to wait (the papers' ewt, of a queue) is given in seconds:
+    `waits` by the number of their queue or partition, or by the least number of units in a class
+    of sizes; `other` for all the rest. Sources: Galleguillos et al., Data-driven job dispatching in
+    HPC systems, MOD 2017, section 4; Galleguillos, thesis 2020, section 2.3.
     """
 
     other: int
-    by_queue: Mapping[int, int] = field(default_factory=dict)
+    waits: Mapping[int, int] = field(default_factory=dict)
+    by: WaitClass = WaitClass.QUEUE
 
     def of(self, jobs: Sequence[WaitingJob]) -> IntArray:
         """Return the expected waits of jobs, `[J]`, in seconds."""
-        waits = [self.by_queue.get(job.job.queue or 0, self.other) for job in jobs]
-        return np.array(waits, dtype=np.int64)
+        numbers = [self.by.number(job.job) for job in jobs]
+        return self.of_numbers(np.array(numbers, dtype=np.int64))
+
+    def of_numbers(self, numbers: IntArray) -> IntArray:
+        """Return the expected waits, `[J]`, of jobs of these queues, partitions or units."""
+        if self.by is WaitClass.UNITS:
+            bounds = np.array([0, *sorted(self.waits)], dtype=np.int64)
+            numbers = bounds[np.searchsorted(bounds, numbers, side="right") - 1]
+        unlike, place = np.unique(numbers, return_inverse=True)
+        waits = [self.waits.get(number, self.other) for number in unlike.tolist()]
+        return np.array(waits, dtype=np.int64)[place]
 
     @property
     def largest(self) -> int:
-        """The largest of all queues, in seconds."""
-        return max([self.other, *self.by_queue.values()])
+        """The largest of all classes, in seconds."""
+        return max([self.other, *self.waits.values()])
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue by (t − qᵢ) / ewtᵢ, the largest first.

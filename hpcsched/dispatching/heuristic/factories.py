@@ -17,10 +17,12 @@ from hpcsched.dispatching.heuristic.params import (
     ExpectedWaitParams,
     ListParams,
     PrbParams,
+    RecordedParams,
     RelaxedParams,
     SlackParams,
     SlowdownParams,
 )
+from hpcsched.dispatching.heuristic.recorded import Recorded
 from hpcsched.dispatching.heuristic.reject import Reject
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.slack import SlackBased
@@ -47,7 +49,7 @@ def make_slowdown(params: SlowdownParams, _context: Context) -> QueueOrder:
 
 def make_expected_wait(params: ExpectedWaitParams, _context: Context) -> ExpectedWaitOrder:
     """Return the queue order `expected_wait`."""
-    return ExpectedWaitOrder(params.other, params.by_queue)
+    return ExpectedWaitOrder(params.other, params.waits, params.by)
 
 
 def make_balanced(params: CriticalParams, context: Context) -> Balanced:
@@ -109,6 +111,11 @@ def make_slack(params: SlackParams, context: Context) -> SlackBased:
     """Return `slack`."""
     allocator = context.make("allocator", params.allocator)
     return SlackBased(allocator, params.share, params.least_slack, params.compression)
+
+
+def make_recorded(params: RecordedParams, context: Context) -> Recorded:
+    """Return `recorded`."""
+    return Recorded(context.make("allocator", params.allocator), params.missing_start)
 
 
 def _orders(params: EasyParams, context: Context) -> tuple[Any, Any]:

@@ -5,22 +5,53 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.dispatching.recorded_starts import MissingStart
 from hpcsched.parameters import Duration, Listed, OrNull, Params, PositiveDuration, Selects
 from hpcsched.system.system import System
+from hpcsched.workload.wait_classes import WaitClass
 
-QueueNumber = Annotated[int, Field(strict=False)]
-"""A queue's number as a key: keys of a scenario are texts."""
+ClassNumber = Annotated[int, Field(strict=False)]
+"""The number of a queue or partition, or of units, as a key: keys of a scenario are texts."""
 
 
 class ExpectedWaitParams(Params):
-    """How long jobs are expected to wait, by queue."""
+    """How long jobs are expected to wait, by queue, by partition or by size."""
 
     other: PositiveDuration = Field(
-        description="The expected wait in queues that are not named, in seconds or with a unit."
+        description="The expected wait of jobs of which nothing else says it, in seconds or with a"
+        " unit."
     )
-    by_queue: Mapping[QueueNumber, PositiveDuration] = Field(
+    by_queue: Mapping[ClassNumber, PositiveDuration] = Field(
         default_factory=dict, description="The expected wait by number of queue."
     )
+    by_partition: Mapping[ClassNumber, PositiveDuration] = Field(
+        default_factory=dict, description="The expected wait by number of partition."
+    )
+    by_units: Mapping[ClassNumber, PositiveDuration] = Field(
+        default_factory=dict,
+        description="The expected wait by size: of jobs with so many units or more, up to the next"
+        " number here.",
+    )
+
+    @property
+    def by(self) -> WaitClass:
+        """What jobs are told apart by."""
+        return next((by for by in WaitClass if getattr(self, f"by_{by}")), WaitClass.QUEUE)
+
+    @property
+    def waits(self) -> Mapping[int, int]:
+        """The expected waits by that, in seconds."""
+        found: Mapping[int, int] = getattr(self, f"by_{self.by}")
+        return found
+
+    @model_validator(mode="after")
+    def _by_one_thing(self) -> Self:
+        given = [f"by_{by}" for by in WaitClass if getattr(self, f"by_{by}")]
+        if len(given) > 1:
+            raise ValueError(
+                f"expected one of by_queue, by_partition and by_units, found {' and '.join(given)}"
+            )
+        return self
 
 
 class SlowdownParams(Params):
@@ -123,6 +154,16 @@ class SlackParams(ConservativeParams):
     )
     least_slack: Duration = Field(
         0, description="Slack of every job beside that, in seconds or with a unit."
+    )
+
+
+class RecordedParams(PlacingParams):
+    """What holds for jobs without a recorded start, and how jobs are placed."""
+
+    missing_start: MissingStart = Field(
+        "error",
+        description="What stands in for a start that the log does not record: none, or the job's"
+        " submission.",
     )
 
 

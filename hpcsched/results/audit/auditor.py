@@ -20,6 +20,7 @@ from hpcsched.results.audit.places import check_places
 from hpcsched.results.audit.pools import check_pool_figures, check_pools
 from hpcsched.results.audit.reasons import check_reasons
 from hpcsched.results.audit.recorded_pools import check_recorded_pools
+from hpcsched.results.audit.recorded_starts import check_recorded_starts, due_times
 from hpcsched.results.audit.room import check_room
 from hpcsched.results.audit.rounds import check_round_rows, conditions_of, happenings, read_rounds
 from hpcsched.results.audit.summary import check_figures
@@ -30,6 +31,7 @@ from hpcsched.results.files import OUTAGES
 from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
 from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.recorded_waits import recorded_waits
 from hpcsched.workload.source import TraceSource
 
 
@@ -50,7 +52,9 @@ def audit(
     """
     expect_columns(run, system)
     trace_files = check_trace_files(run.manifest, source)
+    waits = recorded_waits(source) if declared.follows_record else None
     trace = read_trace(source.jobs(), system)
+    due = None if waits is None else due_times(trace, waits)
     columns = read_run(run, system)
     lost = read_lost(run)
     attempts = with_lost(columns, lost)
@@ -58,7 +62,7 @@ def audit(
     partial = run.partial
     rounds, happened = read_rounds(run), happenings(trace, columns, lost)
     conditions = conditions_of(
-        trace, columns, rounds, system, partitions=partitions, outages=outages
+        trace, columns, rounds, system, partitions=partitions, outages=outages, due=due
     )
     return AuditReport(
         (
@@ -70,6 +74,14 @@ def audit(
             check_places(trace, attempts, all_rows, system),
             check_capacity(attempts, system),
             *check_dependencies(trace, columns, rows),
+            *check_recorded_starts(
+                run.summary,
+                (trace, columns, rows),
+                due,
+                system,
+                partial=partial,
+                held_back=bool(partitions),
+            ),
             *check_partitions(trace, attempts, all_rows, system, partitions),
             *check_pools(trace, attempts, all_rows, system),
             *check_pool_figures(run.summary, trace, attempts, all_rows, system, partial=partial),

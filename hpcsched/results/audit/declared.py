@@ -30,7 +30,8 @@ class Declared(NamedTuple):
 
     `metric_parameters` and `definitions` are by metric; `distributions` are those whose plugins it
     uses. `charge` is the dispatch latency, None if decisions take no simulated time.
-    `not_reproducible` says why results depend on the machine, if they do.
+    `not_reproducible` says why results depend on the machine, if they do. `follows_record`: its
+    dispatcher follows the starts of the log.
     """
 
     name: str
@@ -45,3 +46,4 @@ class Declared(NamedTuple):
     charge: Charge | None
     not_reproducible: Sequence[str]
     offline: bool
+    follows_record: bool = False

@@ -21,6 +21,7 @@ _WAITS = (
     "limit",
     "dependency",
     "outage",
+    "recorded_later",
 )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from hpcsched.results.audit.attempts import LostColumns
 from hpcsched.results.audit.columns import RunColumns, TraceColumns
 from hpcsched.results.audit.declared import Charge
+from hpcsched.results.audit.recorded_starts import DueTimes
 from hpcsched.results.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.system.outages import Outages
@@ -200,15 +201,22 @@ def conditions_of(
     *,
     partitions: Partitions,
     outages: Outages,
+    due: DueTimes | None = None,
 ) -> Conditions:
-    """Return the conditions of a run: jobs that wait for others, outages, limits and pools."""
+    """Return the conditions of a run: jobs that wait for others, outages, limits and pools.
+
+    `due` is when jobs are due by the log, where the dispatcher follows it.
+    """
     instants = {time for outage in outages.all for time in (outage.start, outage.end)}
     waits = any(trace.after)
     if waits:
         left = {time for time, _ in _leaving(run, rounds)}
         instants |= {time + think for time in left for think in set(trace.think_time.tolist())}
+    if due is not None:
+        instants |= set(due.at.tolist())
     limits = any(partition.limits_users for partition in partitions)
-    return Conditions(waits or limits or bool(outages.all), frozenset(instants), system)
+    hold_back = waits or limits or bool(outages.all) or due is not None
+    return Conditions(hold_back, frozenset(instants), system)
 
 
 def _check_instants(

@@ -93,7 +93,8 @@ class PbsAccountingSource(BatchLogSource):
         if said.get("start") == "0":
             raise SetAsideError("never_started", "a job that was not started")
         submit_time = _second(said, "ctime" if "ctime" in said else "qtime")
-        run_time = _second(said, "end") - _second(said, "start")
+        start_time = _second(said, "start")
+        run_time = _second(said, "end") - start_time
         if run_time < 0:
             raise ValueError("the job ends before it starts")
         number = self.number_of(number)
@@ -123,6 +124,7 @@ class PbsAccountingSource(BatchLogSource):
             name=said.get("jobname") or None,
             queue_name=queue or None,
         )
+        self.note_wait(number, start_time - submit_time)
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def _totals(self, said: dict[str, str]) -> tuple[dict[str, int], int]:

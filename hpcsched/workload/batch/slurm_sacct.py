@@ -123,7 +123,7 @@ class SlurmSacctSource(BatchLogSource):
         """Return the job of a record; raises UnusableError or ValueError if there is none."""
         row = self._rows.row(line)
         number = self._ran(row)
-        submit_time, run_time = self._times(row)
+        submit_time, start_time, run_time = self._times(row)
         number = self.number_of(number)
         self.check_order(submit_time)
         self.check_run_time(run_time)
@@ -151,6 +151,7 @@ class SlurmSacctSource(BatchLogSource):
             queue_name=qos or None,
             partition_name=partition or None,
         )
+        self.note_wait(number, start_time - submit_time)
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def _ran(self, row: Row) -> int:
@@ -166,8 +167,8 @@ class SlurmSacctSource(BatchLogSource):
             raise SetAsideError("still_running", "a job that has not ended")
         return found.number
 
-    def _times(self, row: Row) -> tuple[int, int]:
-        """Return the submit time and the run time."""
+    def _times(self, row: Row) -> tuple[int, int, int]:
+        """Return the submit time, the start time and the run time."""
         clock = self._clock
         before = clock.ambiguous
         submit_time = clock.instant(row["submit"])
@@ -177,7 +178,7 @@ class SlurmSacctSource(BatchLogSource):
             raise ValueError(f"the job ends before it starts: {row['end']}, {row['start']}")
         if clock.ambiguous > before:
             self.changes.append("ambiguous_time")
-        return submit_time, end_time - start_time
+        return submit_time, start_time, end_time - start_time
 
     def _amounts(self, row: Row) -> tuple[dict[str, int], int]:
         """Return what the job asks for in all, by resource type, and on how many nodes."""

@@ -34,7 +34,9 @@ class TableColumns(Params):
     )
     submit_time: _Column | None = Field(None, description="When the job was submitted.")
     start_time: _Column | None = Field(
-        None, description="When it started; used with end_time where there is no run_time."
+        None,
+        description="When it started; used with end_time where there is no run_time, and for the"
+        " wait that the table records.",
     )
     end_time: _Column | None = Field(None, description="When it ended.")
     run_time: _Column | None = Field(None, description="How long it ran, in seconds.")

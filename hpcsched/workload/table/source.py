@@ -112,6 +112,8 @@ class TableSource(RecordSource):
             partition_name=self._name_of(row, "partition"),
         )
         self._check_fits(request, declared)
+        if self.keeps_waits and (start_time := self._number(row, "start_time", self._instant)) >= 0:
+            self.note_wait(job_id, start_time - submit_time)
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     # What the columns are.
@@ -135,8 +137,7 @@ class TableSource(RecordSource):
         if given.start_time or given.end_time:
             columns.pop("run_time", None)
         elif "run_time" in columns:
-            columns.pop("start_time", None)
-            columns.pop("end_time", None)
+            columns.pop("end_time", None)  # the start still tells how long the job waited
         self._check_needed(columns)
         return columns
 

@@ -5,6 +5,7 @@ import pytest
 
 from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
 from hpcsched.testing import make_problem
+from hpcsched.workload.wait_classes import WaitClass
 from tests.builders import alike
 
 NODE = alike(1, core=8)
@@ -32,3 +33,18 @@ def test_hcp_weighs_waits_by_the_longest_expected_wait(waits, expected):
     jobs = make_problem(NODE, TABLE, now=10).queue
     cost = waits.hcp_cost(jobs, 10)
     assert cost.value(np.array([5, 0]), np.array([8, 8])) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        # Queues 1 and 3; no partition; 1 and 5 units, of classes from 1 and from 3 on.
+        ("queue", [30, 600]),
+        ("partition", [60, 60]),
+        ("units", [30, 600]),
+    ],
+)
+def test_what_waits_are_expected_by(by: str, expected: list[int]) -> None:
+    """The class of a job is its queue, its partition or its size; `other` holds without one."""
+    jobs = make_problem(NODE, TABLE.replace("6            1", "6            5"), now=10).queue
+    assert ExpectedWaits(60, {1: 30, 3: 600}, WaitClass(by)).of(jobs).tolist() == expected

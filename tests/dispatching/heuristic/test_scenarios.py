@@ -23,6 +23,8 @@ dispatcher: DISPATCHER
     [
         "prb",
         "{name: prb, expected_wait: {other: 1h, by_queue: {1: 10min}}}",
+        "{name: prb, expected_wait: {other: 1h, by_partition: {1: 10min}}}",
+        "{name: prb, expected_wait: {other: 1h, by_units: {1: 10min, 4: 2h}}}",
         "{name: easy, order: {name: expected_wait, other: 60}, backfill_order: null}",
         "{name: easy, order: fcfs, backfill_order: sjf, allocator: weighted}",
         "relaxed",
@@ -54,6 +56,10 @@ def test_what_can_be_chosen(dispatcher: str, run_scenario: RunScenario) -> None:
             "expected 'arrival' or 'reservation'",
         ),
         ("{name: prb, expected_wait: {by_queue: {1: 60}}}", "other"),
+        (
+            "{name: prb, expected_wait: {other: 1, by_queue: {1: 60}, by_units: {1: 60}}}",
+            "expected one of by_queue, by_partition and by_units, found by_queue and by_units",
+        ),
         (
             "{name: easy, allocator: {name: balanced, critical: [gpu]}}",
             "critical: gpu cannot be critical: no node group has it",

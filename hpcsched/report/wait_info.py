@@ -1,0 +1,37 @@
+"""Writes expected waits that were learned from a log, as a dispatcher's parameter."""
+
+import json
+from collections.abc import Iterator
+
+from hpcsched.dispatching.wait_tally import WaitTally, expected_waits
+from hpcsched.workload.wait_classes import WaitClass
+
+
+def waits_as_json(tally: WaitTally) -> str:
+    """Return the waits on one line, which `--set dispatcher.expected_wait=...` takes."""
+    return json.dumps(expected_waits(tally))
+
+
+def waits_as_yaml(tally: WaitTally, name: str) -> str:
+    """Return the waits as a block of a scenario's dispatcher; comments say what they are of."""
+    return "\n".join(_lines(tally, name))
+
+
+def _lines(tally: WaitTally, name: str) -> Iterator[str]:
+    yield f"# {name}: mean recorded waits by {tally.by}, in seconds"
+    if tally.without_wait:
+        yield f"# {tally.without_wait:,} of {tally.jobs:,} jobs have no recorded wait: left out"
+    yield "expected_wait:"
+    yield f"  other: {tally.all.mean}  # all {tally.all.jobs:,} jobs"
+    if not tally.classes:
+        yield f"  # no job has a {tally.by}"
+        return
+    yield f"  by_{tally.by}:"
+    for number in sorted(tally.classes):
+        waits = tally.classes[number]
+        parts = [f"{waits.jobs:,} jobs"]
+        if tally.by is WaitClass.UNITS:
+            parts.append("of 1 unit" if number < 2 else f"of {number} units and more")
+        if waits.name is not None:
+            parts.append(json.dumps(waits.name))
+        yield f"    {number}: {waits.mean}  # {', '.join(parts)}"

@@ -1,0 +1,17 @@
+"""What a summary says of a run that followed the starts of its log."""
+
+from collections.abc import Mapping
+
+
+def told(figures: Mapping[str, int]) -> str:
+    """Return `RecordedFigures`, as a summary has them, in words."""
+    jobs, later = figures["jobs"], figures["later"]
+    parts = [f"{jobs - later} of {jobs} jobs started when the log says"]
+    if later:
+        parts.append(
+            f"{later} later for want of room, by {figures['later_time'] / later:,.0f} s on average"
+            f" and at most {figures['latest']:,} s"
+        )
+    if figures["without_start"]:
+        parts.append(f"{figures['without_start']} have no recorded start")
+    return "; ".join(parts)
