@@ -5,6 +5,7 @@ from hypothesis import given, settings
 
 from hpcsched.assembly import Assembly
 from hpcsched.plugin.manager import registry
+from hpcsched.plugin.registry import FOLLOWS_RECORD
 from hpcsched.scenario import load_scenario
 from tests.pool_workloads import audited, pool_workloads
 from tests.strategies import tries
@@ -21,7 +22,9 @@ SOLVERS = ("best-of", "cp", "hcp19", "joint-now", "node-time", "pcp19", "pcp20",
 NAMES = [
     installed.plugin.name
     for installed in registry().of_kind("dispatcher")
-    if installed.distribution == "hpcsched" and installed.plugin.name != "reject"
+    if installed.distribution == "hpcsched"
+    and installed.plugin.name != "reject"
+    and FOLLOWS_RECORD not in installed.plugin.capabilities  # which does not go with pools
 ]
 RULES = [name for name in NAMES if name not in SOLVERS]
 

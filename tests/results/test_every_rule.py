@@ -90,6 +90,7 @@ SCENARIOS = {
     "failing": SITE.replace("  failure_log", "  requeue: false\n  failure_log"),
     "offline": OFFLINE,
     "plain": PLAIN,
+    "recorded": PLAIN.replace("{name: easy}", "{name: recorded, missing_start: submission}"),
     "rejecting": PLAIN.replace("{name: easy}", "{name: reject}"),
     "one node": PLAIN.replace("name: node", "name: thin")
     + "outages: {failure_log: failures.csv}\n",
@@ -387,6 +388,19 @@ CASES = [
     Case("offline", figures("offline", proved=None), "offline.proved: expected"),
     Case("offline", figures("offline", lower_bound=None), "offline.gap: expected None"),
     Case("offline", figures("offline", lower_bound=None), "offline.proved: expected None"),
+    # Starts that the log records: here none are, so that jobs are due at their submission
+    Case("recorded", without("summary.json", "recorded_starts"), "recorded_starts: figures are"),
+    Case("recorded", figures("recorded_starts", later=99), "recorded_starts.later: expected"),
+    Case(
+        "recorded",
+        job(9, start_time=44, end_time=54),
+        "job 9: start_time: expected 45 or later, found 44",
+    ),
+    Case(
+        "recorded",
+        job(2, start_time=1, end_time=51),
+        "job 2: expected to start at 0, when 6 units were free, found it started at 1",
+    ),
     # The manifest
     Case("plain", manifest(trace_files=[]), "number of trace files: expected 0, found 1"),
     Case("plain", manifest(trace_files=[]), "SHA-256 of"),

@@ -16,6 +16,7 @@ import pytest
 from hpcsched.cli.auditing import audit_directory
 from hpcsched.dispatching.cp.params import DISPATCHERS as CP_DISPATCHERS
 from hpcsched.plugin.manager import build_registry
+from hpcsched.plugin.registry import FOLLOWS_RECORD
 from hpcsched.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 
@@ -27,7 +28,11 @@ SHORTENED = (
     f" {{name: window, start: 7d3h, shift: false}}, {{name: first, jobs: {JOBS}}}]",
     "outages.failures[0].mean_up_time=10h",
 )
-DISPATCHERS = [p.plugin.name for p in build_registry(external=False).of_kind("dispatcher")]
+DISPATCHERS = [
+    installed.plugin.name
+    for installed in build_registry(external=False).of_kind("dispatcher")
+    if FOLLOWS_RECORD not in installed.plugin.capabilities  # which goes with neither
+]
 SOLVING = {name for name, *_ in CP_DISPATCHERS}
 MODULES = {"choco": "pychoco", "exact": "exact", "pumpkin": "pumpkin_solver", "z3": "z3"}
 """The modules that solvers need which are no part of every installation."""
