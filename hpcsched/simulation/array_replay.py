@@ -14,8 +14,9 @@ import numpy as np
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import is_compiled, plain
-from hpcsched.dispatching.core.compiled_state import state_of
+from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
+from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
 from hpcsched.dispatching.core.state import (
     Batch,
     BoolArray,
@@ -131,10 +132,8 @@ class ArrayReplay:
     @property
     def is_compiled(self) -> bool:
         """Whether the loop has been compiled for such a replay, here or by a process before."""
-        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415 (numba)
-
         batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
-        return is_compiled(self.loop, state_type(self._fields(batch)))
+        return is_compiled(self.loop, kinds_of(self._fields(batch)))
 
     def stop(self) -> None:
         """End the replay when the present instant is over, with jobs left in the system."""
@@ -146,16 +145,17 @@ class ArrayReplay:
         A batch is asked for when all jobs before it have been submitted. Raises NeedsPythonError
         where the jobs are not as they must be.
         """
-        loop, new_state = self.loop, state_of
+        loop: Any = self.loop
+        new_state: type[State | MachineState] = MachineState
         if self.plainly:
-            loop, new_state = plain(loop), plain(new_state)
+            loop, new_state = plain(loop), State
         batches = iter(batches)
         batch = self._next_batch(batches)
         state, until = None, 0.0
         while not (self.stopped and self._between_instants):
             if state is None:  # It takes longer to make than many an instant.
                 until = perf_counter() + self._seconds
-                state = new_state(self._fields(batch))
+                state = new_state(*self._fields(batch))
             because = loop(state, 0.0 if self.stopped else max(until - perf_counter(), 0.0))
             if self._is_answered(because, batch):
                 continue

@@ -5,16 +5,12 @@ read. Here all the functions that this one calls and the constants that these us
 well, and what cannot be read is compiled anew.
 """
 
-import hashlib
-import inspect
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from numba.core.caching import FunctionCache
 
-from hpcsched.dispatching.core.compiled import Compiled
+from hpcsched.dispatching.core.code_stamp import stamp_of
 
 
 class CodeCache(FunctionCache):
@@ -52,22 +48,3 @@ class CodeCache(FunctionCache):
         """Keep what was compiled, where there is room for it."""
         with suppress(OSError):
             super().save_overload(sig, data)
-
-
-def stamp_of(function: Callable[..., object]) -> str:
-    """Return a number that changes with all that the machine code of a function depends on."""
-    found, seen, constants = [function], {function}, set()
-    while found:
-        function = found.pop()
-        for name in function.__code__.co_names:
-            value = function.__globals__.get(name)
-            if isinstance(value, Compiled):
-                if value.py_func not in seen:
-                    seen.add(value.py_func)
-                    found.append(value.py_func)
-            elif isinstance(value, int | float | str | tuple):
-                constants.add(f"{name}={value!r}")
-    digest = hashlib.sha256("\n".join(sorted(constants)).encode())
-    for path in sorted({inspect.getfile(function) for function in seen}):
-        digest.update(Path(path).read_bytes())
-    return digest.hexdigest()

@@ -51,6 +51,10 @@ class Compiled:
         """Call the machine code."""
         return self.machine(*arguments)
 
+    def is_there(self, types: tuple[Any, ...]) -> bool:
+        """Say whether it has been compiled for Python; see `is_compiled`."""
+        return bool(cast(Any, self.machine).is_there(types))
+
     @property
     def _numba_type_(self) -> Any:
         """What numba takes the function for where compiled code calls it."""
@@ -95,6 +99,7 @@ def is_compiled(function: Any, *types: Any) -> bool:
     """Say whether a function has been compiled, here or by a process before.
 
     Such a one has left it in the cache, unless the function has changed since. It is asked about
-    first arguments of given types, as numba names them, or about any.
+    first arguments of given types, as numba names them, or about any; a function of a state about
+    the kinds of its fields.
     """
-    return bool(function.machine.is_there(types))
+    return bool(function.is_there(types))

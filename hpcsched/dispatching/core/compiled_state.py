@@ -7,7 +7,6 @@ What numba has to know of these objects is in `state_types`.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.state import (
     Batch,
     Choices,
@@ -32,7 +31,7 @@ FIELDS = (
     *(f"batch_{name}" for name in Batch._fields),
     *(f"out_{name}" for name in Output._fields),
 )
-"""The fields of a state, in the order in which `state_of` takes them."""
+"""The fields of a state, in the order in which a state takes them."""
 
 
 class State:
@@ -79,9 +78,3 @@ class Steps:
     start: IntArray
     free: IntArray
     used: IntArray
-
-
-@compiled()
-def state_of(fields: tuple[Any, ...]) -> State:
-    """Return a state of these `FIELDS`."""
-    return State(*fields)

@@ -82,6 +82,7 @@ from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.state import ByNode
+from hpcsched.dispatching.core.state_function import of_state
 from hpcsched.system.system import IntArray
 
 
@@ -248,13 +249,13 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
             counters[PHASE] = ROUNDS if counters[ENDED_ANY] else NEXT_INSTANT
 
 
-@compiled()
+@of_state()
 def advance_by_slot(state: State, seconds: float) -> int:
     """Replay where slots are counted; see `_advance`."""
     return _advance(state, None, seconds)
 
 
-@compiled()
+@of_state()
 def advance_by_node(state: State, seconds: float) -> int:
     """Replay where units are placed node by node; see `_advance`."""
     return _advance(state, True, seconds)

@@ -13,7 +13,8 @@ import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.compiled_state import State, state_of
+from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
 from hpcsched.dispatching.core.shape_table import ShapeTable
 from hpcsched.dispatching.core.slot_kernels import add_cell
 from hpcsched.dispatching.core.state import (
@@ -62,7 +63,7 @@ class ProblemState:
         slots = np.zeros(1, dtype=np.int64) if slot_map is None else np.array(slot_map.first)
         self.tables = new_tables(system.capacity, slots, 0, 0, 1)
         # The state made of these arrays, plainly and as compiled code has it.
-        self._states: dict[bool, State] = {}
+        self._states: dict[bool, State | MachineState] = {}
         self._numbers = np.arange(len(self.tables.jobs))
         # Behind each cell comes the next, but for the last of a list.
         self._links = np.array([-1])
@@ -158,23 +159,21 @@ class ProblemState:
         first = zip(rows, jobs[rows, codes.CELL].tolist(), strict=True)
         return {order[row].job_id: self._allocation(cell) for row, cell in first if cell != -1}
 
-    def state(self, *, plainly: bool) -> State:
+    def state(self, *, plainly: bool) -> State | MachineState:
         """Return the state, for plain Python or for compiled code."""
         state = self._states.get(plainly)
         if state is None:
-            new_state: Any = plain(state_of) if plainly else state_of
+            new_state = State if plainly else MachineState
             tables: Sequence[Any] = self.tables
             if plainly and self.slot_map is not None:
                 # In Python, single numbers of an array are had twice as soon this way.
                 tables = [memoryview(table) for table in tables]
-            state = self._states[plainly] = new_state(self._fields(tables))
+            state = self._states[plainly] = new_state(*self._fields(tables))
         return state
 
-    def compiled_type(self) -> Any:
-        """Return the type of the state in compiled code."""
-        from hpcsched.dispatching.core.state_types import state_type  # noqa: PLC0415 (numba)
-
-        return state_type(self._fields(self.tables))
+    def kinds(self) -> str:
+        """Return of which kinds the fields of the state are in compiled code."""
+        return kinds_of(self._fields(self.tables))
 
     def _fields(self, tables: Sequence[Any]) -> tuple[Any, ...]:
         none = np.zeros(0, dtype=np.int64)

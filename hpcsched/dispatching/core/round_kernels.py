@@ -5,6 +5,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.room_kernels import add_waiting
 from hpcsched.dispatching.core.rule_kernels import decide
+from hpcsched.dispatching.core.state_function import of_state
 
 
 @compiled()
@@ -14,26 +15,26 @@ def _count_fits(state: State) -> None:
         add_waiting(state.jobs[state.queue[k], SHAPE], state)
 
 
-@compiled()
+@of_state()
 def decide_by_slot(state: State, now: int) -> None:
     """Start what the rule starts now, where slots are counted."""
     decide(now, state, None, None)
 
 
-@compiled()
+@of_state()
 def decide_by_node(state: State, now: int) -> None:
     """Start what the rule starts now, where units are placed node by node."""
     _count_fits(state)
     decide(now, state, True, None)
 
 
-@compiled()
+@of_state()
 def explain_by_slot(state: State, now: int) -> None:
     """As `decide_by_slot`, writing down why jobs wait."""
     decide(now, state, None, True)
 
 
-@compiled()
+@of_state()
 def explain_by_node(state: State, now: int) -> None:
     """As `decide_by_node`, writing down why jobs wait."""
     _count_fits(state)

@@ -4,11 +4,19 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from numba import typeof
+import numpy as np
+from numba import from_dtype
 from numba.core import types
 from numba.experimental import structref
 
-from hpcsched.dispatching.core.compiled_state import FIELDS, Profile, State, Steps
+from hpcsched.dispatching.core.compiled_state import Profile, Steps
+
+_SINGLE = {
+    "NoneType": types.none,
+    "bool": types.boolean,
+    "int": types.int64,
+    "float": types.float64,
+}
 
 
 class _Fields(types.StructRef):
@@ -44,18 +52,36 @@ class StepsType(_Fields):
     """The type of `Steps` in compiled code."""
 
 
-class HeldState(structref.StructRefProxy):
-    """What Python has of a `State` that compiled code has made: it can be passed on."""
+def state_type(kinds: str) -> StateType:
+    """Return the type of a state whose fields are of some kinds (see `machine_state`)."""
+    return StateType([(name, _type_of(kind)) for name, _, kind in _split(kinds)])
 
 
-def state_type(fields: Sequence[Any]) -> StateType:
-    """Return the type of a state of these fields."""
-    return StateType(list(zip(FIELDS, map(typeof, fields), strict=True)))
+def payload_offsets(state: StateType, context: Any) -> list[int]:
+    """Return where the fields of a state are in memory, and where they end."""
+    payload = context.data_model_manager[state.get_data_type()].get_value_type()
+    data = context.target_data
+    places = range(len(payload.elements))
+    return [
+        *(payload.get_element_offset(data, place) for place in places),
+        payload.get_abi_size(data),
+    ]
+
+
+def _split(kinds: str) -> Sequence[tuple[str, str, str]]:
+    return [field.partition(":") for field in kinds.split(" ")]
+
+
+def _type_of(kind: str) -> types.Type:
+    if kind in _SINGLE:
+        return _SINGLE[kind]
+    dtype, dimensions, order, rest = kind.split(",")
+    array: Any = types.Array
+    item = from_dtype(np.dtype(dtype))
+    return array(item, int(dimensions), order, "r" in rest, aligned="u" not in rest)
 
 
 def register() -> None:
     """Tell numba of the classes."""
-    structref.define_constructor(State, StateType, list(FIELDS))
-    structref.define_boxing(StateType, HeldState)
     structref.define_constructor(Profile, ProfileType, list(Profile.__annotations__))
     structref.define_constructor(Steps, StepsType, list(Steps.__annotations__))

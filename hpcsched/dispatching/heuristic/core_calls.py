@@ -106,7 +106,7 @@ class CoreCalls:
         )
         if not worth and self._seconds > self._looks_after:
             self._looks_after = COMPILING_TAKES
-            worth = is_compiled(kernel, filled.compiled_type())
+            worth = is_compiled(kernel, filled.kinds())
         if worth:
             self._compiled.add(kernel)
         return worth

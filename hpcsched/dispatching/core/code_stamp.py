@@ -1,0 +1,30 @@
+"""A number for all that the machine code of a function depends on; numba is not imported for it."""
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+from hpcsched.dispatching.core.compiled import Compiled
+
+
+def stamp_of(function: Callable[..., object]) -> str:
+    """Return a number that changes with all sources that the machine code of a function has.
+
+    These are the files of all functions that it calls, and the constants that these use.
+    """
+    found, seen, constants = [function], {function}, set()
+    while found:
+        function = found.pop()
+        for name in function.__code__.co_names:
+            value = function.__globals__.get(name)
+            if isinstance(value, Compiled):
+                if value.py_func not in seen:
+                    seen.add(value.py_func)
+                    found.append(value.py_func)
+            elif isinstance(value, int | float | str | tuple):
+                constants.add(f"{name}={value!r}")
+    digest = hashlib.sha256("\n".join(sorted(constants)).encode())
+    for path in sorted({inspect.getfile(function) for function in seen}):
+        digest.update(Path(path).read_bytes())
+    return digest.hexdigest()

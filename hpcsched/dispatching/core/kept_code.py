@@ -1,0 +1,107 @@
+"""Files with machine code of functions of a state, for the next process."""
+
+import hashlib
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import binding
+
+from hpcsched.dispatching.core.code_stamp import stamp_of
+
+_MAKERS = ("inner_code.py", "machine_state.py", "state_compiler.py", "state_types.py")
+
+
+class ObjectCode(NamedTuple):
+    """Machine code before it is loaded.
+
+    `symbol` is the name of the function, and `offsets` say where the fields of the state are, and
+    where they end.
+    """
+
+    code: bytes
+    symbol: str
+    offsets: list[int]
+
+
+def find(function: Callable[..., object], kinds: str) -> ObjectCode | None:
+    """Return the code of a function for fields of some kinds; None if there is none of use."""
+    made_from = _made_from(function)
+    for folder in _folders(function):
+        try:
+            first, code = (folder / _name(function, kinds)).read_bytes().split(b"\n", 1)
+            about = json.loads(first)
+            if about["made_from"] == made_from and about["digest"] == _digest(code):
+                return ObjectCode(code, about["symbol"], about["offsets"])
+        except (OSError, ValueError, TypeError, KeyError):
+            continue  # there is no file, or it is damaged
+    return None
+
+
+def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
+    """Write the code of a function down, where there is room for it."""
+    about = {
+        "made_from": _made_from(function),
+        "digest": _digest(made.code),
+        "symbol": made.symbol,
+        "offsets": made.offsets,
+    }
+    content = json.dumps(about).encode() + b"\n" + made.code
+    for folder in _folders(function):
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            with NamedTemporaryFile(dir=folder, delete=False) as file:
+                file.write(content)
+            # Another process may be reading it, or writing the same.
+            Path(file.name).replace(folder / _name(function, kinds))
+            return
+
+
+def _folders(function: Callable[..., object]) -> Iterator[Path]:
+    """Yield where code may be kept: in a folder that was named, beside the module, or at home."""
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named:
+        yield Path(named)
+    yield Path(inspect.getfile(function)).parent / "__pycache__"
+    with suppress(RuntimeError):  # this user has no home
+        at_home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        yield Path(at_home, "hpcsched")
+
+
+def _name(function: Callable[..., object], kinds: str) -> str:
+    """Return the name of the file: another one for each module, kind of state and processor."""
+    triple, cpu, features = binding.get_process_triple(), *_processor()
+    parts = inspect.getfile(function), kinds, triple, cpu, features, sys.implementation.cache_tag
+    module = function.__module__.rpartition(".")[2]
+    return f"{module}.{function.__name__}-{_digest(repr(parts).encode())[:24]}.code"
+
+
+def _processor() -> tuple[str, str]:
+    """Return the name of the processor, and what it can do, unless numba is told of another."""
+    cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
+    features = os.environ.get("NUMBA_CPU_FEATURES")
+    return cpu, binding.get_host_cpu_features().flatten() if features is None else features
+
+
+def _made_from(function: Callable[..., object]) -> dict[str, Any]:
+    """Return what code is made from and by."""
+    makers = b"".join(Path(__file__).with_name(name).read_bytes() for name in _MAKERS)
+    return {
+        "sources": stamp_of(function),
+        "makers": _digest(makers),
+        "numba": metadata.version("numba"),
+        "llvmlite": metadata.version("llvmlite"),
+        "numpy": np.__version__,
+    }
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

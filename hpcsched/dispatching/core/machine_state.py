@@ -1,0 +1,81 @@
+"""The state as machine code sees it: where its arrays are, in one piece of memory.
+
+numba is not needed for it, so that code that was compiled before runs without importing that.
+"""
+
+from collections.abc import Callable, Sequence
+from ctypes import addressof, create_string_buffer
+from functools import cached_property
+from struct import pack_into, unpack_from
+from typing import Any
+
+import numpy as np
+
+from hpcsched.dispatching.core.compiled_state import FIELDS
+
+# What numba keeps of an object before its fields: how often it is referred to, by what it is let go
+# of, and where its fields are. Nobody but Python lets go of a state.
+_HEAD = "=qqqqqq"
+_HEAD_SIZE = 48
+_HELD = 1 << 40
+
+_FORMATS = {bool: "=?", int: "=q", float: "=d"}
+
+
+class MachineState:
+    """The fields of a state (see `compiled_state`), for functions that run as machine code."""
+
+    def __init__(self, *fields: Any) -> None:
+        self._fields = fields
+        self._release: Callable[[int], object] | None = None
+
+    @cached_property
+    def kinds(self) -> str:
+        """Of which kinds the fields are."""
+        return kinds_of(self._fields)
+
+    def address(self, offsets: Sequence[int], release: Callable[[int], object]) -> int:
+        """Return where the state is in memory.
+
+        `offsets` say where each field is, and where they end. `release` lets go of an array that
+        compiled code has put in the place of another.
+        """
+        if self._release is None:
+            self._release, self._offsets = release, offsets
+            self._memory = create_string_buffer(_HEAD_SIZE + offsets[-1])
+            where = addressof(self._memory)
+            pack_into(_HEAD, self._memory, 0, _HELD, 0, 0, where + _HEAD_SIZE, 0, 0)
+            for offset, value in zip(offsets, self._fields, strict=False):
+                if isinstance(value, np.ndarray):
+                    # As numba has arrays: who made it, which is nobody, sizes, and where it is.
+                    size = value.size, value.itemsize, value.ctypes.data
+                    words = 0, 0, *size, *value.shape, *value.strides
+                    pack_into(f"={len(words)}q", self._memory, _HEAD_SIZE + offset, *words)
+                elif value is not None:
+                    pack_into(_FORMATS[type(value)], self._memory, _HEAD_SIZE + offset, value)
+        return addressof(self._memory)
+
+    def __del__(self) -> None:
+        """Let go of arrays that compiled code has made."""
+        if self._release is not None:
+            for offset, value in zip(self._offsets, self._fields, strict=False):
+                if isinstance(value, np.ndarray):
+                    (made,) = unpack_from("=q", self._memory, _HEAD_SIZE + offset)
+                    if made:
+                        self._release(made)
+
+
+def kinds_of(fields: Sequence[Any]) -> str:
+    """Return of which kinds the fields of a state are: code is compiled for each combination."""
+    return " ".join(f"{name}:{_kind_of(value)}" for name, value in zip(FIELDS, fields, strict=True))
+
+
+def _kind_of(value: Any) -> str:
+    """Return of what kind a field is: a type, and of an array how it lies in memory."""
+    if not isinstance(value, np.ndarray):
+        return type(value).__name__
+    flags = value.flags
+    order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    rest = "" if flags.writeable else "r"
+    rest += "" if flags.aligned else "u"
+    return f"{value.dtype.str},{value.ndim},{order},{rest}"

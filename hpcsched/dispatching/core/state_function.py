@@ -1,0 +1,85 @@
+"""Functions of a state and a number, which Python calls as machine code without numba.
+
+numba makes the machine code, and is imported for that alone. What was made is kept, and loaded by
+LLVM, which takes a fifth of the time that it takes to import numba.
+"""
+
+from collections.abc import Callable
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from hpcsched.dispatching.core.compiled import Compiled
+from hpcsched.dispatching.core.machine_state import MachineState
+
+if TYPE_CHECKING:
+    from hpcsched.dispatching.core.loaded_code import LoadedCode
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+_lock = RLock()
+
+
+class StateFunction(Compiled):
+    """A function of a `State` and a number, compiled for each combination of kinds of fields.
+
+    Parameters
+    ----------
+    function : Callable
+        What is compiled. Its annotations say of which types the number and its result are.
+    """
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._loaded: dict[str, LoadedCode] = {}
+
+    def __call__(self, state: MachineState, number: float) -> Any:
+        """Call the machine code, which is made if need be."""
+        code = self._loaded.get(state.kinds)
+        if code is None:
+            code = self._load(state.kinds) or self._make(state.kinds)
+        return code(state, number)
+
+    def is_there(self, types: tuple[Any, ...]) -> bool:
+        """Say whether it was compiled for fields of some kinds, here or by a process before."""
+        (kinds,) = types
+        return self._load(kinds) is not None
+
+    def _load(self, kinds: str) -> "LoadedCode | None":
+        """Return what was loaded or kept; None if there is neither."""
+        from hpcsched.dispatching.core.kept_code import find  # noqa: PLC0415 (LLVM)
+        from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
+
+        with _lock:
+            if kinds not in self._loaded:
+                kept = find(self.py_func, kinds)
+                if kept is None:
+                    return None
+                self._loaded[kinds] = LoadedCode(kept, self.py_func)
+            return self._loaded[kinds]
+
+    def _make(self, kinds: str) -> "LoadedCode":
+        """Compile it, keep what was made, and load that."""
+        from hpcsched.dispatching.core.kept_code import keep  # noqa: PLC0415 (LLVM)
+        from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
+        from hpcsched.dispatching.core.state_compiler import object_code  # noqa: PLC0415 (numba)
+
+        with _lock:
+            loaded = self._load(kinds)  # by another thread, in between
+            if loaded is None:
+                made = object_code(self, kinds)
+                keep(self.py_func, kinds, made)
+                loaded = self._loaded[kinds] = LoadedCode(made, self.py_func)
+            return loaded
+
+
+def of_state() -> Callable[[_Function], _Function]:
+    """Return a decorator for functions of a state and a number that Python calls.
+
+    As those of `compiled`, they run as machine code or as plain Python: of a `MachineState`, or of
+    a `State`. They raise nothing: machine code can only run out of memory.
+    """
+
+    def compile_function(function: _Function) -> _Function:
+        return cast(_Function, StateFunction(function))
+
+    return compile_function
