@@ -9,6 +9,7 @@ from hpcsched.results.column_tables import interruption_table, job_table, round_
 from hpcsched.results.outages import InterruptionRecorder
 from hpcsched.results.pools import PoolRecorder
 from hpcsched.results.recorder import RunRecorder
+from hpcsched.simulation.array_admission import admitted
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.parts import Parts
 from hpcsched.watching import Watching
@@ -103,7 +104,8 @@ class ColumnRun:
     def run(self) -> None:
         """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
         system = self._parts.system
-        batches = self._read(self._first_of(self._reading.batches()))
+        batches = self._first_of(self._reading.batches())
+        batches = self._read(admitted(batches, self._parts))
         for left, held, lost, *levels in self._replay.run(batches):
             self._compiling = False
             if self._lost is not None:

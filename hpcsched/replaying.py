@@ -15,6 +15,7 @@ from hpcsched.results.column_tables import (
     joined_left,
     joined_rounds,
     round_table,
+    without_rejected,
 )
 from hpcsched.results.outages import down_amounts
 from hpcsched.results.recorder import job_columns, round_columns
@@ -23,6 +24,7 @@ from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runner import begun_anew, parts_of
 from hpcsched.scenario import Scenario
+from hpcsched.simulation.array_admission import admitted
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
@@ -261,10 +263,11 @@ def _in_python(
 
 def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay in compiled code; return the tables of jobs and rounds."""
-    parts_of_it = ArrayReplay(parts, places=places).run(workload.columns)
+    batches = tuple(admitted(workload.columns, parts))
+    parts_of_it = ArrayReplay(parts, places=places).run(batches)
     left, held, *_ = zip(*parts_of_it, strict=True)
-    gone = joined_left(left)
-    columns = joined_columns(workload.columns or (NO_JOBS,)).take(gone.sequence)
+    gone = without_rejected(joined_left(left))
+    columns = joined_columns(batches or (NO_JOBS,)).take(gone.sequence)
     return (
         job_table(parts.system, columns, gone),
         round_table(parts.system, joined_rounds(held)),

@@ -15,6 +15,7 @@ from hpcsched.results.schema import (
     jobs_schema,
     rounds_schema,
 )
+from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import DETAILS, JobColumns
@@ -26,28 +27,30 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
 
     `columns` has these jobs, in this order. Nodes are missing where none were written.
     """
-    count = len(left.sequence)
     run_time = left.end_time - left.start_time
+    rejected = left.rejected_by >= 0
     killed = run_time < columns.run_time
-    state = np.where(left.failed, STATES.index("failed"), killed).astype(np.int8)
+    state = np.where(left.failed, STATES.index("failed"), killed)
+    state = np.where(rejected, STATES.index("rejected"), state).astype(np.int8)
+    not_run = rejected if rejected.any() else None
     units, request = columns.units, columns.request
     schema = jobs_schema(system)
     arrays = {
         "job_id": columns.job_id,
         "submit_time": columns.submit_time,
-        "start_time": left.start_time,
-        "end_time": left.end_time,
-        "run_time": run_time,
+        "start_time": arrow_array(left.start_time, not_run),
+        "end_time": arrow_array(left.end_time, not_run),
+        "run_time": arrow_array(run_time, not_run),
         "requested_time": columns.requested_time,
         "predicted_run_time": left.predicted,
         "units": units,
         "unit_request": _requested_amounts(system, columns, request),
         "demand": _demand(system, columns, units, request, schema.field("demand").type),
         "state": pa.DictionaryArray.from_arrays(arrow_array(state), text_array(STATES)),
-        "rejected_by": pa.nulls(count, pa.string()),
+        "rejected_by": _refusals(left.rejected_by),
         **{name: columns.details.column(name) for name in DETAILS.names if name in schema.names},
         **_bounds(columns, request, schema),
-        **_places(left),
+        **_places(left, not_run),
         "requeues": left.requeues,
         "lost_time": left.lost_time,
     }
@@ -105,18 +108,40 @@ def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
     return joined._replace(last_place=np.concatenate(places))
 
 
+def without_rejected(left: LeftJobs) -> LeftJobs:
+    """Return the jobs that ran."""
+    ran = left.rejected_by < 0
+    if ran.all():
+        return left
+    *columns, nodes, units = left
+    return LeftJobs._make([*(column[ran] for column in columns), nodes, units])
+
+
 def joined_rounds(parts: Sequence[HeldRounds]) -> HeldRounds:
     """Return the rounds of all parts of a replay; there is at least one part."""
     return HeldRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
-def _places(left: LeftJobs | LostAttempts) -> dict[str, pa.Array]:
+def _refusals(rejected_by: IntArray) -> pa.Array:
+    """Return what rejected each job, if anything did, as a column."""
+    if (rejected_by < 0).all():
+        return pa.nulls(len(rejected_by), pa.string())
+    return text_array(REFUSALS).take(arrow_array(rejected_by, rejected_by < 0))
+
+
+def _places(
+    left: LeftJobs | LostAttempts, not_run: npt.NDArray[np.bool_] | None = None
+) -> dict[str, pa.Array]:
     """Return the columns of nodes and of units on them; each job that ran has at least one."""
     columns = {"nodes": left.nodes, "node_units": left.node_units}
     if len(left.sequence) and not len(left.nodes):
         nothing = pa.nulls(len(left.sequence), pa.list_(pa.int32()))
         return dict.fromkeys(columns, nothing)
-    offsets = arrow_array(np.concatenate(([0], left.last_place)).astype(np.int32))
+    offsets = arrow_array(
+        np.concatenate(([0], left.last_place)).astype(np.int32),
+        # A list is missing where the offset of its beginning is.
+        None if not_run is None else np.append(not_run, np.False_),
+    )
     return {
         name: pa.ListArray.from_arrays(offsets, arrow_array(values))
         for name, values in columns.items()

@@ -12,7 +12,7 @@ from hpcsched.dispatching.core.state import FollowedTables, Output, Tables
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.records import JobRecord, JobState, RoundRecord
+from hpcsched.simulation.records import REFUSALS, JobRecord, JobState, RoundRecord
 from hpcsched.simulation.start_conditions import StartConditions
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.workload.columns import NeedsPythonError
@@ -81,6 +81,8 @@ class ArrayEvents:
                 self._start(now, number, value, followed)
             elif kind == codes.ENDED_JOB:
                 self._end(now, number)
+            elif kind == codes.REJECTED_JOB:
+                self._reject(now, number, row, value)
             else:
                 self._round(number, output)
 
@@ -90,10 +92,38 @@ class ArrayEvents:
         waiting = waiting_job(job, predicted, self._parts.system)
         killed = self._parts.kill_at_requested_time and run_time > job.requested_time
         self.queue[number] = _Queued(waiting, row, "killed" if killed else "completed")
+        self._tell_submitted(waiting, now, queued=True)
+
+    def _reject(self, now: int, number: int, refused_by: int, predicted: int) -> None:
+        """Have a job be submitted that is refused."""
+        waiting = waiting_job(self._coming.pop(number).job, predicted, self._parts.system)
+        self._tell_submitted(waiting, now, queued=False)
+        self._leave(
+            waiting,
+            JobRecord(
+                waiting.job,
+                waiting.demand,
+                waiting.predicted_run_time,
+                "rejected",
+                None,
+                None,
+                None,
+                REFUSALS[refused_by],
+            ),
+            now,
+        )
+
+    def _tell_submitted(self, waiting: WaitingJob, now: int, *, queued: bool) -> None:
         if self._conditions is not None:
-            self._conditions.submitted(waiting, now, queued=True)
+            self._conditions.submitted(waiting, now, queued=queued)
         for tell in self._tell.submitted:
             tell(waiting)
+
+    def _leave(self, waiting: WaitingJob, record: JobRecord, now: int) -> None:
+        if self._conditions is not None:
+            self._conditions.left(waiting.job_id, now)
+        for tell in self._tell.ended:
+            tell(record)
 
     def _start(self, now: int, number: int, last_place: int, followed: FollowedTables) -> None:
         waiting, _, state = self.queue.pop(number)
@@ -123,9 +153,6 @@ class ArrayEvents:
         del self._rows[waiting.job_id]
         if self._conditions is not None:
             self._conditions.released(running)
-            self._conditions.left(waiting.job_id, now)
-        if not self._tell.ended:
-            return
         record = JobRecord(
             waiting.job,
             waiting.demand,
@@ -135,8 +162,7 @@ class ArrayEvents:
             now,
             running.allocation,
         )
-        for tell in self._tell.ended:
-            tell(record)
+        self._leave(waiting, record, now)
 
     def _round(self, k: int, output: Output) -> None:
         if not self._tell.rounds:

@@ -20,7 +20,6 @@ from hpcsched.dispatching.core.state import (
 from hpcsched.simulation.array_events import ArrayEvents
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.start_conditions import start_conditions
-from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.job import Job, TracedJob
 
 
@@ -29,7 +28,7 @@ class ArrayFollowing:
 
     def __init__(self, parts: Parts, rows: int) -> None:
         self._parts = parts
-        holds = bool(parts.dependencies or parts.partitions)
+        holds = parts.dependencies or any(of.limits_users for of in parts.partitions)
         self._conditions = start_conditions(parts, None) if holds else None
         self._events = ArrayEvents(parts, self._conditions)
         self.needed = self._conditions is not None or self._events.heard
@@ -37,10 +36,6 @@ class ArrayFollowing:
 
     def read(self, jobs: Sequence[TracedJob]) -> BoolArray:
         """Take note of the next batch of jobs; return which of them are watched, `[B]`."""
-        if self._conditions is not None:
-            for job, _ in jobs:
-                if self._conditions.admit(job) != (job, None):
-                    raise NeedsPythonError("jobs that a partition refuses or binds to nodes")
         self._events.read(jobs)
         return np.array([self._is_watched(job) for job, _ in jobs], dtype=np.bool_)
 

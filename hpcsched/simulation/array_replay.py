@@ -273,7 +273,8 @@ class ArrayReplay:
             keys,
             behind_keys,
             watched,
-            last=last,
+            last,
+            columns.refusals if self._parts.partitions else None,
         )
 
     def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:

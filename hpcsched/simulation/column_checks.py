@@ -50,7 +50,7 @@ class ColumnChecks:
         if think_times.min(initial=0) < 0 or think_times.max(initial=0) > LONGEST:
             raise NeedsPythonError("times that are out of order, or too large")
         self.lasting(int(think_times.sum()))
-        if (units < 1).any() or (units > room[request]).any():
+        if (units < 1).any() or ((units > room[request]) & (columns.refusals < 0)).any():
             raise NeedsPythonError("jobs that do not fit on the system")
         amounts = (asked[request] * units.astype(np.float64)[:, None]).sum(axis=0)
         if (amounts + present > LARGEST_AMOUNT).any():

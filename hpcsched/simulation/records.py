@@ -1,6 +1,6 @@
 """What the simulator tells its observers."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.system.allocation import Allocation
@@ -24,6 +24,9 @@ allows; `larger_than_partition`: it does not fit on the idle nodes that it may u
 `over_nodes_per_user`: it may take more nodes than a user may hold; `over_pool`: it draws more than
 pools ever offer, in the long run, for as long as it is predicted to run.
 """
+
+REFUSALS: tuple[RejectedBy, ...] = get_args(RejectedBy)
+"""All of these, in the order by which columns number them."""
 
 
 class JobRecord(NamedTuple):

@@ -17,8 +17,9 @@ class LeftJobs(NamedTuple):
 
     `sequence` is a job's place among all submitted, `predicted` its predicted run time. Its places
     are those up to `last_place` in `nodes` and `node_units`, from that of the job before. `failed`
-    ones have lost a node and were not run again; of each, `requeues` attempts before the last were
-    lost, which had run for `lost_time` seconds together.
+    ones have lost a node and were not run again. What one is `rejected_by` is its place in
+    `REFUSALS`, or -1; such a job has no places, and starts and ends when it is submitted. Of each,
+    `requeues` attempts before the last were lost, which had run for `lost_time` seconds together.
     """
 
     sequence: IntArray
@@ -26,6 +27,7 @@ class LeftJobs(NamedTuple):
     end_time: IntArray
     predicted: IntArray
     failed: BoolArray
+    rejected_by: IntArray
     requeues: IntArray
     lost_time: IntArray
     last_place: IntArray
@@ -101,12 +103,13 @@ def take_written(counters: IntArray, output: Output, pool_levels: IntArray | Non
     how = jobs[:, codes.OUT_HOW]
     nodes, units = output.nodes[:places].copy(), output.units[:places].copy()
     left, left_places = _some(how != codes.REQUEUED, jobs, nodes, units)
-    lost, lost_places = _some(how != codes.ENDED, jobs, nodes, units)
+    lost, lost_places = _some((how == codes.FAILED) | (how == codes.REQUEUED), jobs, nodes, units)
     return Written(
         LeftJobs._make(
             [
                 *left[:, [*_TIMES, codes.OUT_PREDICTED]].T,
                 left[:, codes.OUT_HOW] == codes.FAILED,
+                np.maximum(left[:, codes.OUT_HOW] - codes.REJECTED, -1),
                 left[:, codes.OUT_REQUEUES],
                 left[:, codes.OUT_LOST_TIME],
                 *left_places,

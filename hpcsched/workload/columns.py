@@ -38,7 +38,8 @@ class JobColumns(NamedTuple):
 
     `request` numbers the distinct unit requests of the whole trace, which `requests` lists by one
     request each, of any units and draws; the list grows from batch to batch. `details` has the
-    columns of `DETAILS`.
+    columns of `DETAILS`. `refused` says what refuses a job when it is submitted, by its place in
+    `hpcsched.simulation.records.REFUSALS`, or -1; it is None where nothing refuses any.
     """
 
     job_id: IntArray
@@ -49,6 +50,12 @@ class JobColumns(NamedTuple):
     request: IntArray
     requests: Sequence[Request]
     details: pa.RecordBatch
+    refused: IntArray | None = None
+
+    @property
+    def refusals(self) -> IntArray:
+        """What refuses each job, also where nothing does."""
+        return np.full(len(self.job_id), -1) if self.refused is None else self.refused
 
     def take(self, rows: IntArray) -> "JobColumns":
         """Return some of the jobs, in any order."""
@@ -57,6 +64,7 @@ class JobColumns(NamedTuple):
                 *(column[rows] for column in self[:6]),
                 self.requests,
                 self.details.take(arrow_array(rows)),
+                None if self.refused is None else self.refused[rows],
             ]
         )
 
@@ -223,8 +231,15 @@ def joined_columns(batches: Sequence[JobColumns]) -> JobColumns:
             ),
             batches[-1].requests,
             details.to_batches()[0] if details.num_rows else batches[-1].details,
+            _joined_refusals(batches),
         ]
     )
+
+
+def _joined_refusals(batches: Sequence[JobColumns]) -> IntArray | None:
+    if all(batch.refused is None for batch in batches):
+        return None
+    return np.concatenate([batch.refusals for batch in batches])
 
 
 class OpenJobs:

@@ -198,6 +198,32 @@ def test_jobs_that_are_held_back(tmp_path: Path) -> None:
     assert main(["verify", str(compiled)]) == 0
 
 
+def test_jobs_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Partitions that refuse jobs, and let others use some nodes only; the log tells of all.
+
+    Of three jobs one asks for three units, each of which needs a node of its own. Odd ones may use
+    two nodes, and even ones of a user two at a time.
+    """
+    monkeypatch.setattr(ArrayReplay, "plainly", True)
+    changed = [
+        "system={groups: [{name: thin, count: 2, resources: {core: 1}},"
+        " {name: fat, count: 2, resources: {core: 1, gpu: 1}}]}",
+        "partitions=[{name: odd, jobs: {partition: [1]}, groups: [fat]},"
+        " {name: even, nodes_per_user: 2}]",
+        "observers=[event-log]",
+    ]
+    scenario = hpcsched.load_scenario(linked_log(tmp_path), changed)
+    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    check_equal(compiled, python)
+    assert main(["verify", str(compiled)]) == 0
+    counts = json.loads((compiled / "summary.json").read_text())["jobs"]["rejected_by"]
+    assert set(counts) == {"larger_than_partition", "over_nodes_per_user"}
+    replayed = hpcsched.replay(hpcsched.load_scenario(linked_log(tmp_path), changed))
+    assert replayed.in_python == ()
+    assert replayed.jobs["start_time"].null_count == 0
+    assert len(replayed.jobs) == 199 - sum(counts.values())
+
+
 @pytest.mark.parametrize(
     ("method", "message"),
     [

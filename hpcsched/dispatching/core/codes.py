@@ -178,13 +178,15 @@ COUNTERS = 52
 ) = range(8)
 OUT_COLUMNS = 8
 
-# How a job stops running: it ends; or it loses a node, and leaves or waits again.
-ENDED, FAILED, REQUEUED = range(3)
+# How a job stops running: it ends; or it loses a node, and leaves or waits again. Or it never runs,
+# since it was refused when it was submitted: what refused it is added to `REJECTED`.
+ENDED, FAILED, REQUEUED, REJECTED = range(4)
 
 # Events that are followed, and the columns of their table. `EVENT_NUMBER` is the job's place among
 # all submitted, or the row of the round in the table of rounds; `EVENT_ROW` is the job's in that of
-# jobs. `EVENT_VALUE` is the predicted run time at a submission; at a start, where the places end.
-SUBMITTED_JOB, STARTED_JOB, ENDED_JOB, HELD_ROUND = range(4)
+# jobs, or of one that is submitted and rejected at once what refused it. `EVENT_VALUE` is the
+# predicted run time at a submission; at a start, where the places end.
+SUBMITTED_JOB, REJECTED_JOB, STARTED_JOB, ENDED_JOB, HELD_ROUND = range(5)
 EVENT_KIND, EVENT_TIME, EVENT_NUMBER, EVENT_ROW, EVENT_VALUE = range(5)
 EVENT_COLUMNS = 5
 

@@ -63,6 +63,7 @@ from hpcsched.dispatching.core.follow_kernels import (
     needs_look,
     needs_second_look,
     note_end,
+    note_refusal,
     note_round,
     note_submission,
     or_release,
@@ -77,7 +78,12 @@ from hpcsched.dispatching.core.job_kernels import (
 )
 from hpcsched.dispatching.core.narrowing_kernels import narrow_all
 from hpcsched.dispatching.core.outage_kernels import or_change, pass_outages
-from hpcsched.dispatching.core.output_kernels import write_job, write_round
+from hpcsched.dispatching.core.output_kernels import (
+    is_refused,
+    write_job,
+    write_refusal,
+    write_round,
+)
 from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.rule_kernels import decide
@@ -195,10 +201,16 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
             while counters[NEXT] < submitted and state.batch_submit_time[counters[NEXT]] == now:
                 if counters[NEXT] == counters[FORESEEN]:
                     return NEEDS_PREDICTIONS
-                if counters[FREE_ROW] == -1:
-                    return NEEDS_ROWS
                 if is_full(state, state.events):
                     return OUTPUT_FULL
+                if is_refused(counters[NEXT], state.batch_refused):
+                    if not write_refusal(counters[NEXT], state, state.batch_refused):
+                        return OUTPUT_FULL
+                    note_refusal(counters[NEXT], state, state.events, state.batch_refused)
+                    counters[NEXT] += 1
+                    continue
+                if counters[FREE_ROW] == -1:
+                    return NEEDS_ROWS
                 row = submit(counters[NEXT], state, by_node)
                 note_submission(counters[NEXT], row, state, state.events)
                 counters[NEXT] += 1

@@ -21,11 +21,13 @@ from hpcsched.dispatching.core.codes import (
     OUT_START_PLACES,
     PREDICTED,
     QUEUED,
+    REJECTED_JOB,
     RELEASE,
     SEQUENCE,
     SHAPE,
     STARTED,
     STARTED_JOB,
+    SUBMITTED,
     SUBMITTED_JOB,
     TURNED,
     WATCHED,
@@ -67,6 +69,14 @@ def note_submission(k: int, row: int, state: State, events: IntArray | None) -> 
     if state.batch_watched[k]:
         state.counters[CHANGED] = 1
     _note(SUBMITTED_JOB, jobs[row, SEQUENCE], row, jobs[row, PREDICTED], state, events)
+
+
+@compiled()
+def note_refusal(k: int, state: State, events: IntArray | None, refused: IntArray | None) -> None:
+    """Note that job `k` of a batch was submitted last, and refused."""
+    if events is not None and refused is not None:
+        number, predicted = state.counters[SUBMITTED] - 1, state.batch_predicted[k]
+        _note(REJECTED_JOB, number, refused[k], predicted, state, events)
 
 
 @compiled()

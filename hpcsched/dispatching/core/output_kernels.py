@@ -17,6 +17,7 @@ from hpcsched.dispatching.core.codes import (
     OUT_START,
     PREDICTED,
     QUEUED,
+    REJECTED,
     REQUEUES,
     ROUND,
     ROUND_COLUMNS,
@@ -30,12 +31,14 @@ from hpcsched.dispatching.core.codes import (
     SEQUENCE,
     START,
     STARTED,
+    SUBMITTED,
     UNITS,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.slot_kernels import write_nodes, write_nodes_of_slots
 from hpcsched.dispatching.core.state import ByNode, NodeArray
+from hpcsched.system.system import IntArray
 
 
 @compiled()
@@ -75,6 +78,32 @@ def write_job(row: int, how: int, state: State, by_node: ByNode) -> bool:
     out[OUT_LOST_TIME] = jobs[row, LOST_TIME]
     counters[OUT_JOBS] = at + 1
     counters[OUT_PLACES] = place
+    return True
+
+
+@compiled()
+def is_refused(k: int, refused: IntArray | None) -> bool:
+    """Say whether job `k` of a batch is refused when it is submitted."""
+    return refused is not None and bool(refused[k] >= 0)
+
+
+@compiled()
+def write_refusal(k: int, state: State, refused: IntArray | None) -> bool:
+    """Write down that job `k` of a batch is submitted and refused; return whether there is room."""
+    if refused is None:
+        return True
+    counters, at = state.counters, state.counters[OUT_JOBS]
+    if at == len(state.out_jobs):
+        return False
+    out = state.out_jobs[at]
+    out[OUT_SEQUENCE] = counters[SUBMITTED]
+    out[OUT_START] = out[OUT_END] = counters[NOW]
+    out[OUT_PREDICTED] = state.batch_predicted[k]
+    out[OUT_LAST_PLACE] = counters[OUT_PLACES]
+    out[OUT_HOW] = REJECTED + refused[k]
+    out[OUT_REQUEUES] = out[OUT_LOST_TIME] = 0
+    counters[OUT_JOBS] = at + 1
+    counters[SUBMITTED] += 1
     return True
 
 

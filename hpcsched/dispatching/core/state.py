@@ -73,7 +73,8 @@ class Batch(NamedTuple):
     Jobs are considered by ascending `keys`, `[B, K]`, compared one after the other, and then by
     their order of submission; `behind_keys` are those of an own backfill order. Where an order is
     by wait, the first key is what the wait is divided by. Once a `watched` job is submitted, starts
-    or ends, others may be held back, or not any more.
+    or ends, others may be held back, or not any more. `refused` says what refuses a job when it is
+    submitted, -1 that nothing does; it is None where nothing refuses any.
     """
 
     number: IntArray
@@ -87,6 +88,7 @@ class Batch(NamedTuple):
     behind_keys: IntArray
     watched: BoolArray
     last: bool
+    refused: IntArray | None = None
 
 
 class Shapes(NamedTuple):

@@ -5,11 +5,12 @@ from copy import deepcopy
 from typing import NamedTuple
 
 from hpcsched.dispatching.core.state import BoolArray
+from hpcsched.simulation.array_admission import admitted
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.records import Interruption
+from hpcsched.simulation.records import REFUSALS, Interruption
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray
@@ -22,7 +23,8 @@ class Told(NamedTuple):
     """What a replay tells: jobs in the order in which they left, rounds, and attempts that failed.
 
     A job is its number, start, end, predicted run time, nodes and units on them; its fate is
-    whether it failed, how often it was requeued and the time that was lost with that. A round is
+    whether it failed, how often it was requeued, the time that was lost with that, and what
+    rejected it; a rejected one has no nodes, and starts and ends when it is submitted. A round is
     the first fields of a `RoundRecord` without the number of rejected jobs, its latency, and the
     amounts that wait, that are free and that are lost. An attempt is a job's number, its start and
     end, whether the job was requeued, nodes and units on them.
@@ -31,7 +33,7 @@ class Told(NamedTuple):
     jobs: list[tuple[object, ...]]
     rounds: list[tuple[object, ...]]
     lost: list[tuple[object, ...]]
-    fates: list[tuple[bool, int, int]]
+    fates: list[tuple[object, ...]]
 
 
 def _learning_anew(parts: Parts) -> Parts:
@@ -55,9 +57,12 @@ def in_compiled_code(
     told = Told([], [], [], [])
     replay = ArrayReplay(parts, seconds)
     replay.plainly = plainly
-    for left, held, lost, *_ in replay.run(columns_of(jobs, RequestNumbers(), batch)):
+    batches = admitted(columns_of(jobs, RequestNumbers(), batch), parts)
+    for left, held, lost, *_ in replay.run(batches):
+        rejected = left.rejected_by.tolist()
         fates = left.failed.tolist(), left.requeues.tolist(), left.lost_time.tolist()
-        told.fates.extend(zip(*fates, strict=True))
+        refusals = (None if by < 0 else REFUSALS[by] for by in rejected)
+        told.fates.extend(zip(*fates, refusals, strict=True))
         told.jobs.extend(_rows(left, jobs, left.predicted))
         told.lost.extend(_rows(lost, jobs, lost.requeued))
         told.rounds.extend(
@@ -100,11 +105,14 @@ def event_by_event(parts: Parts, jobs: Sequence[TracedJob]) -> Told:
     Simulation(parts._replace(observers=(recorder, lost))).run(iter(jobs))
     told = Told([], [], [], [])
     for number, job in recorder.jobs.items():
-        assert job.allocation is not None
+        told.fates.append((job.state == "failed", job.requeues, job.lost_time, job.rejected_by))
+        if job.allocation is None:
+            now = job.job.submit_time
+            told.jobs.append((number, now, now, job.predicted_run_time, (), ()))
+            continue
         where = tuple(job.allocation.nodes), tuple(job.allocation.units)
         times = job.start_time, job.end_time, job.predicted_run_time
         told.jobs.append((number, *times, *where))
-        told.fates.append((job.state == "failed", job.requeues, job.lost_time))
     for attempt in lost.all:
         where = tuple(attempt.allocation.nodes), tuple(attempt.allocation.units)
         times = attempt.start_time, attempt.end_time

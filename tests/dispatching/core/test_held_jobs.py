@@ -1,4 +1,4 @@
-"""Jobs that wait for others, and limits of partitions, hold back the same jobs in both loops."""
+"""Jobs that wait for others, and partitions, hold back and refuse the same jobs in both loops."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.partitions import Partition, Partitions
 from tests.builders import parts
@@ -17,15 +18,24 @@ few = st.none() | st.integers(1, 3)
 
 
 @st.composite
-def held_jobs(draw: Any, jobs: list[TracedJob], most_nodes: int) -> tuple[list[TracedJob], Any]:
-    """Draw jobs that wait for any others and belong to users, and partitions with limits."""
+def held_jobs(
+    draw: Any, jobs: list[TracedJob], system: System, *, pooled: bool = False
+) -> tuple[list[TracedJob], Any]:
+    """Draw jobs that wait for any others and belong to users, and partitions with limits.
+
+    Partitions refuse some jobs, and let some use certain nodes only, unless nodes are `pooled`.
+    """
+    names = [group.name for group in system.groups]
+    named = st.frozensets(st.sampled_from(names), min_size=1)
     numbers = [job.job_id for job, _ in jobs]
     after = st.lists(st.sampled_from(numbers), max_size=2).map(tuple)
     found = []
     for plain, run_time in jobs:
         waits = draw(st.just(()) | after)
         think_time = draw(st.integers(0, 6)) if waits else 0
-        user, partition = draw(st.none() | st.integers(0, 1)), draw(st.integers(0, 1))
+        user = draw(st.none() | st.integers(0, 1))
+        # The last of these is none.
+        partition = draw(st.sampled_from([0, 0, 1, 1, 2]))
         job = plain._replace(after=waits, think_time=think_time, user=user, partition=partition)
         found.append(TracedJob(job, run_time))
     limits = [(draw(few), draw(few)) for _ in range(2)]
@@ -34,8 +44,9 @@ def held_jobs(draw: Any, jobs: list[TracedJob], most_nodes: int) -> tuple[list[T
             Partition(
                 f"p{k}",
                 {"partition": frozenset({k})},
-                # A user may run any one job.
-                nodes_per_user=None if nodes is None else most_nodes + nodes - 1,
+                draw(st.none() | named) if not pooled else None,
+                draw(st.none() | st.integers(3, 9)),
+                nodes_per_user=nodes,
                 running_jobs_per_user=running,
             )
             for k, (nodes, running) in enumerate(limits)
@@ -59,7 +70,7 @@ def test_equal_units(
     workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], pooled: bool, data: Any
 ) -> None:
     """Equal units, counted as slots and looked up on nodes."""
-    jobs, held = data.draw(held_jobs(requesting(workload), workload.system.node_count))
+    jobs, held = data.draw(held_jobs(requesting(workload), workload.system, pooled=pooled))
     request = workload.request if pooled else None
     simulated = parts(workload.system, dispatcher, uniform_request=request, **chosen, **held)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
@@ -76,6 +87,6 @@ def test_unlike_units(
     workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any], data: Any
 ) -> None:
     """Unlike units, some of them exclusive, scattered or bound to nodes."""
-    jobs, held = data.draw(held_jobs(requesting(workload), workload.system.node_count))
+    jobs, held = data.draw(held_jobs(requesting(workload), workload.system))
     simulated = parts(workload.system, dispatcher, **chosen, **held)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)

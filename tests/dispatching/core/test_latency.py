@@ -37,7 +37,7 @@ def test_equal_units(
     """Equal units, counted as slots and looked up on nodes; some jobs are held back."""
     jobs, held = requesting(workload), {}
     if data.draw(st.booleans()):
-        jobs, held = data.draw(held_jobs(jobs, workload.system.node_count))
+        jobs, held = data.draw(held_jobs(jobs, workload.system, pooled=pooled))
     request = workload.request if pooled else None
     told = {"uniform_request": request, "latency": data.draw(latencies), **chosen, **held}
     simulated = parts(workload.system, dispatcher, **told)
