@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from hpcsched.assembly import Assembly
+from hpcsched.errors import InputError
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import interruption_table, job_table, round_table
 from hpcsched.results.outages import InterruptionRecorder
@@ -15,12 +16,6 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.watching import Watching
 from hpcsched.workload.columns import JobColumns, OpenJobs, batches_of
 from hpcsched.workload.source import TraceSource
-
-FEW_JOBS = 1000
-"""At most so many jobs are replayed by uncompiled code sooner than compiled code is loaded."""
-
-FEW_PLACES = 30_000
-"""At most so many jobs times nodes are, where units are placed node by node."""
 
 COMPILING = "compiling the code that replays jobs, once on this machine; it takes some seconds"
 
@@ -141,12 +136,14 @@ class ColumnRun:
 
     def _first_of(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
         """Return the batches, once it is clear whether compiled code pays for so many jobs."""
-        few = FEW_JOBS
-        if self._replay.by_node:
-            few = min(few, FEW_PLACES // self._parts.system.node_count)
+        few = self._replay.few_jobs
         first: list[JobColumns] = []
+        rest: Iterator[JobColumns] = batches
         while sum(len(columns.job_id) for columns in first) <= few:
-            columns = next(batches, None)
+            try:
+                columns = next(batches, None)
+            except InputError as error:  # the jobs before it are replayed
+                columns, rest = None, _failing(error)
             if columns is None:
                 self.in_python = [TOO_FEW]
                 self._replay.plainly = True
@@ -156,4 +153,10 @@ class ColumnRun:
         if not self._replay.plainly and not self._replay.is_compiled:
             self._watching.say(COMPILING)
             self._compiling = True
-        return chain(first, batches)
+        return chain(first, rest)
+
+
+def _failing(error: InputError) -> Iterator[JobColumns]:
+    """Raise the error once the first is asked for."""
+    raise error
+    yield

@@ -264,8 +264,11 @@ def _in_python(
 def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay in compiled code; return the tables of jobs and rounds."""
     batches = tuple(admitted(workload.columns, parts))
-    parts_of_it = ArrayReplay(parts, places=places).run(batches)
-    left, held, *_ = zip(*parts_of_it, strict=True)
+    replay = ArrayReplay(parts, places=places)
+    jobs = sum(len(columns.job_id) for columns in batches)
+    # Code that is there already is quicker for any number of jobs.
+    replay.plainly = jobs <= replay.few_jobs and not replay.is_compiled
+    left, held, *_ = zip(*replay.run(batches), strict=True)
     gone = without_rejected(joined_left(left))
     columns = joined_columns(batches or (NO_JOBS,)).take(gone.sequence)
     return (

@@ -345,11 +345,11 @@ def _make_cp(name: str, params: Any, context: Any) -> object:
 
 @hookimpl
 def hpcsched_queue_orders() -> Iterable[Plugin]:
-    """Return `fcfs`, `sjf`, `ljf`, `saf`, `laf`, `spf` and three with parameters.
+    """Return orders by what jobs are, by how long they have waited, and by formulas of studies.
 
-    These are `slowdown`, `expected_wait` and `multifactor`.
+    Three have parameters: `slowdown`, `expected_wait` and `multifactor`.
     """
-    from hpcsched.dispatching.heuristic import orders
+    from hpcsched.dispatching.heuristic import orders, sized_orders
     from hpcsched.dispatching.heuristic.factories import make_expected_wait, make_slowdown
     from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams
     from hpcsched.dispatching.heuristic.params import ExpectedWaitParams, SlowdownParams
@@ -372,6 +372,16 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
     }
     for name, (summary, key) in keys.items():
         yield Plugin(name, summary, partial(_make_key_order, key))
+    of_system = {
+        "wfp3": ("largest (wait / run time)³ × processors first", sized_orders.wfp3),
+        "unicef": ("largest wait / (run time × log₂ processors) first", sized_orders.unicef),
+        "f1": ("smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)", sized_orders.f1),
+        "f2": ("smallest √(run time) × processors + 25600 × log₁₀(submit time)", sized_orders.f2),
+        "f3": ("smallest run time × processors + 6.86e6 × log₁₀(submit time)", sized_orders.f3),
+        "f4": ("smallest run time × √processors + 5.3e5 × log₁₀(submit time)", sized_orders.f4),
+    }
+    for name, (summary, make) in of_system.items():
+        yield Plugin(name, summary, partial(_make_sized_order, make))
     yield Plugin(
         "expected_wait",
         "largest wait time over the wait that is expected in its queue first",
@@ -390,6 +400,10 @@ def _make_multifactor(params: Any, context: Context) -> object:
     from hpcsched.dispatching.heuristic.multifactor import MultifactorOrder
 
     return MultifactorOrder(params, context.system, context.partitions)
+
+
+def _make_sized_order(make: Any, _params: Params, context: Context) -> object:
+    return make(context.system)
 
 
 def _make_key_order(key: Any, _params: Params, _context: Context) -> "KeyOrder":

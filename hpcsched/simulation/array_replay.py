@@ -46,6 +46,12 @@ from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, records_of
 from hpcsched.workload.job import TracedJob
 
+FEW_JOBS = 1000
+"""At most so many jobs are replayed by uncompiled code sooner than compiled code is loaded."""
+
+FEW_PLACES = 30_000
+"""At most so many jobs times nodes are, where units are placed node by node."""
+
 
 class ArrayReplay:
     """One replay, in which nothing needs Python at each event; `run` can be called once.
@@ -134,6 +140,11 @@ class ArrayReplay:
         """Whether the loop has been compiled for such a replay, here or by a process before."""
         batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
         return is_compiled(self.loop, kinds_of(self._fields(batch)))
+
+    @property
+    def few_jobs(self) -> int:
+        """How many jobs uncompiled code replays before compiled code is so much as loaded."""
+        return min(FEW_JOBS, FEW_PLACES // self._system.node_count) if self.by_node else FEW_JOBS
 
     def stop(self) -> None:
         """End the replay when the present instant is over, with jobs left in the system."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.heuristic.orders import KeyOrder, QueueOrder, SlowdownOrder, smallest_area
+from hpcsched.dispatching.heuristic.orders import KeyOrder, QueueOrder, WaitOver, smallest_area
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import JobColumns
 from hpcsched.workload.wait_classes import WaitClass
@@ -14,7 +14,7 @@ from hpcsched.workload.wait_classes import WaitClass
 _WIDE = 62
 """Bits of the lower of two numbers that a key of an order is divided into."""
 
-BY_WAIT = (ExpectedWaitOrder, SlowdownOrder)
+BY_WAIT = (ExpectedWaitOrder, WaitOver)
 """The orders by how long jobs have waited, in relation to something that they have."""
 
 _AREA = KeyOrder(smallest_area)
@@ -40,19 +40,25 @@ def keys_of(
 
     The first number of an order by wait is what the wait is divided by.
     """
-    if isinstance(order, SlowdownOrder):
-        return np.ascontiguousarray(predicted[:, np.newaxis])
-    if isinstance(order, ExpectedWaitOrder):
-        area = keys_of(_AREA, columns, predicted, system)
-        return np.column_stack([_expected_waits(order, columns), area])
-    if not isinstance(order, KeyOrder):
+    jobs = _considered(columns, predicted, system)
+    if isinstance(order, KeyOrder):
+        keys = halves(order, jobs)
+    elif isinstance(order, ExpectedWaitOrder):
+        keys = [_expected_waits(order, columns), *halves(_AREA, jobs)]
+    elif isinstance(order, WaitOver):
+        keys = [order.divisor(jobs), *(halves(_AREA, jobs) if order.then_area else ())]
+    else:
         return np.empty((len(predicted), 0), dtype=np.int64)
+    return np.stack([np.asarray(key).astype(np.int64) for key in keys], axis=1)
+
+
+def _considered(columns: JobColumns, predicted: IntArray, system: System) -> Considered:
+    """Return jobs as queue orders see them, with numbers that do not overflow."""
     shares = unit_demands(columns, system) or [0]
     largest = max(shares) * int(columns.units.max(initial=1)) * int(predicted.max(initial=1)) ** 2
     kind = np.int64 if largest < 1 << _WIDE else object
     demand = columns.units.astype(kind) * np.array(shares, dtype=kind)[columns.request]
-    keys = halves(order, Considered(columns.submit_time, predicted.astype(kind), demand))
-    return np.ascontiguousarray(np.stack(keys, axis=1).astype(np.int64))
+    return Considered(columns.submit_time, predicted.astype(kind), demand)
 
 
 def unit_demands(columns: JobColumns, system: System) -> list[int]:
@@ -76,8 +82,10 @@ def set_key(order: QueueOrder, key: IntArray, job: Considered) -> None:
     """Write the key of a job, of which that is there already that no prediction changes."""
     if isinstance(order, KeyOrder):
         key[:] = halves(order, job)
-    elif isinstance(order, SlowdownOrder):
-        key[0] = job.predicted_run_time
+    elif isinstance(order, WaitOver):
+        key[0] = order.divisor(job)
+        if order.then_area:
+            key[1:] = halves(_AREA, job)
     elif isinstance(order, ExpectedWaitOrder):
         key[1:] = halves(_AREA, job)
 

@@ -16,7 +16,7 @@ from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import SlowdownOrder
+from hpcsched.dispatching.heuristic.orders import slowdown_order
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.slack import SlackBased
 from hpcsched.prediction.requested_time import RequestedTime
@@ -36,7 +36,7 @@ ALLOCATORS = {
 }
 ORDERS = {
     **builders.ORDERS,
-    "slowdown": SlowdownOrder(),
+    "slowdown": slowdown_order(),
     "expected_wait": ExpectedWaitOrder(2, {1: 3}),
 }
 MAKERS: dict[str, Callable[[Rule], Dispatcher]] = {

@@ -2,7 +2,7 @@
 
 import json
 import signal
-from collections.abc import Iterator
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from hpcsched.prediction.last_two import LastTwo
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.report.monitor import Monitor
 from hpcsched.results import record_file
-from hpcsched.simulation import engine, replay_output
+from hpcsched.simulation import array_replay, engine, replay_output
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.records import JobRecord, RoundRecord
@@ -37,47 +37,46 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SMALL = SCENARIOS / "small-easy.yaml"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _many() -> Iterator[None]:
-    """Have any number of jobs count as many."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(column_run, "FEW_JOBS", -1)
-        yield
-
-
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "overrides"),
     [
         ("small-easy", ["trace.jobs=400"]),
-        ("small-fcfs", ["simulation.kill_at_requested_time=true"]),
-        ("small-sjf", ["simulation.pooling=false", "dispatcher.allocator=best_fit"]),
-        ("eurora-day-easy", ["trace.jobs=400"]),
-        ("kit-week-easy", ["trace.jobs=150"]),
+        ("small-fcfs", ["trace.jobs=400", "simulation.kill_at_requested_time=true"]),
+        (
+            "small-sjf",
+            ["trace.jobs=300", "simulation.pooling=false", "dispatcher.allocator=best_fit"],
+        ),
+        ("eurora-day-easy", ["trace.jobs=200"]),
+        ("kit-week-easy", ["trace.jobs=80"]),
         ("lublin99-easy", ["trace.jobs=300"]),
         ("small-easy", ["trace.jobs=400", "predictor=last-two", "correction=doubling"]),
         ("small-easy", ["trace.jobs=200", "observers=[event-log]", "predictor=last-two"]),
-        pytest.param(
-            "eurora-day-easy",
-            ["trace.jobs=100", "observers=[event-log]"],
-            marks=pytest.mark.slow,  # as others below: what it needs is compiled for it alone
-        ),
+        ("eurora-day-easy", ["trace.jobs=50", "observers=[event-log]"]),
         (
             "small-easy",
             ["trace.jobs=200", "simulation.dispatch_latency={base: 100, per_queued_job: 7}"],
         ),
-        ("small-sjf", ["trace.jobs=400", "predictor=profile", "simulation.pooling=false"]),
+        ("small-sjf", ["trace.jobs=200", "predictor=profile", "simulation.pooling=false"]),
         ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
         ("small-maintenance", ["trace.jobs=100"]),
-        pytest.param("small-power", ["trace.jobs=100"], marks=pytest.mark.slow),
+        ("small-power", ["trace.jobs=100"]),
         ("small-maintenance", ["trace.jobs=100", "outages.requeue=false", "dispatcher=list"]),
     ],
 )
-def test_scenarios(name: str, overrides: list[str], tmp_path: Path) -> None:
-    """Jobs, rounds, summary and scenario are the same; the directory passes the audit."""
+def test_scenarios(name: str, overrides: list[str], compiled: bool, tmp_path: Path) -> None:
+    """Jobs, rounds, summary and scenario are the same; the directory passes the audit.
+
+    To compile what each of them needs takes its time.
+    """
     scenario = hpcsched.load_scenario(SCENARIOS / f"{name}.yaml", overrides)
-    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
-    check_equal(compiled, python)
-    assert main(["verify", str(compiled)]) == 0
+
+    def run(folder: Path) -> None:
+        hpcsched.run(scenario, folder)
+
+    columns, python = in_both_loops(run, tmp_path, compiled=compiled)
+    check_equal(columns, python)
+    assert main(["verify", str(columns)]) == 0
 
 
 def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,10 +90,10 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay_output, "HeldRounds", _TimelessRounds)
     monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
-    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
-    check_equal(compiled, python)
+    columns, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    check_equal(columns, python)
     for name in ("rounds.parquet", "timing.json"):
-        assert (compiled / name).read_bytes() == (python / name).read_bytes()
+        assert (columns / name).read_bytes() == (python / name).read_bytes()
 
 
 class _TimelessRounds(HeldRounds):
@@ -193,9 +192,9 @@ def linked_log(folder: Path) -> Path:
 def test_jobs_that_are_held_back(tmp_path: Path) -> None:
     """Jobs that wait for others, users that may run one job or use three nodes at a time."""
     scenario = hpcsched.load_scenario(linked_log(tmp_path))
-    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
-    check_equal(compiled, python)
-    assert main(["verify", str(compiled)]) == 0
+    columns, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    check_equal(columns, python)
+    assert main(["verify", str(columns)]) == 0
 
 
 def test_jobs_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,6 +377,8 @@ def test_an_interrupted_run_passes_the_audit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command says so, and what it leaves can be verified, and replayed as far as it came."""
+    monkeypatch.setattr(array_replay, "FEW_JOBS", sys.maxsize)
+    monkeypatch.setattr(array_replay, "FEW_PLACES", sys.maxsize)
     monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
     replayed = ColumnMonitor.replayed
 
@@ -392,7 +393,7 @@ def test_an_interrupted_run_passes_the_audit(
         assert main(["run", str(SMALL), "--out", str(out), "-v"]) == 130
     said = capsys.readouterr().err.splitlines()
     assert said == [
-        "jobs are replayed in compiled code",
+        f"jobs are replayed event by event in Python: {column_run.TOO_FEW}",
         f"interrupted; what was done until then is in {out}",
     ]
     assert main(["verify", str(out), "--replay"]) == 0
@@ -421,7 +422,7 @@ def test_few_jobs(
     few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They are replayed by uncompiled code, which is said; with one more by compiled code."""
-    monkeypatch.setattr(column_run, "FEW_JOBS", few)
+    monkeypatch.setattr(array_replay, "FEW_JOBS", few)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run"), "-v"]
     assert main(command) == 0
     said = capsys.readouterr().err.splitlines()[0]
@@ -437,6 +438,7 @@ def test_code_that_is_not_compiled_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That it is compiled is said before it is."""
+    monkeypatch.setattr(array_replay, "FEW_JOBS", -1)
     monkeypatch.setattr(ArrayReplay, "is_compiled", False)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
     assert main(command) == 0
@@ -447,6 +449,7 @@ def test_an_interrupt_while_code_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does not wait for the compiler: nothing was replayed, and the run says so."""
+    monkeypatch.setattr(array_replay, "FEW_JOBS", -1)
     monkeypatch.setattr(ArrayReplay, "is_compiled", False)
     monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))

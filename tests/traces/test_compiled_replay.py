@@ -15,7 +15,7 @@ KTH_SP2, CERIT_SC = "KTH-SP2-1996-2.swf.gz", "CERIT-SC-2013.swf.gz"
 def check(name: str, overrides: list[str], folder: Path) -> None:
     """Run a scenario in both loops, and replay it in memory; compare directories and tables."""
     scenario = hpcsched.load_scenario(SCENARIOS / f"{name}.yaml", overrides)
-    compiled, python = in_both_loops(lambda out: hpcsched.run(scenario, out), folder)
+    compiled, python = in_both_loops(lambda out: hpcsched.run(scenario, out), folder, compiled=True)
     check_equal(compiled, python)
     run, replay = hpcsched.open_run(python), hpcsched.replay(scenario, places=True)
     assert replay.in_python == ()

@@ -9,7 +9,7 @@ import math
 import pytest
 
 from hpcsched.dispatching.cp.solving import Answer
-from hpcsched.dispatching.heuristic.orders import SlowdownOrder
+from hpcsched.dispatching.heuristic.orders import slowdown_order
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Simulation
@@ -160,5 +160,5 @@ def test_a_solver_that_always_fails(name):
 def list_plans(orders, method="each", **more):
     """Return a dispatcher that plans a hundred jobs, the first by slowdown."""
     dispatcher = improving(method, objective=BoundedSlowdown(), orders=orders, **more)
-    dispatcher.priority = SlowdownOrder()
+    dispatcher.priority = slowdown_order()
     return dispatcher

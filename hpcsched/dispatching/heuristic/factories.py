@@ -9,7 +9,7 @@ from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import QueueOrder, SlowdownOrder, SlowdownThenArea
+from hpcsched.dispatching.heuristic.orders import QueueOrder, slowdown_order
 from hpcsched.dispatching.heuristic.params import (
     ConservativeParams,
     CriticalParams,
@@ -44,7 +44,7 @@ class Context(Protocol):
 
 def make_slowdown(params: SlowdownParams, _context: Context) -> QueueOrder:
     """Return the queue order `slowdown`."""
-    return SlowdownThenArea() if params.ties == "area" else SlowdownOrder()
+    return slowdown_order(then_area=params.ties == "area")
 
 
 def make_expected_wait(params: ExpectedWaitParams, _context: Context) -> ExpectedWaitOrder:

@@ -26,34 +26,40 @@ class ArrivalOrder:
         return problem.queue
 
 
-class SlowdownOrder:
-    """Sorts by what a job's slowdown would be if it started now, the largest first.
+class WaitOver:
+    """Sorts by how long a job has waited over something that it has, the largest first.
 
-    It is the priority of the CP dispatchers (Galleguillos et al., CP 2021, section 2.2).
+    Parameters
+    ----------
+    divisor : function
+        Returns what the wait of a job is divided by, a whole number of at least 1.
+    then_area : bool
+        Whether jobs of equal ratios are sorted by area, the smallest first.
     """
 
+    def __init__(self, divisor: Callable[[Any], Any], *, then_area: bool = False) -> None:
+        self.divisor = divisor
+        self.then_area = then_area
+
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queue by (now − submit time + run time) / run time, descending."""
-        now = problem.now
-        return sorted(
-            problem.queue, key=lambda job: (job.submit_time - now) / job.predicted_run_time
-        )
+        """Return the queue by (now − submit time) / divisor, descending."""
+        now, divisor = problem.now, self.divisor
+
+        def by_ratio(job: WaitingJob) -> tuple[float, int]:
+            area = job.area if self.then_area else 0
+            return (job.submit_time - now) / divisor(job), area
+
+        return sorted(problem.queue, key=by_ratio)
 
 
-class SlowdownThenArea:
-    """Sorts as `SlowdownOrder`, and jobs of equal slowdowns by area, the smallest first.
+def slowdown_order(*, then_area: bool = False) -> WaitOver:
+    """Return the order by what a job's slowdown would be if it started now, the largest first.
 
-    Jobs that have just been submitted all have the slowdown 1. Source: Galleguillos, thesis 2020,
-    section 2.3, where the tie breaker is what a job asks for × its predicted run time.
+    It is the priority of the CP dispatchers (Galleguillos et al., CP 2021, section 2.2), whose tie
+    breaker is the area (Galleguillos, thesis 2020, section 2.3): jobs that have just been submitted
+    all have the slowdown 1. Elsewhere it is known as the largest expansion factor (LXF).
     """
-
-    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queue by (now − submit time + run time) / run time, descending, then area."""
-        now = problem.now
-        return sorted(
-            problem.queue,
-            key=lambda job: ((job.submit_time - now) / job.predicted_run_time, job.area),
-        )
+    return WaitOver(run_time, then_area=then_area)
 
 
 class KeyOrder:
@@ -65,6 +71,11 @@ class KeyOrder:
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue sorted by the key."""
         return sorted(problem.queue, key=self.key)
+
+
+def run_time(job: WaitingJob) -> int:
+    """Return the predicted run time."""
+    return job.predicted_run_time
 
 
 def shortest_job(job: WaitingJob) -> tuple[int, int]:

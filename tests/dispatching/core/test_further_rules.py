@@ -18,7 +18,7 @@ from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import SlowdownOrder
+from hpcsched.dispatching.heuristic.orders import slowdown_order
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.reserved_round import Compression
 from hpcsched.dispatching.heuristic.slack import SlackBased
@@ -32,7 +32,7 @@ from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_
 
 orders = st.one_of(
     st.sampled_from(sorted(ORDERS)).map(lambda name: ORDERS[name]),
-    st.just(SlowdownOrder()),
+    st.just(slowdown_order()),
     st.builds(
         ExpectedWaitOrder,
         st.integers(1, 4),

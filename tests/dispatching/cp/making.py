@@ -22,8 +22,8 @@ from hpcsched.dispatching.heuristic.orders import (
     ArrivalOrder,
     KeyOrder,
     QueueOrder,
-    SlowdownOrder,
     shortest_job,
+    slowdown_order,
 )
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
@@ -95,7 +95,7 @@ def cp_dispatcher(
         FORMULATIONS[formulation] if isinstance(formulation, str) else formulation,
         ModelCost(cost_of or (objective or BoundedSlowdown()).planned_cost),
         decode,
-        priority or SlowdownOrder(),
+        priority or slowdown_order(),
         wanted=Wanted(jobs, length, 1.5, overdue=overdue),
         orders=orders,
         solver=solver,
