@@ -86,10 +86,13 @@ class Seconds:
         """Say whether a job can run from now to its predicted end, each unit on one node."""
         return self.earliest(job) == self.now
 
-    def earliest(self, job: WaitingJob) -> int | None:
-        """Return the first second from which on a job can run; None if it never can."""
+    def earliest(self, job: WaitingJob, begin: int | None = None) -> int | None:
+        """Return the first second, now or from `begin` on, from which on a job can run.
+
+        None if it never can.
+        """
         units = self.units(job.request)
-        for t in range(len(units)):
+        for t in range(0 if begin is None else begin - self.now, len(units)):
             if units[t : t + job.predicted_run_time].min(axis=0).sum() >= job.units:
                 return self.now + t
         return None
@@ -133,16 +136,21 @@ class Round(NamedTuple):
     placed: tuple[WaitingJob, ...]
     steps: tuple[tuple[Action, WaitingJob], ...]
 
-    def open_workspace(self) -> tuple[NodeWorkspace, Seconds]:
-        """Return a workspace in which jobs run and are started, and the same in seconds."""
+    def in_seconds(self) -> Seconds:
+        """Return what is free beside the jobs that run."""
         problem = self.problem
         length = max((job.predicted_end_time - problem.now for job in problem.running), default=0)
-        length += sum(job.predicted_run_time for job in problem.queue) + 1
+        length += sum(job.predicted_run_time for job in problem.queue) + 10
         seconds = Seconds(problem.system, problem.now, length)
         for running in problem.running:
             seconds.take(
                 running.waiting.request, running.allocation, problem.now, running.predicted_end_time
             )
+        return seconds
+
+    def open_workspace(self) -> tuple[NodeWorkspace, Seconds]:
+        """Return a workspace in which jobs run and are started, and the same in seconds."""
+        problem, seconds = self.problem, self.in_seconds()
         workspace = NodeWorkspace(problem, self.allocator)
         for job in self.placed:
             if workspace.fits(job):

@@ -3,8 +3,9 @@
 Compiled code knows them as constants.
 """
 
-# Rules.
-EASY, STRICT, GREEDY, BACKFILL, RELAXED, CONSERVATIVE, SLACK = range(7)
+# Rules; those of the second line are given reservations with a problem.
+EASY, STRICT, GREEDY, BACKFILL, RELAXED = range(5)
+CONSERVATIVE, SLACK, BESIDE_PLAN = range(5, 8)
 
 # In which order reservations are moved to earlier times.
 BY_ARRIVAL, BY_RESERVATION = range(2)
@@ -107,6 +108,8 @@ JOB_COLUMNS = 27
 # What is free of pools is `POOL_STEPS` steps, in which changes of capacity are worked in up to
 # `POOL_UPTO`, and jobs up to `POOL_LAST`. `LAST_EVENT` is when anything happened last but such a
 # change, and `MOVED` is 1 where jobs have begun or ended to draw.
+# Of the queued jobs of `BESIDE_PLAN`, a plan has the first start now, as many as are `STARTING`, and
+# `PLANNED` jobs now or later.
 (
     NOW,
     PHASE,
@@ -160,8 +163,10 @@ JOB_COLUMNS = 27
     LAST_EVENT,
     MOVED,
     OUT_LEVELS,
-) = range(52)
-COUNTERS = 52
+    STARTING,
+    PLANNED,
+) = range(54)
+COUNTERS = 54
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what

@@ -249,7 +249,7 @@ class ProblemState:
         taken = int(ends[-1]) if len(ends) else 0
         nodes = len(tables.available[0])
         demand = int(np.minimum(tables.jobs[:queued, codes.UNITS], nodes).sum())
-        if self._choices.compression is None:  # Otherwise jobs have nodes later as well.
+        if self._choices.rule < codes.CONSERVATIVE:  # Otherwise jobs have nodes later as well.
             demand = min(demand, self.shapes.most_units())
         self._free_cells(taken, demand)
         cells = self.tables.cells

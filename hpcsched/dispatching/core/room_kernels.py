@@ -1,6 +1,6 @@
 """Compiled counts of the units that fit on nodes, kept up to date for the shapes that wait."""
 
-from hpcsched.dispatching.core.codes import ACTIVE_SHAPES
+from hpcsched.dispatching.core.codes import ACTIVE_SHAPES, QUEUED, SHAPE
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.state import BoolArray
@@ -102,6 +102,13 @@ def add_waiting(shape: int, state: State) -> None:
             fits[shape, node] = room_on(node, shape, state.available, state)
             total += fits[shape, node]
         state.fitting[shape] = total
+
+
+@compiled()
+def count_fits(state: State) -> None:
+    """Count how many units fit on the nodes of each shape that waits."""
+    for k in range(state.counters[QUEUED]):
+        add_waiting(state.jobs[state.queue[k], SHAPE], state)
 
 
 @compiled()

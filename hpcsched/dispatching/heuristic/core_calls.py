@@ -75,20 +75,18 @@ class CoreCalls:
         filled.fill(problem, order, behind)
         return filled
 
-    def call(
-        self, kernel: Any, problem: DispatchingProblem, order: Sequence[WaitingJob], *more: int
-    ) -> None:
+    def call(self, kernel: Any, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
         """Call a kernel about the problem of the last `fill`, in plain Python or compiled."""
         filled = self._filled
         assert filled is not None
         if self._asked is not None:
             with self._asked.about(problem, order):
-                plain(kernel)(filled.state(plainly=True), problem.now, *more)
+                plain(kernel)(filled.state(plainly=True), problem.now)
         elif self._is_worth_compiling(kernel, problem, filled):
-            kernel(filled.state(plainly=False), problem.now, *more)
+            kernel(filled.state(plainly=False), problem.now)
         else:
             began = perf_counter()
-            plain(kernel)(filled.state(plainly=True), problem.now, *more)
+            plain(kernel)(filled.state(plainly=True), problem.now)
             self._seconds += perf_counter() - began
 
     def _is_worth_compiling(

@@ -1,14 +1,14 @@
 """The dispatcher that plans: list plans, which an improver makes better."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planning.carrying_out import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
-from hpcsched.dispatching.planning.filling import starts_beside
+from hpcsched.dispatching.planning.filling import Filling
 from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
 from hpcsched.dispatching.planning.improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
@@ -54,6 +54,11 @@ class PlanningDispatcher:
     orders: tuple[QueueOrder, ...]
     weighted: bool
     fill: bool = True
+    _filling: Filling = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Have what fills up plans ready."""
+        self._filling = Filling(self.allocator)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
@@ -69,10 +74,8 @@ class PlanningDispatcher:
             starts = start_first(problem, by_priority, self.allocator)
             decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
         elif self.fill and carried_out is not None:
-            starts = decision.starts + starts_beside(
-                problem, by_priority, carried_out, decision.starts, self.allocator
-            )
-            decision = decision._replace(starts=starts)
+            more = self._filling.starts_beside(problem, by_priority, carried_out, decision.starts)
+            decision = decision._replace(starts=decision.starts + more)
         self.objective.add(problem, decision.starts)
         return with_reasons(problem, decision, carried_out, self.allocator)
 

@@ -4,16 +4,28 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.filling_kernels import fill_by_node
 from hpcsched.dispatching.cp.solving import Answer
-from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.heuristic import core_calls
+from hpcsched.dispatching.heuristic.allocators import KeepScarce
+from hpcsched.dispatching.heuristic.core_calls import CoreCalls, starts_of
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.request import shape_key
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system, sample_workloads
 from tests.builders import ORDERS
 from tests.dispatching.cp.making import Scripted, cp_dispatcher
 from tests.dispatching.cp.test_improver import check_replay
+from tests.dispatching.plans import Round, Seconds, rounds
+from tests.strategies import tries
 
 IDLE = """
 job_id  submit_time  units  requested_time  start_time
@@ -109,3 +121,79 @@ def test_replays(jobs: Any) -> None:
             solver = Scripted(Answer("unknown"))
             dispatcher = cp_dispatcher(solver=solver, length=2, jobs=jobs)
             check_replay(dispatcher, sample.system, sample.jobs, uniform_request=request)
+
+
+def reserved(seconds: Seconds, job: WaitingJob, start: int, where: NodeAllocation | None) -> None:
+    """Reserve room for a job from a time on, where it is said or elsewhere; or else later."""
+    run_time = job.predicted_run_time
+    fits = seconds.units_during(job.request, start, start + run_time)
+    if sum(fits) < job.units:
+        later = seconds.earliest(job, start)
+        assert later is not None
+        start, where = later, None
+    elif where is not None and any(
+        units > fits[node] for node, units in zip(where.nodes, where.units, strict=True)
+    ):
+        where = None
+    where = where or seconds.choice(job, start, KeepScarce())
+    seconds.take(job.request, where, start, start + run_time)
+
+
+@tries(150)
+@given(given_round=rounds(), data=st.data())
+def test_against_a_plan_second_by_second(given_round: Round, data: st.DataObject) -> None:
+    """What starts beside a plan has room until its end, where the allocator puts it; no other.
+
+    The plan has some jobs start now, and some later at any times, on nodes that may be taken then.
+    """
+    problem, seconds = given_round.problem, given_round.in_seconds()
+    assume(len({shape_key(job.request) for job in problem.queue}) > 1)
+    starts, planned, beyond = [], [], []
+    for job in given_round.placed:
+        if seconds.fits(job):
+            where = seconds.choice(job, problem.now, given_round.allocator)
+            end = problem.now + job.predicted_run_time
+            seconds.take(job.request, where, problem.now, end)
+            starts.append(Start(job.job_id, where))
+    now = [job for job in problem.queue if job.job_id in {start.job_id for start in starts}]
+    for job in problem.queue:
+        if job in now:
+            continue
+        if data.draw(st.booleans()):
+            planned.append((problem.now + data.draw(st.integers(0, 9)), job))
+        else:
+            beyond.append(job)
+    planned.sort(key=lambda each: each[0])
+    places = {start.job_id: start.allocation for start in starts}
+    idle = Seconds(problem.system, problem.now, len(seconds.free))
+    for start, job in planned:
+        where = None
+        if data.draw(st.booleans()):
+            where = places[job.job_id] = idle.choice(job, start, given_round.allocator)
+        reserved(seconds, job, start, where)
+    expected = []
+    for job in beyond:
+        if seconds.fits(job):
+            where = seconds.choice(job, problem.now, given_round.allocator, problem)
+            end = problem.now + job.predicted_run_time
+            seconds.take(job.request, where, problem.now, end)
+            expected.append(Start(job.job_id, where))
+
+    order = [*now, *(job for _, job in planned), *beyond]
+    core = CoreCalls(given_round.allocator, {"rule": codes.BESIDE_PLAN})
+    filled = core.fill(problem, order)
+    times = {job.job_id: start for start, job in planned}
+    filled.set_reservations(order, times, places)
+    filled.tables.counters[codes.STARTING] = len(now)
+    filled.tables.counters[codes.PLANNED] = len(now) + len(planned)
+    core.call(fill_by_node, problem, order)
+    assert starts_of(order, filled) == (*starts, *expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pooled", [False, True])
+def test_compiled(pooled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code starts the same."""
+    problem = make_problem(make_system(8, core=1), IDLE, pooled=pooled)
+    monkeypatch.setattr(core_calls, "COMPILING_TAKES", -1.0)
+    assert started(first_only().dispatch(problem)) == [2, 3]

@@ -1,0 +1,130 @@
+"""Compiled starts beside a plan: of jobs that are not planned, those that delay none that is.
+
+The first rows of the queue, as many as are `STARTING`, are jobs that the plan starts now. Those
+behind them, up to as many as are `PLANNED`, it has start later, in this order; the rest are not
+planned. What it says of nodes is noted with each job, as other reservations are (see
+`reservation_kernels`).
+"""
+
+from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
+from hpcsched.dispatching.core.array_kernels import numbers, zeros
+from hpcsched.dispatching.core.codes import (
+    ACTIVE_SHAPES,
+    CELL,
+    FIRST_MADE,
+    LAST_MADE,
+    PLANNED,
+    QUEUED,
+    RESERVED,
+    SHAPE,
+    STARTING,
+)
+from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
+from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
+from hpcsched.dispatching.core.reservation_kernels import (
+    drop_places,
+    hold,
+    reserve,
+    start_beside,
+)
+from hpcsched.dispatching.core.room_kernels import count_fits
+from hpcsched.dispatching.core.start_kernels import (
+    fits_now,
+    pressure_on,
+    start,
+    start_where_placed,
+)
+from hpcsched.dispatching.core.state import ByNode, FloatArray
+from hpcsched.dispatching.core.state_function import of_state
+from hpcsched.dispatching.core.step_kernels import open_steps
+from hpcsched.system.system import IntArray
+
+
+@of_state()
+def fill_by_slot(state: State, now: int) -> None:
+    """Start what a plan starts and what may start beside it, where slots are counted."""
+    _fill(now, state, None)
+
+
+@of_state()
+def fill_by_node(state: State, now: int) -> None:
+    """Start what a plan starts and what may start beside it, where units are placed on nodes."""
+    count_fits(state)
+    _fill(now, state, True)
+
+
+@compiled()
+def _fill(now: int, state: State, by_node: ByNode) -> None:
+    counters, queue = state.counters, state.queue
+    pressure = pressure_on(state)
+    first_shape = state.jobs[queue[0], SHAPE]
+    alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
+    find_reach(now, state, state.outage_nodes)
+    alike = alike and not any_ahead(now, state, state.outage_nodes)
+    for k in range(counters[STARTING]):
+        if by_node is None:
+            start(queue[k], now, state, None, pressure)
+        else:
+            start_where_placed(queue[k], _take_up_places(queue[k], state), now, state)
+    at = counters[PLANNED]
+    while at < counters[QUEUED] and not fits_now(queue[at], state, by_node):
+        at += 1
+    if at == counters[QUEUED]:
+        return
+    counters[FIRST_MADE] = counters[LAST_MADE] = -1
+    running = by_shown_end(now, state.correction, state)
+    if by_node is None or alike:
+        size = len(running) + 2 * counters[QUEUED] + 4
+        steps = Steps(numbers(size), numbers(size), numbers(1))
+        steps.used[0] = open_steps(
+            now, running, first_shape, steps.start, steps.free, state, by_node
+        )
+        _keep_to_plan(now, steps, None, state)
+        _start_rest(now, at, steps, None, state, by_node, pressure)
+    else:
+        profile = open_profile(now, running, state)
+        close_ahead(now, profile, state, state.outage_nodes)
+        _keep_to_plan(now, None, profile, state)
+        _start_rest(now, at, None, profile, state, by_node, pressure)
+
+
+@compiled()
+def _take_up_places(row: int, state: State) -> IntArray:
+    """Return how many units of a job are noted on each node, `[N]`, and forget them."""
+    cells, placed = state.cells, zeros(state.available.shape[1])
+    cell = state.jobs[row, CELL]
+    while cell != -1:
+        placed[cells[cell, 0]] = cells[cell, 1]
+        cell = cells[cell, 2]
+    drop_places(row, state)
+    return placed
+
+
+@compiled()
+def _keep_to_plan(now: int, steps: Steps | None, profile: Profile | None, state: State) -> None:
+    """Reserve room for what is to start later, at the time planned or as soon as there is room.
+
+    Plans that see nodes as one pool may start jobs before there is room for them.
+    """
+    for k in range(state.counters[STARTING], state.counters[PLANNED]):
+        row = state.queue[k]
+        begin = state.jobs[row, RESERVED]
+        if not hold(row, begin, steps, profile, state):
+            reserve(row, begin, now, steps, profile, state)
+
+
+@compiled()
+def _start_rest(
+    now: int,
+    at: int,
+    steps: Steps | None,
+    profile: Profile | None,
+    state: State,
+    by_node: ByNode,
+    pressure: FloatArray,
+) -> None:
+    """Start each job from a place in the queue on that fits beside all others until its end."""
+    for k in range(at, state.counters[QUEUED]):
+        start_beside(state.queue[k], now, steps, profile, state, by_node, pressure)
