@@ -5,19 +5,27 @@ the code under test but the system, the jobs and their allocations.
 """
 
 import random
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Literal, NamedTuple
-from unittest.mock import patch
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator, Room
-from hpcsched.dispatching.core import plan_kernels
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core import node_profile_kernels as profiles
+from hpcsched.dispatching.core import reservation_kernels as reservations
+from hpcsched.dispatching.core.ahead_kernels import find_reach
+from hpcsched.dispatching.core.array_kernels import numbers
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.compiled_state import Profile, Steps
+from hpcsched.dispatching.core.job_kernels import by_shown_end
+from hpcsched.dispatching.core.pool_kernels import open_pools
+from hpcsched.dispatching.core.room_kernels import count_fits
+from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on, start
+from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
-from hpcsched.dispatching.heuristic.node_profile import NodeProfile
+from hpcsched.dispatching.heuristic.core_calls import CoreCalls
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.system.system import IntArray, NodeGroup, System
@@ -27,8 +35,7 @@ from tests.properties.brute_force import node_capacities, node_group_names
 from tests.strategies import mixed_workloads
 
 Action = Literal["fits", "start", "reserve"]
-"""What a profile is asked to do for a job."""
-
+"""What a plan is asked to do for a job."""
 
 _PLANNING: list[Action] = ["start", "reserve", "reserve"]
 _ALLOCATORS: list[Allocator] = [FirstFit(), BestFit(), KeepScarce()]
@@ -129,7 +136,7 @@ class Seconds:
 
 
 class Round(NamedTuple):
-    """A dispatching round: jobs to start at first, and then what to ask a profile for each job."""
+    """A dispatching round: jobs to start at first, and then what to ask a plan for each job."""
 
     problem: DispatchingProblem
     allocator: Allocator
@@ -148,15 +155,130 @@ class Round(NamedTuple):
             )
         return seconds
 
-    def open_workspace(self) -> tuple[NodeWorkspace, Seconds]:
-        """Return a workspace in which jobs run and are started, and the same in seconds."""
+    def open_plan(self) -> tuple["RoundPlan", Seconds]:
+        """Return a plan in which jobs run and are started, and the same in seconds."""
         problem, seconds = self.problem, self.in_seconds()
-        workspace = NodeWorkspace(problem, self.allocator)
+        plan = RoundPlan(problem, self.allocator)
         for job in self.placed:
-            if workspace.fits(job):
+            if plan.fits_now(job):
                 end = problem.now + job.predicted_run_time
-                seconds.take(job.request, workspace.place(job), problem.now, end)
-        return workspace, seconds
+                seconds.take(job.request, plan.place(job), problem.now, end)
+        plan.open()
+        return plan, seconds
+
+
+class RoundPlan:
+    """What the core plans in a round, asked about one job of the queue after another.
+
+    Jobs may be started before the plan is opened and, beside reservations, afterwards. It counts
+    units where they are `alike`. `places` are noted for jobs that are to be held there.
+    """
+
+    def __init__(
+        self,
+        problem: DispatchingProblem,
+        allocator: Allocator,
+        places: Mapping[int, Allocation] | None = None,
+        *,
+        alike: bool = False,
+    ) -> None:
+        core = CoreCalls(allocator, {"rule": codes.BESIDE_PLAN})
+        self.queue, self.now = problem.queue, problem.now
+        self.filled = core.fill(problem, self.queue)
+        self.filled.set_reservations(self.queue, {}, places or {})
+        self.state = self.filled.state(plainly=True)
+        self.jobs = self.filled.tables.jobs
+        self.steps: Steps | None = None
+        self.profile: Profile | None = None
+        self._by_node = True if self.filled.slot_map is None else None
+        self._counts = alike or self._by_node is None
+        self._row_of = {job.job_id: row for row, job in enumerate(self.queue)}
+        if self._by_node:
+            plain(count_fits)(self.state)
+        plain(open_pools)(self.now, self.state, self.state.pool_drawn)
+        plain(find_reach)(self.now, self.state, self.state.outage_nodes)
+        self._pressure: Any = plain(pressure_on)(self.state)
+
+    def open(self) -> None:
+        """Open the plan of what is free from now on."""
+        state, counters = self.state, self.state.counters
+        counters[codes.FIRST_MADE] = counters[codes.LAST_MADE] = -1
+        running = plain(by_shown_end)(self.now, codes.ONE_SECOND, state)
+        if self._counts:
+            size = len(running) + 4
+            self.steps = steps = Steps(*(plain(numbers)(count) for count in (size, size, 1)))
+            shape = self.jobs[0, codes.SHAPE]
+            steps.used[0] = plain(open_steps)(
+                self.now, running, shape, steps.start, steps.free, state, self._by_node
+            )
+        else:
+            self.profile = plain(profiles.open_profile)(self.now, running, state)
+            plain(profiles.close_ahead)(self.now, self.profile, state, state.outage_nodes)
+
+    def fits_now(self, job: WaitingJob) -> bool:
+        """Say whether a job could be placed now, whatever is reserved."""
+        return plain(fits_now)(self._row_of[job.job_id], self.state, self._by_node)
+
+    def place(self, job: WaitingJob) -> Allocation:
+        """Start a job, before the plan is opened."""
+        row = self._row_of[job.job_id]
+        plain(start)(row, self.now, self.state, self._by_node, self._pressure)
+        return self.filled.started()[-1][1]
+
+    def fits(self, job: WaitingJob) -> bool:
+        """Say whether a job could be started now beside all reservations."""
+        return self.fits_now(job) and plain(reservations.fits_beside)(
+            self._row_of[job.job_id], self.now, *self._plan
+        )
+
+    def start_now(self, job: WaitingJob) -> Allocation | None:
+        """Start a job beside all reservations if it fits."""
+        row = self._row_of[job.job_id]
+        begun = plain(reservations.start_beside)(
+            row, self.now, *self._plan, self._by_node, self._pressure
+        )
+        return self.filled.started()[-1][1] if begun else None
+
+    def earliest(self, job: WaitingJob) -> int:
+        """Return when a job could start, as it is found for jobs of any number of units."""
+        assert self.profile is not None
+        row = self._row_of[job.job_id]
+        return plain(profiles.earliest_in_profile)(row, self.now, self.profile, self.state)
+
+    def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
+        """Reserve room at the earliest time that there is, which is returned."""
+        row = self._row_of[job.job_id]
+        begin = self.now if not_before is None else not_before
+        return plain(reservations.reserve)(row, begin, self.now, *self._plan)
+
+    def hold(self, job: WaitingJob, begin: int) -> bool:
+        """Reserve room from a time on, where it was before if it can be; say whether there is."""
+        return plain(reservations.hold)(self._row_of[job.job_id], begin, *self._plan)
+
+    def cancel(self, job: WaitingJob) -> None:
+        """Give back what is reserved for a job, whose nodes stay noted."""
+        plain(reservations.cancel)(self._row_of[job.job_id], *self._plan)
+
+    def held(self, job: WaitingJob) -> tuple[int, Allocation | None]:
+        """Return for when a job has a reservation, and where if that is known."""
+        starts = self.filled.column(self.queue, codes.RESERVED)
+        places = self.filled.reserved_places(self.queue)
+        return starts[job.job_id], places.get(job.job_id)
+
+    @property
+    def segments(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The segments that are in use."""
+        assert self.profile is not None
+        count, profile = self.profile.used[0], self.profile
+        return (
+            np.array(profile.start[:count]),
+            np.array(profile.after[:count]),
+            np.array(profile.free[:count]),
+        )
+
+    @property
+    def _plan(self) -> tuple[Steps | None, Profile | None, Any]:
+        return self.steps, self.profile, self.state
 
 
 def waiting(system: System, traced_job: TracedJob) -> WaitingJob:
@@ -287,15 +409,9 @@ def _somewhere(units: int, fits: list[int], order: list[int]) -> NodeAllocation:
     return NodeAllocation(tuple(nodes), tuple(placed[node] for node in nodes))
 
 
-def segments_of(profile: NodeProfile) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the segments that are in use."""
-    count = int(profile._state[0])
-    return profile._start[:count], profile._after[:count], profile._free[:count]
-
-
-def seconds_of(profile: NodeProfile, like: Seconds) -> IntArray:
-    """Return what a profile says is free, as `Seconds.free`; its segments must be in order."""
-    start, after, free = segments_of(profile)
+def seconds_of(plan: RoundPlan, like: Seconds) -> IntArray:
+    """Return what a plan says is free, as `Seconds.free`; its segments must be in order."""
+    start, after, free = plan.segments
     found = np.full_like(like.free, -1)
     met: set[int] = set()
     for node in range(found.shape[1]):
@@ -311,13 +427,3 @@ def seconds_of(profile: NodeProfile, like: Seconds) -> IntArray:
             s, time = following, end
     assert len(met) == len(start)
     return found
-
-
-@contextmanager
-def uncompiled() -> Iterator[None]:
-    """Run the functions of plans as Python runs them, which also minds the bounds of arrays."""
-    with ExitStack() as stack:
-        for name, function in list(vars(plan_kernels).items()):
-            if hasattr(function, "py_func"):
-                stack.enter_context(patch.object(plan_kernels, name, function.py_func))
-        yield

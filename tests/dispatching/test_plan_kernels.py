@@ -6,35 +6,33 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import plan_kernels
+from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.heuristic.allocators import FirstFit, KeepScarce
-from hpcsched.dispatching.heuristic.node_profile import NodeProfile
-from hpcsched.dispatching.heuristic.releases import available_at, releases_of, units_gained
+from hpcsched.dispatching.planning.counted_units import counted_units
+from hpcsched.dispatching.planning.releases import releases_of
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.shapes import shape_of
 from hpcsched.system.allocation import SlotAllocation, SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import held_amounts
-from hpcsched.system.system import IntArray, NodeGroup, System
+from hpcsched.system.system import NodeGroup, System
 from tests.builders import alike, traced
 from tests.dispatching.plans import (
     Action,
     Round,
+    RoundPlan,
     Seconds,
     busy_rounds,
     idle_problem,
     rounds,
     seconds_of,
-    segments_of,
-    uncompiled,
     waiting,
 )
 from tests.strategies import tries
@@ -42,16 +40,16 @@ from tests.workload import swf_files
 
 
 def check_step(
-    action: Action, job: WaitingJob, profile: NodeProfile, seconds: Seconds, given: Round
+    action: Action, job: WaitingJob, plan: RoundPlan, seconds: Seconds, given: Round
 ) -> None:
-    """Ask a profile for something, and check what it says and what is free afterwards."""
+    """Ask a plan for something, and check what it says and what is free afterwards."""
     fits = seconds.fits(job)
-    assert profile.fits(job) is fits
+    assert plan.fits(job) is fits
     if action == "start":
         expected = (
             seconds.choice(job, seconds.now, given.allocator, given.problem) if fits else None
         )
-        allocation = profile.start_now(job)
+        allocation = plan.start_now(job)
         assert allocation == expected
         if allocation is not None:
             end = seconds.now + job.predicted_run_time
@@ -59,80 +57,64 @@ def check_step(
     elif action == "reserve":
         start = seconds.earliest(job)
         assert start is not None
-        assert earliest(profile, job) == start
-        found = profile.reserve(job)
-        assert found == start
-        assert type(found) is int  # compiled or not: it gets into reasons, which take no other
-        held = (seconds.free - seconds_of(profile, seconds))[start - seconds.now]
+        assert plan.earliest(job) == start
+        assert plan.reserve(job) == start
+        held = (seconds.free - seconds_of(plan, seconds))[start - seconds.now]
         allocation = seconds.allocation_of(job, start, held)
         assert allocation.nodes == seconds.choice(job, start, KeepScarce()).nodes
         seconds.take(job.request, allocation, start, start + job.predicted_run_time)
-    assert np.array_equal(seconds_of(profile, seconds), seconds.free)
-
-
-def earliest(profile: NodeProfile, job: WaitingJob) -> int:
-    """Return when a job could start, as it is found for jobs of any number of units."""
-    count = int(profile._state[0])
-    shape = profile._workspace.shape(job)
-    return plan_kernels.earliest(
-        profile._now,
-        job.units,
-        job.predicted_run_time,
-        count,
-        *profile._segments,
-        *shape,
-        profile._capacity,
-    )
+    assert np.array_equal(seconds_of(plan, seconds), seconds.free)
 
 
 @tries(200)
 @given(given_round=rounds(), data=st.data())
 def test_a_plan_against_one_second_by_second(given_round: Round, data: st.DataObject) -> None:
-    """A profile finds room where, and only where, a naive plan finds it, and takes it from there.
+    """A plan finds room where, and only where, a naive plan finds it, and takes it from there.
 
     It says that a job fits exactly if each unit has room on one node from now to the predicted end,
     and starts it exactly then, where the allocator puts it. Reservations begin in the first second
     from which on the units have room, and are where `KeepScarce` puts them. After each step exactly
     one allocation of the job is taken, for its predicted run time.
     """
-    workspace, seconds = given_round.open_workspace()
-    profile = NodeProfile(workspace)
-    assert np.array_equal(seconds_of(profile, seconds), seconds.free)
+    plan, seconds = given_round.open_plan()
+    assert np.array_equal(seconds_of(plan, seconds), seconds.free)
     for action, job in given_round.steps:
-        check_step(action, job, profile, seconds, given_round)
+        check_step(action, job, plan, seconds, given_round)
     begin = data.draw(st.integers(seconds.now, seconds.now + len(seconds.free) - 1))
     end = data.draw(st.integers(begin + 1, seconds.now + len(seconds.free)))
-    assert np.array_equal(profile._lowest(begin, end), seconds.lowest(begin, end))
+    expected = seconds.lowest(begin, end)
+    lowest = np.empty_like(expected)
+    plain(plan_kernels.find_lowest)(begin, end, *plan.segments, lowest)
+    assert np.array_equal(lowest, expected)
 
 
 def test_a_plan_against_one_second_by_second_where_much_is_planned() -> None:
     """The same where rounds are larger."""
     for given_round in busy_rounds(seed=1, count=100):
-        workspace, seconds = given_round.open_workspace()
-        profile = NodeProfile(workspace)
+        plan, seconds = given_round.open_plan()
         for action, job in given_round.steps:
-            check_step(action, job, profile, seconds, given_round)
+            check_step(action, job, plan, seconds, given_round)
 
 
 @tries(100)
 @given(given_round=rounds())
-def test_starts_take_room_in_the_workspace_too(given_round: Round) -> None:
-    """What is free now in the workspace is less what `start_now` took, and not what is reserved."""
-    workspace, _ = given_round.open_workspace()
-    profile = NodeProfile(workspace)
+def test_starts_take_room_that_is_free_now(given_round: Round) -> None:
+    """What is free now is less what starts took, and not what is reserved."""
+    plan, _ = given_round.open_plan()
+    available, rows = plan.filled.tables.available, plan.filled.started
     for action, job in given_round.steps:
-        free, started = workspace.space.available.copy(), list(workspace.started)
+        free, started = available.copy(), [plan.queue[row].job_id for row, _ in rows()]
         allocation = None
         if action == "start":
-            allocation = profile.start_now(job)
+            allocation = plan.start_now(job)
         elif action == "reserve":
-            profile.reserve(job)
+            plan.reserve(job)
         if allocation is not None:
             nodes, amounts = held_amounts(given_round.problem.system, allocation, job.request)
             free[:, nodes] -= amounts
-            started.append((job, allocation))
-        assert np.array_equal(workspace.space.available, free)
-        assert workspace.started == started
+            started.append(job.job_id)
+        assert np.array_equal(available, free)
+        assert [plan.queue[row].job_id for row, _ in rows()] == started
 
 
 def units_at(seconds: Seconds, request: Request, time: int) -> int:
@@ -162,62 +144,43 @@ def impossible(job: WaitingJob, system: System, fault: str) -> WaitingJob:
     fault=st.sampled_from(["units", "request", "groups"]),
 )
 def test_a_job_that_never_fits(given_round: Round, fault: str) -> None:
-    """To reserve room for a job that does not fit on the idle system is an error, and does nothing.
+    """For a job that does not fit on the idle system there is no reservation, and nothing is taken.
 
     Neither does it fit now, or start.
     """
-    workspace, seconds = given_round.open_workspace()
-    profile = NodeProfile(workspace)
-    for _, fitting in given_round.steps:
-        job = impossible(fitting, given_round.problem.system, fault)
+    problem = given_round.problem
+    made = [
+        impossible(job, problem.system, fault)._replace(job_id=1000 + job.job_id)
+        for _, job in given_round.steps
+    ]
+    problem = problem._replace(queue=(*problem.queue, *made))
+    plan, seconds = given_round._replace(problem=problem).open_plan()
+    for job, (_, fitting) in zip(made, given_round.steps, strict=True):
         assert seconds.earliest(job) is None
-        assert not profile.fits(job)
-        assert profile.start_now(job) is None
-        with pytest.raises(ValueError, match=f"^job {job.job_id} does not fit on the system$"):
-            profile.reserve(job)
-        assert np.array_equal(seconds_of(profile, seconds), seconds.free)
-        profile.reserve(fitting)
-        seconds.free = seconds_of(profile, seconds)
+        assert not plan.fits(job)
+        assert plan.start_now(job) is None
+        assert plan.reserve(job) == plan_kernels.NEVER
+        assert np.array_equal(seconds_of(plan, seconds), seconds.free)
+        plan.reserve(fitting)
+        seconds.free = seconds_of(plan, seconds)
 
 
 @tries(100)
 @given(given_round=rounds(), data=st.data())
-def test_releases_against_seconds(given_round: Round, data: st.DataObject) -> None:
-    """What is free at a time, and how many units have come to fit by then, is as in a naive plan.
-
-    The units that each single release adds are those that fit more when it alone is given back.
-    """
-    workspace, seconds = given_round.open_workspace()
-    system, available = given_round.problem.system, workspace.space.available
-    releases = workspace.releases()
-    assert (np.diff(releases.times) >= 0).all()
-    queue = [*given_round.problem.queue, *(job.waiting for job in given_round.problem.running)]
-    asked = data.draw(st.sampled_from(queue)).request
-    gained = units_gained(system, available, releases, shape_of(system, asked))
-    assert (gained >= 0).all()
-    for t, free in enumerate(seconds.free):
-        time = seconds.now + t
-        assert np.array_equal(available_at(time, available, releases), free.T)
-        by_then = int(gained[releases.times <= time].sum())
-        assert units_at(seconds, asked, seconds.now) + by_then == units_at(seconds, asked, time)
-    at_present = Seconds(system, seconds.now, 0)
-    at_present.free[0] = seconds.free[0]
-    before = units_at(at_present, asked, seconds.now)
-    for node, amounts, gain in zip(releases.nodes, releases.amounts, gained, strict=True):
-        at_present.free[0, node] += amounts
-        after = units_at(at_present, asked, seconds.now)
-        assert after - before == gain
-        before = after
-
-
-def test_no_releases() -> None:
-    """Where nothing runs, nothing comes free."""
-    system = alike(2, core=3, gpu=0)
-    releases = releases_of(system, [])
-    shape = shape_of(system, traced(1, 0, 1, 1, (1, 0)).job.request)
-    assert releases.amounts.shape == (0, 2)
-    assert units_gained(system, system.capacity.T, releases, shape).tolist() == []
-    assert available_at(9, system.capacity.T, releases).tolist() == [[3, 3], [0, 0]]
+def test_counted_units_against_seconds(given_round: Round, data: st.DataObject) -> None:
+    """How many units of a job fit now, after each end, and in the end is as in a naive plan."""
+    problem, seconds = given_round.problem, given_round.in_seconds()
+    jobs = [*problem.queue, *(job.waiting for job in problem.running)]
+    countable = [job for job in jobs if not (job.request.exclusive or job.request.scatter)]
+    assume(countable)
+    job = data.draw(st.sampled_from(countable))
+    counted = counted_units(problem._replace(queue=(job,)), overdue=True)
+    assert counted.free == units_at(seconds, job.request, seconds.now)
+    for t in range(len(seconds.free)):
+        more = sum(units for at, units in counted.held if at <= t)
+        assert counted.free + more == units_at(seconds, job.request, seconds.now + t)
+    assert counted.total == units_at(seconds, job.request, seconds.now + len(seconds.free) - 1)
+    assert counted.remaining == sum(job.predicted_end_time - problem.now for job in problem.running)
 
 
 def test_releases_of_slots() -> None:
@@ -229,32 +192,6 @@ def test_releases_of_slots() -> None:
     assert times.tolist() == [7, 7]
     assert nodes.tolist() == [0, 1]
     assert amounts.tolist() == [[2], [4]]
-
-
-def answers(given_round: Round) -> tuple[list[object], tuple[IntArray, ...]]:
-    """Return what a profile says at each step, and the segments that come of it."""
-    workspace, _ = given_round.open_workspace()
-    profile = NodeProfile(workspace)
-    said: list[object] = []
-    for action, job in given_round.steps:
-        said += [profile.fits(job), earliest(profile, job)]
-        if action == "start":
-            said.append(profile.start_now(job))
-        elif action == "reserve":
-            said.append(profile.reserve(job))
-    return said, segments_of(profile)
-
-
-@tries(40)
-@given(given_round=rounds())
-def test_compiled_functions_do_what_they_say(given_round: Round) -> None:
-    """Compiled or not, functions give the same answers and make the same segments."""
-    said, segments = answers(given_round)
-    with uncompiled():
-        plainly_said, plain_segments = answers(given_round)
-    assert said == plainly_said
-    for found, plain in zip(segments, plain_segments, strict=True):
-        assert np.array_equal(found, plain)
 
 
 def reservations(system: System, jobs: list[WaitingJob]) -> Round:
@@ -287,20 +224,16 @@ def wide_jobs() -> Round:
     return reservations(system, [waiting(system, job) for job in jobs])
 
 
-@pytest.mark.parametrize("how", [nullcontext, uncompiled])
 @pytest.mark.parametrize("drawn", [long_queue, wide_jobs])
-def test_a_plan_outgrows_its_arrays(
-    drawn: Callable[[], Round], how: Callable[[], AbstractContextManager[None]]
-) -> None:
+def test_a_plan_outgrows_its_arrays(drawn: Callable[[], Round]) -> None:
     """Plans of many more segments than there is room for at first stay right."""
     given_round = drawn()
-    workspace, seconds = given_round.open_workspace()
-    with how():
-        profile = NodeProfile(workspace)
-        size = len(profile._start)
-        for action, job in given_round.steps:
-            check_step(action, job, profile, seconds, given_round)
-    assert profile._state[0] > 1.5 * size
+    plan, seconds = given_round.open_plan()
+    assert plan.profile is not None
+    size = len(plan.profile.start)
+    for action, job in given_round.steps:
+        check_step(action, job, plan, seconds, given_round)
+    assert plan.profile.used[0] > 1.5 * size
 
 
 def python(code: str, *, cwd: Path, **environment: str) -> str:

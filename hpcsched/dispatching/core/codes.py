@@ -108,8 +108,7 @@ JOB_COLUMNS = 27
 # What is free of pools is `POOL_STEPS` steps, in which changes of capacity are worked in up to
 # `POOL_UPTO`, and jobs up to `POOL_LAST`. `LAST_EVENT` is when anything happened last but such a
 # change, and `MOVED` is 1 where jobs have begun or ended to draw.
-# Of the queued jobs of `BESIDE_PLAN`, a plan has the first start now, as many as are `STARTING`, and
-# `PLANNED` jobs now or later.
+# With `BESIDE_PLAN`, `STARTING` queued jobs are planned to start now, and `PLANNED` in all.
 (
     NOW,
     PHASE,

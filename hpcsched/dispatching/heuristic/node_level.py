@@ -13,13 +13,8 @@ import numpy as np
 from hpcsched.dispatching.allocator import Allocator, Room, fill
 from hpcsched.dispatching.heuristic.pool_profile import PoolProfile
 from hpcsched.dispatching.heuristic.pooled import PooledProfile
-from hpcsched.dispatching.heuristic.releases import (
-    End,
-    Releases,
-    available_at,
-    releases_of,
-    units_gained,
-)
+from hpcsched.dispatching.heuristic.releases import available_at, units_gained
+from hpcsched.dispatching.planning.releases import End, Releases, releases_of
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.shapes import Shape, shape_of
 from hpcsched.system.allocation import NodeAllocation

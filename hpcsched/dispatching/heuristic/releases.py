@@ -1,55 +1,10 @@
-"""What comes free when and where, if jobs end as predicted."""
-
-from collections.abc import Iterable
-from operator import itemgetter
-from typing import NamedTuple
+"""What is free once jobs have ended as predicted."""
 
 import numpy as np
 
+from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.shapes import Shape, units_on
-from hpcsched.system.allocation import Allocation, NodeAllocation
-from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
-
-End = tuple[int, Allocation, Request]
-"""When an allocation's room comes free, and whose it is."""
-
-
-class Releases(NamedTuple):
-    """`K` releases: at `times[k]`, ascending, `amounts[k]`, `[R]`, come free on `nodes[k]`."""
-
-    times: IntArray
-    nodes: IntArray
-    amounts: IntArray
-
-
-def releases_of(system: System, ends: Iterable[End]) -> Releases:
-    """Return the releases on each node of each allocation that ends."""
-    ends = sorted(ends, key=itemgetter(0))
-    count = len(ends)
-    arrays = [_arrays(allocation) for _, allocation, _ in ends]
-    per_end = np.fromiter((len(nodes) for nodes, _ in arrays), dtype=np.int64, count=count)
-    nodes = np.concatenate([_NONE, *(nodes for nodes, _ in arrays)])
-    units = np.concatenate([_NONE, *(units for _, units in arrays)])
-    asked = np.array([request.unit_request for _, _, request in ends], dtype=np.int64)
-    amounts = asked.reshape(count, len(system.resource_types)).repeat(per_end, axis=0)
-    amounts *= units[:, np.newaxis]
-    exclusive = np.fromiter((end[2].exclusive for end in ends), dtype=np.bool_, count=count)
-    if exclusive.any():  # what it holds is whole nodes
-        whole = exclusive.repeat(per_end)
-        amounts[whole] = system.capacity[nodes[whole]]
-    times = np.fromiter((end[0] for end in ends), dtype=np.int64, count=count)
-    return Releases(times.repeat(per_end), nodes, amounts)
-
-
-_NONE = np.empty(0, dtype=np.int64)
-
-
-def _arrays(allocation: Allocation) -> tuple[IntArray, IntArray]:
-    """Return the nodes of an allocation and the units on them; those that are listed are kept."""
-    if not isinstance(allocation, NodeAllocation):
-        allocation = NodeAllocation(allocation.nodes, allocation.units)
-    return allocation.node_array, allocation.unit_array
 
 
 def available_at(time: int, available: IntArray, releases: Releases) -> IntArray:

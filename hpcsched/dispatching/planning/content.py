@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.heuristic.releases import Releases
 from hpcsched.dispatching.planning.outage_data import Closure, first_closed
 from hpcsched.dispatching.planning.pool_data import PoolData
+from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.system import IntArray
 

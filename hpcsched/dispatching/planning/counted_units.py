@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.releases import releases_of, units_gained
+from hpcsched.dispatching.planning.releases import Releases, releases_of
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
-from hpcsched.dispatching.shapes import shape_of
-from hpcsched.system.request import shape_key
+from hpcsched.system.request import Request, shape_key
 from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import IntArray
 
 
 class Counted(NamedTuple):
@@ -73,18 +73,48 @@ def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
     """
     assert problem.free_amounts is not None
     system, now, job = problem.system, problem.now, problem.queue[0].request
-    shape, ends = shape_of(system, job), ends_of(problem, overdue=overdue)
+    on_idle = units_that_fit(system, system.capacity.T, job)
+    ends = ends_of(problem, overdue=overdue)
     releases = releases_of(
         system, [(end, run.allocation, run.waiting.request) for end, run in ends]
     )
     # What is free beside those that still hold something: more than now, if some are left out.
-    available = system.capacity.T.copy()
-    for row, amounts in zip(available, releases.amounts.T, strict=True):
-        np.subtract.at(row, releases.nodes, amounts)
-    gained = units_gained(system, available, releases, shape).tolist()
+    available = system.capacity.copy()
+    np.subtract.at(available, releases.nodes, releases.amounts)
+    gained = _units_gained(available, releases, job, on_idle).tolist()
     return Counted(
         int(units_that_fit(system, problem.free_amounts, job).sum()),
-        int(shape.on_idle.sum()),
+        int(on_idle.sum()),
         [(at - now, n) for at, n in zip(releases.times.tolist(), gained, strict=True) if n],
         sum(end - now for end, _ in ends),
     )
+
+
+def _units_gained(
+    available: IntArray, releases: Releases, request: Request, on_idle: IntArray
+) -> IntArray:
+    """Return how many more units fit after each release than before it, `[K]`.
+
+    `available`, `[N, R]`, is what is free before all of them, and `on_idle`, `[N]`, how many units
+    fit on idle nodes. Units that are alone on their nodes are not counted.
+    """
+    by_node = releases.nodes.argsort(kind="stable")
+    nodes, amounts = releases.nodes[by_node], releases.amounts[by_node]
+    if not len(nodes):
+        return nodes
+    asked = np.array(request.unit_request, dtype=np.int64)
+    some = asked.nonzero()[0]
+
+    def fits(nodes: IntArray, available: IntArray) -> IntArray:
+        room: IntArray = (available[:, some] // asked[some]).min(axis=1)
+        return np.minimum(room, on_idle[nodes])
+
+    first = np.concatenate(([True], nodes[1:] != nodes[:-1])).nonzero()[0]
+    released = amounts.cumsum(axis=0)
+    others = (released[first] - amounts[first]).repeat(np.diff(first, append=len(nodes)), axis=0)
+    after = fits(nodes, available[nodes] + released - others)
+    before = np.roll(after, 1)
+    before[first] = fits(nodes[first], available[nodes[first]])
+    gained = np.empty_like(after)
+    gained[by_node] = after - before
+    return gained

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.releases import Releases
 from hpcsched.dispatching.planning.content import units_of
 from hpcsched.dispatching.planning.later_nodes import LaterNodes
+from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit

@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.heuristic.pool_profile import PoolProfile
-from hpcsched.dispatching.heuristic.releases import releases_of
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning.content import (
     Content,
@@ -40,6 +39,7 @@ from hpcsched.dispatching.planning.outage_data import (
     outage_data,
 )
 from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
+from hpcsched.dispatching.planning.releases import releases_of
 from hpcsched.dispatching.planning.system_pool import system_pool
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation

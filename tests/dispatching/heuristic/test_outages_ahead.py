@@ -6,13 +6,13 @@ import pytest
 
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.conservative import Conservative
-from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.slack import SlackBased
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import alike, easy, lists, replay, traced
+from tests.dispatching.plans import RoundPlan
 
 WINDOW = Outage(60, 70, (0, 1), "maintenance")
 
@@ -61,14 +61,13 @@ def test_a_profile_with_outages() -> None:
         Outage(80, 200, (0,), "reservation"),
     )
     problem = make_problem(make_system(2), TABLE, now=1)._replace(outages=outages)
-    workspace = NodeWorkspace(problem, FirstFit())
-    assert workspace.outages_ahead() == [WINDOW]
-    profile: Any = workspace.profile()
+    plan = RoundPlan(problem, FirstFit())
+    plan.open()
     two, three = problem.queue
-    assert profile.reserve(two) == 70
-    assert profile.reserve(three) == 1
-    profile.cancel(three)
-    assert profile.reserve(three, 35) == 90
+    assert plan.reserve(two) == 70
+    assert plan.reserve(three) == 1
+    plan.cancel(three)
+    assert plan.reserve(three, 35) == 90
 
 
 @pytest.mark.parametrize(
@@ -88,9 +87,8 @@ def test_a_shadow_with_outages(
     table = TABLE.replace("1       0            1", "1       0            2")
     table = table.replace("30              -", "55              -")
     outages = (Outage(60, 90, closed, "maintenance"),)
-    problem = make_problem(make_system(3), table, now=1)._replace(outages=outages)
-    head, other = problem.queue
-    shadow = NodeWorkspace(problem, FirstFit()).shadow(head)
-    assert shadow.time == time
-    allocation = shadow.backfill(other)
-    assert (None if allocation is None else allocation.nodes) == place
+    problem = make_problem(make_system(3), table, now=1)._replace(outages=outages, explain=True)
+    decision = easy().dispatch(problem)
+    assert {reason.job_id: reason.time for reason in decision.reasons}[2] == time
+    started = {start.job_id: start.allocation.nodes for start in decision.starts}
+    assert started == ({} if place is None else {3: place})
