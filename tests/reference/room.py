@@ -91,17 +91,26 @@ def free_share(system: System, free: Free, node: int) -> float:
 
 
 def preference(
-    allocator: str, system: System, free: Free, job: Job, pressure: Sequence[float]
+    allocator: str,
+    system: System,
+    free: Free,
+    job: Job,
+    pressure: Sequence[float],
+    *,
+    critical: Sequence[str] | None = None,
 ) -> list[int]:
-    """Return the nodes in the order in which an allocator uses them."""
+    """Return the nodes in the order in which an allocator uses them.
+
+    `critical` are the names of resource types; if there are none, what not every node has is.
+    """
     if allocator in ("weighted", "balanced", "hybrid"):
         nodes = range(len(free))
         ranks = [free_share(system, free, node) for node in nodes]
         if allocator != "balanced":
             ranks = weights(system, free, job, pressure)
-        turns = (
-            [0.0 for _ in nodes] if allocator == "weighted" else in_turns(system, free, job, ranks)
-        )
+        turns = [0.0 for _ in nodes]
+        if allocator != "weighted":
+            turns = in_turns(system, free, job, ranks, critical)
         return sorted(nodes, key=lambda node: (turns[node], ranks[node], node))
 
     def rank(node: int) -> tuple[float, ...]:
@@ -133,14 +142,24 @@ def weights(system: System, free: Free, job: Job, pressure: Sequence[float]) -> 
     return left
 
 
-def in_turns(system: System, free: Free, job: Job, ranks: Sequence[float]) -> list[float]:
+def in_turns(
+    system: System,
+    free: Free,
+    job: Job,
+    ranks: Sequence[float],
+    critical: Sequence[str] | None = None,
+) -> list[float]:
     """Return when nodes have their turns: 0 for those with nothing scarce that is not asked for.
 
-    Scarce is what not every node has. Nodes that have the same of it are of a kind.
+    Scarce is what is critical, or what not every node has. Nodes that have the same of it are of a
+    kind.
     """
     has = [[bool(amount) for amount in row] for row in system.capacity]
     scarce = [r for r, want in enumerate(job.unit_request) if not want]
-    scarce = [r for r in scarce if not all(row[r] for row in has)]
+    if critical is None:
+        scarce = [r for r in scarce if not all(row[r] for row in has)]
+    else:
+        scarce = [r for r in scarce if system.resource_types[r] in critical]
     kinds = [tuple(r for r in scarce if row[r]) for row in has]
     counts, turns = fits(system, free, job), [0.0] * len(free)
     for kind in set(kinds) - {()}:

@@ -1,13 +1,13 @@
-"""EASY and list scheduling by the book, and the loop of events around them."""
+"""EASY and list scheduling by the book, with the reasons of each decision."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.system import System
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import Job
 from tests.reference.room import (
     Closed,
+    Free,
     Held,
     Placed,
     fill,
@@ -23,6 +23,10 @@ Order = Callable[[Job, int, int], Any]
 
 BY_WAIT: dict[str, Callable[[Job, int, int, int], Any]] = {
     "slowdown": lambda job, time, _demand, now: -((now - job.submit_time) / time),
+    "slowdown_then_area": lambda job, time, demand, now: (
+        -((now - job.submit_time) / time),
+        demand * time,
+    ),
     "expected_wait": lambda job, time, demand, now: (
         -((now - job.submit_time) / (3 if job.queue == 1 else 2)),
         demand * time,
@@ -44,7 +48,8 @@ class Rule(NamedTuple):
     """What is followed, and in which orders.
 
     It is `easy`, `strict`, `greedy` or `backfill`; or, of `promises`, `relaxed`, `conservative` or
-    `slack`: by which share of its wait, and by how much beside it, a job may be late.
+    `slack`: by which share of its wait, and by how much beside it, a job may be late. Some
+    allocators know of critical resource types.
     """
 
     name: str
@@ -55,12 +60,14 @@ class Rule(NamedTuple):
     compression: str = "arrival"
     share: float = 0.0
     least_slack: int = 0
+    critical: Sequence[str] | None = None
 
 
 class Asked(NamedTuple):
     """What a round is about: who waits, who runs, and how long each is predicted to run.
 
-    Beside that, the outages that are known of and have not begun.
+    Beside that, the outages that are known of and have not begun, and the nodes that are out of
+    service, on which nothing is planned.
     """
 
     now: int
@@ -68,16 +75,35 @@ class Asked(NamedTuple):
     running: Sequence[Held]
     predicted: dict[int, int]
     ahead: Sequence[Closed] = ()
+    down: frozenset[int] = frozenset()
+
+
+class Why(NamedTuple):
+    """Why a job starts or waits, the job that this speaks of, and for when the job is planned.
+
+    `at_first` is the start that it was promised, if it is planned for a later one.
+    """
+
+    job_id: int
+    kind: str
+    other: int | None = None
+    time: int | None = None
+    at_first: int | None = None
 
 
 class Round:
-    """One instant at which jobs wait: who starts, and where."""
+    """One instant at which jobs wait: who starts, and where.
+
+    `notes` say why others wait, and `kept` are reservations, in the order in which they were made.
+    """
 
     def __init__(self, system: System, rule: Rule, asked: Asked) -> None:
         self.system, self.rule = system, rule
-        self.now, queue, running, self.predicted, ahead = asked
+        self.now, queue, running, self.predicted, ahead, self.down = asked
         self.queue, self.holding = queue, list(running)
         self.started: list[Held] = []
+        self.notes: dict[int, Why] = {}
+        self.kept: dict[int, Held] = {}
         wanted = [0] * len(system.totals)
         for job in [*queue, *(held.job for held in running)]:
             for r, amount in enumerate(job.unit_request):
@@ -88,24 +114,44 @@ class Round:
         self.closed = [out for out in ahead if out.start < reach]
         pairs = zip(wanted, system.totals, strict=True)
         self.pressure = [amount / total if total else 0.0 for amount, total in pairs]
+        self.counts = self.countable()
 
     def decide(self) -> list[Held]:
         """Return the starts."""
         waiting = self.sorted(self.rule.order, self.queue)
         while waiting and self.fits_now(waiting[0]):
             self.start(waiting.pop(0))
-        if waiting and self.rule.name == "greedy":
+        if waiting and self.rule.name == "strict":
+            for job in waiting[1:]:
+                self.note(job, "behind", waiting[0].job_id)
+        elif waiting and self.rule.name == "greedy":
             for job in waiting:
                 if self.fits_now(job):
                     self.start(job)
         elif waiting and self.rule.name == "easy":
             self.pass_head_job(waiting[0], waiting[1:])
         elif waiting and self.rule.name == "backfill":
-            if self.countable():
-                self.reserve_by_number(waiting)
-            else:
-                self.reserve_on_nodes(waiting)
+            self.reserve_for_all(waiting)
         return self.started
+
+    def note(self, job: Job, kind: str, other: int | None = None, time: int | None = None) -> None:
+        """Note why a job waits."""
+        self.notes[job.job_id] = Why(job.job_id, kind, other, time)
+
+    def reasons(self) -> list[Why]:
+        """Return why each job starts or waits, in the order in which they were considered."""
+        started = {held.job.job_id for held in self.started}
+        first: int | None = None
+        found = []
+        for job in self.sorted(self.rule.order, self.queue):
+            name = job.job_id
+            if name in started:
+                kind = "in_order" if first is None else "backfilled"
+                found.append(Why(name, kind, first))
+            else:
+                found.append(self.notes.get(name, Why(name, "no_room")))
+                first = name if first is None else first
+        return found
 
     def sorted(self, order: str, jobs: Sequence[Job]) -> list[Job]:
         """Return jobs in an order, ties by arrival."""
@@ -122,7 +168,7 @@ class Round:
         """Say whether a job fits on what is free now."""
         return self.holds(self.free(), job)
 
-    def free(self) -> list[list[int]]:
+    def free(self) -> Free:
         """Return what is free now."""
         started = [held for held in self.holding if held.start <= self.now]
         free = idle(self.system)
@@ -130,9 +176,12 @@ class Round:
             free = take(self.system, free, held.job, held.placed)
         return free
 
-    def chosen(self, job: Job, free: list[list[int]]) -> Placed:
+    def chosen(self, job: Job, free: Free) -> Placed:
         """Return where the allocator places a job."""
-        order = preference(self.rule.allocator, self.system, free, job, self.pressure)
+        rule = self.rule
+        order = preference(
+            rule.allocator, self.system, free, job, self.pressure, critical=rule.critical
+        )
         return fill(job.units, fits(self.system, free, job), order)
 
     def start(self, job: Job, placed: Placed | None = None) -> None:
@@ -144,13 +193,17 @@ class Round:
 
     def pass_head_job(self, head: Job, others: Sequence[Job]) -> None:
         """EASY: start what does not delay the head job."""
-        times = {self.now, *(held.end for held in self.holding), *(out.end for out in self.closed)}
-        shadow = min(time for time in times if self.holds(self.free_for(head, time), head))
-        self.pass_head_job_by(head, others, shadow)
+        self.pass_head_job_by(head, others, self.shadow_time(head))
+
+    def shadow_time(self, head: Job) -> int:
+        """Return the earliest time at which a head job fits."""
+        times = {self.now, *(held.end for held in [*self.holding, *self.closed])}
+        return min(time for time in times if self.holds(self.free_for(head, time), head))
 
     def pass_head_job_by(self, head: Job, others: Sequence[Job], shadow: int) -> None:
         """Start what leaves a head job its room at a time."""
         system, then = self.system, self.free_for(head, shadow)
+        self.note(head, "no_room", None, shadow)
         if self.rule.behind is not None:
             known = {job.job_id for job in others}
             others = [j for j in self.sorted(self.rule.behind, self.queue) if j.job_id in known]
@@ -163,11 +216,12 @@ class Round:
                 lefts = [take(system, then, job, placed) for placed in choices]
                 good = [k for k, left in enumerate(lefts) if self.holds(left, head)]
                 if not good:
+                    self.note(job, "reserved_for", head.job_id)
                     continue
                 then, choices = lefts[good[0]], choices[good[0] :]
             self.start(job, choices[0])
 
-    def free_for(self, head: Job, time: int) -> list[list[int]]:
+    def free_for(self, head: Job, time: int) -> Free:
         """Return what is free for a job that starts at a time, on nodes that stay in service."""
         end = time + self.predicted[head.job_id]
         closed = [
@@ -177,11 +231,11 @@ class Round:
         ]
         return free_at(self.system, time, self.now, self.holding, closed)
 
-    def holds(self, free: list[list[int]], job: Job) -> bool:
+    def holds(self, free: Free, job: Job) -> bool:
         """Say whether a job fits on what is free."""
         return sum(fits(self.system, free, job)) >= job.units
 
-    def least_loss(self, job: Job, head: Job, then: list[list[int]]) -> Placed:
+    def least_loss(self, job: Job, head: Job, then: Free) -> Placed:
         """Return the placement that costs the head job little: first what costs it nothing."""
         system, room = self.system, fits(self.system, self.free(), job)
         of_head = fits(system, then, head)
@@ -219,143 +273,81 @@ class Round:
             and not (self.queue[0].exclusive or self.queue[0].scatter)
         )
 
-    def reserve_by_number(self, waiting: Sequence[Job]) -> None:
-        """List scheduling with reservations of units, whatever nodes they are on."""
-        running = list(self.holding)
-        taken: list[tuple[int, int, int]] = []
-
-        def left(time: int) -> int:
-            free = free_at(self.system, time, self.now, running)
-            kept = sum(units for start, end, units in taken if start <= time < end)
-            return sum(fits(self.system, free, waiting[0])) - kept
-
-        def holds(job: Job, start: int) -> bool:
-            end = start + self.predicted[job.job_id]
-            times = {start, *(held.end for held in running)}
-            times |= {time for s, e, _ in taken for time in (s, e)}
-            return all(left(time) >= job.units for time in times if start <= time < end)
-
-        reservations = 0
+    def reserve_for_all(self, waiting: Sequence[Job]) -> None:
+        """List scheduling with reservations, up to a depth."""
         for job in waiting:
-            starts = sorted({self.now, *(h.end for h in running), *(e for _, e, _ in taken)})
-            if holds(job, self.now):
-                self.start(job)
-                start = self.now
-            elif self.rule.depth is None or reservations < self.rule.depth:
-                start = next(time for time in starts if holds(job, time))
-                reservations += 1
-            else:
+            if self.start_beside(job):
                 continue
-            taken.append((start, start + self.predicted[job.job_id], job.units))
+            within = self.rule.depth is None or len(self.kept) < self.rule.depth
+            other = self.in_the_way(job, list(self.kept))
+            kind = "no_room" if within else "beyond_depth"
+            time = self.reserve(job, self.now) if within else None
+            self.note(job, kind if other is None else "reserved_for", other, time)
 
-    def lowest(self, begin: int, end: int) -> list[list[int]]:
-        """Return the least that is free on each node from one time to before another."""
-        times = {begin, *(held.start for held in self.holding)}
-        times |= {held.end for held in self.holding}
-        times |= {time for out in self.closed for time in (out.start, out.end)}
+    def start_beside(self, job: Job) -> bool:
+        """Start a job now if it keeps clear of all reservations."""
+        if not self.fits_now(job) or not self.room_for(job, self.now):
+            return False
+        end = self.now + self.predicted[job.job_id]
+        self.start(job, None if self.counts else self.chosen(job, self.least(self.now, end)))
+        return True
+
+    def in_the_way(self, job: Job, names: Sequence[int]) -> int | None:
+        """Return whose reservation keeps a job waiting for which there is room; None if none does.
+
+        It is the first that leaves too little for a start now, with those before it.
+        """
+        kept, self.kept = self.kept, {}
+        found = None
+        for name in names if self.fits_now(job) else ():
+            self.kept[name] = kept[name]
+            if not self.room_for(job, self.now):
+                found = name
+                break
+        self.kept = kept
+        return found
+
+    def room_for(self, job: Job, start: int) -> bool:
+        """Say whether a job could run from a time on beside all reservations."""
+        end = start + self.predicted[job.job_id]
+        if not self.counts:
+            return self.holds(self.least(start, end), job)
+        for time in self.changes(start, end, [*self.holding, *self.kept.values()]):
+            free = free_at(self.system, time, self.now, self.holding)
+            kept = sum(h.job.units for h in self.kept.values() if h.start <= time < h.end)
+            if sum(fits(self.system, free, job)) - kept < job.units:
+                return False
+        return True
+
+    def least(self, begin: int, end: int) -> Free:
+        """Return the least that is free on each node beside all reservations."""
+        holding = [*self.holding, *self.kept.values()]
         free = [
-            free_at(self.system, time, self.now, self.holding, self.closed)
-            for time in times
-            if begin <= time < end
+            free_at(self.system, time, self.now, holding, self.closed)
+            for time in self.changes(begin, end, holding)
         ]
         nodes = zip(*free, strict=True)
         return [[min(of_type) for of_type in zip(*rows, strict=True)] for rows in nodes]
 
-    def reserve_on_nodes(self, waiting: Sequence[Job]) -> None:
-        """List scheduling with reservations, each on the same nodes throughout."""
-        system, reservations = self.system, 0
-        for job in waiting:
-            run_time = self.predicted[job.job_id]
-            ends = *(held.end for held in self.holding), *(out.end for out in self.closed)
-            starts = sorted({self.now, *ends})
-            earliest = None
-            for time in starts:
-                least = self.lowest(time, time + run_time)
-                if self.holds(least, job):
-                    earliest = time
-                    break
-            assert earliest is not None
-            if earliest == self.now:
-                self.start(job, self.chosen(job, least))
-            elif self.rule.depth is None or reservations < self.rule.depth:
-                everywhere = [1.0] * len(system.totals)
-                order = preference("keep_scarce", system, least, job, everywhere)
-                placed = fill(job.units, fits(system, least, job), order)
-                self.holding.append(Held(job, placed, earliest, earliest + run_time))
-                reservations += 1
+    def changes(self, begin: int, end: int, holding: Sequence[Held]) -> list[int]:
+        """Return the times from one on to before another at which anything may change."""
+        times = {begin, *(held.start for held in holding), *(held.end for held in holding)}
+        times |= {time for out in self.closed for time in (out.start, out.end)}
+        return [time for time in times if begin <= time < end]
 
+    def reserve(self, job: Job, release: int) -> int:
+        """Reserve room at the earliest time from another on, and return it."""
+        ends = [held.end for held in [*self.holding, *self.kept.values(), *self.closed]]
+        times = sorted({release, *(end for end in ends if end > release)})
+        start = next(time for time in times if self.room_for(job, time))
+        self.hold(job, start)
+        return start
 
-class Replayed(NamedTuple):
-    """When and where each job started at last, and attempts to run one that were lost.
-
-    An attempt is a job, its start and its end.
-    """
-
-    starts: dict[int, tuple[int, Placed]]
-    lost: list[tuple[int, int, int]]
-
-
-def start_times(
-    system: System,
-    rule: Rule,
-    jobs: Sequence[TracedJob],
-    predicted: dict[int, int],
-    outages: Outages = NO_OUTAGES,
-) -> Replayed:
-    """Replay jobs in order of submission.
-
-    At each instant jobs end, then nodes go out of service, then jobs are submitted, then rounds are
-    held until none ends at once. One that has outlived its prediction is said to end in a second.
-    """
-    run_times = {traced.job.job_id: traced.run_time for traced in jobs}
-    arrival = {traced.job.job_id: k for k, traced in enumerate(jobs)}
-    coming, queue = [job for job, _ in jobs], []
-    running: list[Held] = []
-    found = Replayed({}, [])
-    now = -1
-    while coming or running or queue:
-        ends = [held.start + run_times[held.job.job_id] for held in running]
-        changes = [time for out in outages.all for time in (out.start, out.end) if time > now]
-        now = min([*ends, *(job.submit_time for job in coming), *changes])
-        running = [held for held, end in zip(running, ends, strict=True) if end > now]
-        down = {node for out in outages.all if out.start <= now < out.end for node in out.nodes}
-        broken = [held for held in running if down & set(held.placed)]
-        # By predicted end, as the first to be expected are looked at first.
-        broken.sort(key=lambda held: (held.end, held.job.job_id))
-        running = [held for held in running if held not in broken]
-        found.lost.extend((held.job.job_id, held.start, now) for held in broken)
-        if outages.requeue:
-            queue += [held.job for held in broken]
-        queue += [job for job in coming if job.submit_time == now]
-        coming = [job for job in coming if job.submit_time > now]
-        queue.sort(key=lambda job: arrival[job.job_id])
-        ahead = [out for out in outages.all if out.kind != "failure" and out.start > now]
-        again = True
-        while queue and again:
-            shown = [narrowed(system, job, now + predicted[job.job_id], down, ahead)
-                     for job in queue]  # fmt: skip
-            able = [job for job in shown if sum(fits(system, idle(system), job)) >= job.units]
-            seen = [held._replace(end=max(held.end, now + 1)) for held in running]
-            closed = [Closed(out.start, out.end, out.nodes) for out in ahead]
-            asked = Asked(now, able, seen, predicted, closed)
-            started = Round(system, rule, asked).decide() if able else []
-            names = {held.job.job_id for held in started}
-            found.starts.update({held.job.job_id: (now, held.placed) for held in started})
-            unnarrowed = {job.job_id: job for job in queue}
-            queue = [job for job in queue if job.job_id not in names]
-            started = [held._replace(job=unnarrowed[held.job.job_id]) for held in started]
-            lasting = [held for held in started if run_times[held.job.job_id] > 0]
-            again = len(lasting) < len(started)
-            running += lasting
-    return found
-
-
-def narrowed(system: System, job: Job, end: int, down: set[int], ahead: Sequence[Outage]) -> Job:
-    """Return a job as one that may only use nodes that stay in service up to its end."""
-    taken = {node for out in ahead if out.start < end for node in out.nodes}
-    shut = down | taken
-    if not shut:
-        return job
-    nodes = range(system.node_count) if job.allowed_nodes is None else job.allowed_nodes
-    open_to_it = frozenset(nodes) - shut
-    return job._replace(request=job.request._replace(allowed_nodes=open_to_it))
+    def hold(self, job: Job, start: int) -> None:
+        """Reserve room from a time on, at which there is some: where scarce resources are kept."""
+        end, placed = start + self.predicted[job.job_id], {}
+        if not self.counts:
+            least, everywhere = self.least(start, end), [1.0] * len(self.system.totals)
+            order = preference("keep_scarce", self.system, least, job, everywhere)
+            placed = fill(job.units, fits(self.system, least, job), order)
+        self.kept[job.job_id] = Held(job, placed, start, end)

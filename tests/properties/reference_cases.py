@@ -1,0 +1,229 @@
+"""Random rules, workloads and surroundings, and what holds the product against the reference."""
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.conservative import Conservative
+from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
+from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.orders import QueueOrder, slowdown_order
+from hpcsched.dispatching.heuristic.relaxed import Relaxed
+from hpcsched.dispatching.heuristic.slack import SlackBased
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.prediction.last_two import LastTwo, LastTwoParams
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.latency import Latency
+from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import RoundRecord
+from hpcsched.simulation.replay_choices import obstacles
+from hpcsched.system.system import System
+from hpcsched.workload.job import TracedJob
+from tests import builders
+from tests.dispatching.core.replays import Told, event_by_event, in_compiled_code
+from tests.dispatching.core.test_against_events import requesting
+from tests.dispatching.core.test_held_jobs import held_jobs
+from tests.reference.events import Around, Limit, Replay
+from tests.reference.rules import Rule, Why
+from tests.simulation.test_outages_of_all import outages
+from tests.strategies import mixed_workloads, uniform_workloads
+
+ORDERS: Mapping[str, QueueOrder] = {
+    **builders.ORDERS,
+    "slowdown": slowdown_order(),
+    "slowdown_then_area": slowdown_order(then_area=True),
+    "expected_wait": ExpectedWaitOrder(2, {1: 3}),
+}
+CRITICAL = {"weighted": lambda _critical: Weighted(), "balanced": Balanced, "hybrid": Hybrid}
+HELD = ("limit", "dependency", "outage")
+"""Kinds of reasons that are not a dispatcher's."""
+
+orders = st.sampled_from(sorted(ORDERS))
+nothing = st.none()
+DEPTHS = [None, None, 0, 1, 2, 2**63]
+RULES: Mapping[str, st.SearchStrategy[Rule]] = {
+    "easy": st.tuples(orders, nothing | orders).map(lambda drawn: Rule("easy", *drawn)),
+    "strict": orders.map(lambda order: Rule("strict", order)),
+    "greedy": orders.map(lambda order: Rule("greedy", order)),
+    "backfill": st.tuples(orders, st.sampled_from(DEPTHS)).map(
+        lambda drawn: Rule("backfill", drawn[0], depth=drawn[1])
+    ),
+    "prb": st.just(Rule("greedy", "expected_wait")),
+    "relaxed": st.tuples(orders, nothing | orders).map(lambda drawn: Rule("relaxed", *drawn)),
+    "conservative": st.just(Rule("conservative")),
+    "slack": st.just(Rule("slack")),
+}
+
+
+class Case(NamedTuple):
+    """A system and jobs for it, a rule, what is around it, and that for a simulation."""
+
+    system: System
+    jobs: list[TracedJob]
+    rule: Rule
+    around: Around
+    settings: dict[str, Any]
+
+
+@st.composite
+def rules(draw: st.DrawFn, name: str | None = None, *, simple: bool = False) -> Rule:
+    """Draw a rule, of this name if one is given; simple ones need nothing of their own compiled."""
+    names = ["easy", "strict", "greedy", "backfill"] if simple else sorted(RULES)
+    rule = draw(RULES[draw(st.sampled_from(names)) if name is None else name])
+    if simple:
+        of = st.sampled_from(sorted(builders.ORDERS))
+        behind = None if rule.behind is None else draw(of)
+        allocator = draw(st.sampled_from(sorted(builders.ALLOCATORS)))
+        return rule._replace(order=draw(of), behind=behind, allocator=allocator)
+    return rule._replace(
+        allocator=draw(st.sampled_from([*sorted(builders.ALLOCATORS), *sorted(CRITICAL)])),
+        compression=draw(st.sampled_from(["arrival", "reservation"])),
+        share=draw(st.sampled_from([0.0, 0.3, 1.0, 2.5])),
+        least_slack=draw(st.integers(0, 4)),
+        critical=draw(st.sampled_from([None, None, (), ("gpu",), ("core", "gpu")])),
+    )
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    rule: st.SearchStrategy[Rule],
+    *,
+    alike: bool | None = None,
+    feature: str | None = None,
+) -> Case:
+    """Draw a case, of units that are alike or not, with a feature of `FEATURES`."""
+    settings: dict[str, Any] = {"predictor": RequestedTime()}
+    if draw(st.booleans()) if alike is None else alike:
+        uniform = draw(uniform_workloads(max_jobs=12))
+        workload: Any = uniform
+        if draw(st.booleans()):
+            settings["uniform_request"] = uniform.request
+    else:
+        workload = draw(mixed_workloads(max_jobs=10))
+    system, queues = workload.system, st.sampled_from([None, 1])
+    jobs = [
+        TracedJob(job._replace(queue=draw(queues)), run_time)
+        for job, run_time in requesting(workload)
+    ]
+    around = Around(workload.predictions)
+    feature = draw(st.sampled_from(FEATURES)) if feature is None else feature
+    if feature in ("held back", "both"):
+        pooled = "uniform_request" in settings
+        jobs, held = draw(held_jobs(jobs, system, pooled=pooled))
+        settings |= {**held, "predictor": LastTwo(LastTwoParams())}
+        limits = {
+            k: Limit(p.running_jobs_per_user, p.nodes_per_user, p.groups, p.max_time)
+            for k, p in enumerate(held["partitions"])
+        }
+        around = Around(None, limits or None)
+    if feature in ("outages", "both"):
+        settings["outages"] = draw(outages(system, draw(st.sampled_from([12, 20, 40]))))
+        around = around._replace(outages=settings["outages"])
+    elif draw(st.booleans()) if feature == "held back" else feature == "late":
+        seconds = st.sampled_from([Fraction(0), Fraction(2, 5), Fraction(1), Fraction(3)])
+        base, per_job = draw(seconds), draw(seconds)
+        settings["latency"] = Latency(base, per_job)
+        around = around._replace(base=base, per_job=per_job)
+    return Case(system, jobs, draw(rule), around, settings)
+
+
+FEATURES = ("none", "outages", "held back", "late", "both")
+"""What may be around a rule: outages, what holds jobs back, both, and decisions that take time."""
+
+
+def allocator_of(rule: Rule) -> Allocator:
+    """Return the allocator that a rule follows."""
+    if rule.allocator in CRITICAL:
+        return CRITICAL[rule.allocator](rule.critical)
+    return builders.ALLOCATORS[rule.allocator]
+
+
+def dispatcher_of(rule: Rule) -> Dispatcher:
+    """Return a new dispatcher that follows a rule."""
+    allocator, order = allocator_of(rule), ORDERS[rule.order]
+    behind = None if rule.behind is None else ORDERS[rule.behind]
+    compression: Any = rule.compression
+    match rule.name:
+        case "easy":
+            return Easy(allocator, order, behind)
+        case "relaxed":
+            return Relaxed(allocator, rule.share, order, behind)
+        case "conservative":
+            return Conservative(allocator, compression)
+        case "slack":
+            return SlackBased(allocator, rule.share, rule.least_slack, compression)
+        case "strict" | "greedy" | "backfill":
+            return ListScheduler(order, rule.name, allocator, rule.depth)
+    raise AssertionError(rule)
+
+
+def check(case: Case, *, compiled: bool = False) -> int:
+    """Compare starts, places, refusals, lost attempts, rounds and reasons.
+
+    The simulation in Python asks the core with reasons and without; where the core has the loop as
+    well, it runs as plain Python, or compiled. Return in how many rounds there was a queue.
+    """
+    expected = Replay(case.system, case.rule, case.around)
+    expected.run(case.jobs)
+    for replay in ways(case, compiled=compiled):
+        told = replay(parts_of(case), case.jobs)
+        found = {
+            number: (start, dict(zip(nodes, units, strict=True)))
+            for number, start, _, _, nodes, units, *_ in told.jobs
+            if nodes
+        }
+        refused = {job[0]: fate[-1] for job, fate in zip(told.jobs, told.fates, strict=True)}
+        assert found == expected.found, replay
+        assert {name: by for name, by in refused.items() if by} == expected.refused, replay
+        assert [(number, start, end) for number, start, end, *_ in told.lost] == expected.lost
+        assert [counts[1:7] for counts in told.rounds] == expected.rounds, replay
+    assert reasons_of(case) == expected.told
+    return sum(queued > 0 for _, queued, *_ in expected.rounds)
+
+
+def parts_of(case: Case) -> Parts:
+    """Return the parts of a simulation of a case."""
+    return builders.parts(case.system, dispatcher_of(case.rule), **case.settings)
+
+
+def ways(case: Case, *, compiled: bool) -> Iterator[Callable[[Parts, list[TracedJob]], Told]]:
+    """Yield the ways to replay a case."""
+    yield event_by_event
+    if not obstacles(parts_of(case)):
+        yield partial(in_compiled_code, plainly=not compiled)
+
+
+class Listener(builders.Recorder):
+    """Hears the reasons of each round."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[list[Why]] = []
+
+    def reasons_given(self, _record: RoundRecord, reasons: tuple[Reason, ...]) -> None:
+        """Keep a dispatcher's reasons."""
+        self.told.append([as_why(reason) for reason in reasons if reason.kind not in HELD])
+
+
+def as_why(reason: Reason) -> Why:
+    """Return a reason as the reference gives it."""
+    told = reason.detail.removeprefix("at first promised for ").removesuffix(" s")
+    return Why(reason.job_id, reason.kind, reason.job, reason.time, int(told) if told else None)
+
+
+def reasons_of(case: Case) -> list[list[Why]]:
+    """Return the reasons of each round, heard in a simulation in Python."""
+    listener, parts = Listener(), parts_of(case)
+    predictor = deepcopy(parts.predictor)
+    Simulation(parts._replace(observers=(listener,), predictor=predictor)).run(iter(case.jobs))
+    return listener.told

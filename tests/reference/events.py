@@ -1,0 +1,303 @@
+"""The loop of events: one for all rules, with outages, held back jobs and decisions that take time.
+
+Told or learnt predictions, jobs that wait for others, limits of users and outages go together; so
+do all but outages with decisions that take time.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+from tests.reference.promises import Memory, PromiseRound
+from tests.reference.room import Closed, Held, Placed, fits, idle
+from tests.reference.rules import Asked, Rule, Why
+
+
+class Limit(NamedTuple):
+    """What a partition lets jobs do; None: anything.
+
+    How many jobs a user may run in it, and on how many nodes together; the node groups that its
+    jobs may use, and how long a run time they may request.
+    """
+
+    jobs: int | None
+    nodes: int | None
+    groups: frozenset[str] | None = None
+    longest: int | None = None
+
+
+class Around(NamedTuple):
+    """What there is around the rule.
+
+    Predictions by number of the job; if there are none, the mean of a user's last two jobs, or else
+    what was requested. Limits by number of the partition, if there are partitions. Seconds that a
+    round takes, and seconds for each job that it is shown.
+    """
+
+    predicted: Mapping[int, int] | None = None
+    limits: Mapping[int, Limit] | None = None
+    outages: Outages = NO_OUTAGES
+    base: Fraction = Fraction(0)
+    per_job: Fraction = Fraction(0)
+
+
+class Replay:
+    """Jobs that are replayed in order of submission.
+
+    `found` has start and place of each job at last, `refused` what refused a job at submission, and
+    `lost` the attempts that outages ended, with their starts and ends. `rounds` has for each round
+    when it was asked for, how many jobs were in the queue, ran, were started, and waited then, and
+    how many seconds it took; `told` has its reasons.
+
+    At each instant jobs end, by number, then nodes go out of service, then jobs are submitted, then
+    rounds are held until in one no job ends at once and none is freed. A job that has outlived its
+    prediction is said to end in a second.
+    """
+
+    def __init__(self, system: System, rule: Rule, around: Around) -> None:
+        self.system, self.rule, self.around = system, rule, around
+        self.memory = Memory()
+        self.now = -1
+        self.coming: list[TracedJob] = []
+        self.queue: list[Job] = []
+        self.running: list[Held] = []
+        self.run_times: dict[int, int] = {}
+        self.predicted: dict[int, int] = {}
+        # Whom each job waits for, when each job left, and what each user's jobs ran.
+        self.others: dict[int, list[int]] = {}
+        self.left: dict[int, int] = {}
+        self.learnt: dict[int, list[int]] = {}
+        self.carried = Fraction(0)
+        self.found: dict[int, tuple[int, Placed]] = {}
+        self.refused: dict[int, str] = {}
+        self.lost: list[tuple[int, int, int]] = []
+        self.rounds: list[tuple[int, int, int, int, int, int]] = []
+        self.told: list[list[Why]] = []
+
+    def run(self, jobs: Sequence[TracedJob]) -> None:
+        """Replay the jobs."""
+        self.coming = list(jobs)
+        while self.coming or self.running or self.queue:
+            self.pass_to(min(self.instants()))
+            while self.queue and self.hold_round():
+                pass
+
+    def instants(self) -> list[int]:
+        """Return the instants to come at which something is known to happen."""
+        times = [self.end(held) for held in self.running]
+        times += [job.submit_time for job, _ in self.coming]
+        times += [self.release(job) or 0 for job in self.queue]
+        times += [time for out in self.around.outages.all for time in (out.start, out.end)]
+        return [time for time in times if time > self.now]
+
+    def pass_to(self, now: int) -> None:
+        """Have all happen that happens at an instant before rounds are held."""
+        self.now = now
+        self.end_all()
+        self.lose(self.nodes_down())
+        while self.coming and self.coming[0].job.submit_time == now:
+            self.submit(self.coming.pop(0))
+
+    def end(self, held: Held) -> int:
+        """Return when a job ends."""
+        return held.start + self.run_times[held.job.job_id]
+
+    def end_all(self) -> bool:
+        """End jobs, of which run times are learnt; return whether there were any."""
+        ended = [held for held in self.running if self.end(held) == self.now]
+        self.running = [held for held in self.running if held not in ended]
+        for held in sorted(ended, key=lambda held: held.job.job_id):
+            job = held.job
+            self.left[job.job_id] = self.now
+            if job.user is not None:
+                self.learnt.setdefault(job.user, []).append(self.now - held.start)
+        return bool(ended)
+
+    def nodes_down(self) -> set[int]:
+        """Return the nodes that are out of service."""
+        outages = [out for out in self.around.outages.all if out.start <= self.now < out.end]
+        return {node for out in outages for node in out.nodes}
+
+    def ahead(self) -> list[Outage]:
+        """Return the outages that are known of and have not begun."""
+        outages = self.around.outages.all
+        return [out for out in outages if out.kind != "failure" and out.start > self.now]
+
+    def lose(self, down: set[int]) -> None:
+        """End what runs on nodes that are out of service, first what was predicted to end first."""
+        broken = [held for held in self.running if down & set(held.placed)]
+        self.running = [held for held in self.running if held not in broken]
+        for held in sorted(broken, key=lambda held: (held.end, held.job.job_id)):
+            self.lost.append((held.job.job_id, held.start, self.now))
+            if self.around.outages.requeue:
+                self.queue.append(held.job)
+            else:
+                self.left[held.job.job_id] = self.now
+        arrived = list(self.run_times)
+        self.queue.sort(key=lambda job: arrived.index(job.job_id))
+
+    def submit(self, traced: TracedJob) -> None:
+        """Put a job into the queue, with its predicted run time, unless it is refused."""
+        job, run_time = traced
+        last = self.learnt.get(-1 if job.user is None else job.user, [])[-2:]
+        mean = sum(last) // 2 if len(last) == 2 else job.requested_time
+        if self.around.predicted is None:
+            self.predicted[job.job_id] = max(1, min(mean, job.requested_time))
+        else:
+            self.predicted[job.job_id] = self.around.predicted[job.job_id]
+        self.others[job.job_id] = [other for other in job.after if other in self.run_times]
+        self.run_times[job.job_id] = run_time
+        job = self.bound(job)
+        refusal = self.refusal(job)
+        if refusal is None:
+            self.queue.append(job)
+        else:
+            self.refused[job.job_id] = refusal
+            self.left[job.job_id] = self.now
+
+    def limit(self, job: Job) -> Limit | None:
+        """Return the limits of a job's partition, if it has one."""
+        limits = self.around.limits or {}
+        return None if job.partition is None else limits.get(job.partition)
+
+    def bound(self, job: Job) -> Job:
+        """Return a job as one that may only use the node groups of its partition."""
+        limit = self.limit(job)
+        groups = None if limit is None else limit.groups
+        if groups is None or groups == {group.name for group in self.system.groups}:
+            return job
+        groups &= groups if job.node_groups is None else job.node_groups
+        return job._replace(request=job.request._replace(node_groups=groups))
+
+    def refusal(self, job: Job) -> str | None:
+        """Return what refuses a job that is bound to its node groups; None if nothing does."""
+        limit = self.limit(job)
+        if limit is None:
+            return None if self.around.limits is None else "no_partition"
+        if limit.longest is not None and job.requested_time > limit.longest:
+            return "over_partition_time"
+        if sum(fits(self.system, idle(self.system), job)) < job.units:
+            return "larger_than_partition"
+        too_many = limit.nodes is not None and self.most_nodes(job) > limit.nodes
+        return "over_nodes_per_user" if too_many else None
+
+    def most_nodes(self, job: Job) -> int:
+        """Return on how many nodes a job could at most be placed."""
+        return min(job.units, sum(fit > 0 for fit in fits(self.system, idle(self.system), job)))
+
+    def release(self, job: Job) -> int | None:
+        """Return when a job has waited for others long enough; None if that is not known yet."""
+        others = self.others[job.job_id]
+        if any(other not in self.left for other in others):
+            return None
+        return max((self.left[other] + job.think_time for other in others), default=0)
+
+    def waiting_for_others(self) -> set[int]:
+        """Return the jobs that wait for others."""
+        releases = {job.job_id: self.release(job) for job in self.queue}
+        return {name for name, time in releases.items() if time is None or time > self.now}
+
+    def limited(self, free_to_go: Sequence[Job]) -> set[int]:
+        """Return the jobs that limits do not let start, whichever others do."""
+        over: set[tuple[int | None, int | None]] = set()
+        limited = set()
+        counted: dict[object, tuple[int, int]] = {}
+        for held in self.running:
+            account = held.job.partition, held.job.user
+            count, nodes = counted.get(account, (0, 0))
+            counted[account] = count + 1, nodes + len(held.placed)
+        for job in free_to_go:
+            limit = self.limit(job)
+            if limit is None or job.user is None:
+                continue
+            account = job.partition, job.user
+            count, nodes = counted.get(account, (0, 0))
+            count, nodes = count + 1, nodes + self.most_nodes(job)
+            too_many = limit.jobs is not None and count > limit.jobs
+            if account in over or too_many or (limit.nodes is not None and nodes > limit.nodes):
+                over.add(account)
+                limited.add(job.job_id)
+            else:
+                counted[account] = count, nodes
+        return limited
+
+    def held_back(self, unable: set[int]) -> set[int]:
+        """Return the jobs that wait for others or that limits do not let start.
+
+        Limits do not look at those that are unable to start for another reason.
+        """
+        waiting = self.waiting_for_others()
+        others = [job for job in self.queue if job.job_id not in waiting | unable]
+        return waiting | self.limited(others)
+
+    def hold_round(self) -> bool:
+        """Start what the rule starts; say whether another round is due."""
+        asked_at, queued, running = self.now, len(self.queue), len(self.running)
+        down, ahead, system = self.nodes_down(), self.ahead(), self.system
+        shown = [
+            narrowed(system, job, self.now + self.predicted[job.job_id], down, ahead)
+            for job in self.queue
+        ]
+        able = [job for job in shown if sum(fits(system, idle(system), job)) >= job.units]
+        unable = {job.job_id for job in self.queue} - {job.job_id for job in able}
+        held_back = self.held_back(unable)
+        able = [job for job in able if job.job_id not in held_back]
+        closed = [Closed(out.start, out.end, out.nodes) for out in ahead]
+        started, told = self.decided(able, closed, frozenset(down))
+        seconds = self.charge(len(able))
+        changed = self.pass_seconds(seconds)
+
+        names = {held.job.job_id for held in started}
+        of_name = {job.job_id: job for job in self.queue}
+        self.queue = [job for job in self.queue if job.job_id not in names]
+        for held in started:
+            name = held.job.job_id
+            self.found[name] = self.now, held.placed
+            end = self.now + self.predicted[name]
+            self.running.append(Held(of_name[name], held.placed, self.now, end))
+        self.told.append(told)
+        self.rounds.append((asked_at, queued, running, len(started), len(self.queue), seconds))
+        freed = bool((held_back - names) - self.held_back(unable))
+        return self.end_all() or changed or freed
+
+    def decided(
+        self, able: Sequence[Job], closed: Sequence[Closed], down: frozenset[int]
+    ) -> tuple[list[Held], list[Why]]:
+        """Return what the rule starts of the jobs that it is shown, and its reasons."""
+        if not able:
+            return [], []
+        seen = [held._replace(end=max(held.end, self.now + 1)) for held in self.running]
+        asked = Asked(self.now, able, seen, self.predicted, closed, down)
+        held_round = PromiseRound(self.system, self.rule, asked, self.memory)
+        return held_round.decide(), held_round.reasons()
+
+    def charge(self, shown: int) -> int:
+        """Return the whole seconds that a round takes; what is left is charged to the next."""
+        if shown:
+            self.carried += self.around.base + self.around.per_job * shown
+        seconds = int(self.carried)
+        self.carried -= seconds
+        return seconds
+
+    def pass_seconds(self, seconds: int) -> bool:
+        """Have all happen that happens until a decision is due; return whether anything does."""
+        due, changed = self.now + seconds, False
+        while times := [time for time in self.instants() if time <= due]:
+            self.pass_to(min(times))
+            changed = True
+        self.now = due
+        return changed
+
+
+def narrowed(system: System, job: Job, end: int, down: set[int], ahead: Sequence[Outage]) -> Job:
+    """Return a job as one that may only use nodes that stay in service up to its end."""
+    taken = {node for out in ahead if out.start < end for node in out.nodes}
+    shut = down | taken
+    if not shut:
+        return job
+    nodes = range(system.node_count) if job.allowed_nodes is None else job.allowed_nodes
+    open_to_it = frozenset(nodes) - shut
+    return job._replace(request=job.request._replace(allowed_nodes=open_to_it))
