@@ -17,6 +17,12 @@ from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
+from hpcsched.dispatching.core.pool_tables import (
+    first_nodes,
+    pool_tables,
+    with_nodes,
+    with_rows_of_pools,
+)
 from hpcsched.dispatching.core.state import (
     Batch,
     BoolArray,
@@ -38,7 +44,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
 from hpcsched.simulation.replay_outages import longer, outage_tables, with_requests
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
-from hpcsched.simulation.replay_pools import PoolAdmission, first_nodes, pool_tables, with_nodes
+from hpcsched.simulation.replay_pools import PoolAdmission
 from hpcsched.system.allocation import SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
@@ -88,7 +94,7 @@ class ArrayReplay:
             self._tables.counters[codes.ALTERED] = 1
         self._following = ArrayFollowing(parts, len(self._tables.jobs))
         self._flight = ArrayFlight(parts.latency, len(system.resource_types))
-        self._pools = pool_tables(system)
+        self._pools = pool_tables(system, len(self._tables.jobs))
         self._admission = PoolAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
@@ -139,6 +145,7 @@ class ArrayReplay:
     def is_compiled(self) -> bool:
         """Whether the loop has been compiled for such a replay, here or by a process before."""
         batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
+        batch = batch._replace(draws=self._pools.pool_own)
         return is_compiled(self.loop, kinds_of(self._fields(batch)))
 
     @property
@@ -224,6 +231,7 @@ class ArrayReplay:
         if because == codes.NEEDS_ROWS:
             self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
             self._following.with_rows(len(self._tables.jobs))
+            self._pools = with_rows_of_pools(self._pools, len(self._tables.jobs))
         elif because == codes.NEEDS_CELLS:
             self._make_cells()
         else:
@@ -264,8 +272,8 @@ class ArrayReplay:
         jobs, watched = self._records(columns)
         self._predictions.begin(columns, jobs, tables.counters)
         tables.counters[codes.NEXT] = 0
-        batch = self._batch_of(columns, watched, last=last)
-        self._admission.begin(columns)
+        draws = self._admission.begin(columns)
+        batch = self._batch_of(columns, watched, last=last)._replace(draws=draws)
         self._admission.check(batch.predicted, 0, int(tables.counters[codes.FORESEEN]))
         return batch
 

@@ -122,3 +122,29 @@ def test_a_job_is_charged_for_all_nodes_that_it_may_be_alone_on():
     recorder = replay(system, easy(), (traced(1, 0, 8, 5, (1,)), traced(2, 0, 2, 5, (4,))))
     assert recorder.jobs[1].rejected_by == "over_pool"
     assert recorder.start_times == {1: None, 2: 0}
+
+
+@pytest.mark.parametrize("name", ["easy", "relaxed", "backfill"])
+def test_a_job_that_pools_have_enough_for_would_delay_another(name):
+    """A draws 30 W until second 10, when B is to have all 60 W; C would take 30 W of them."""
+    pool = Pool("power", 60, Draw({"core": 10}))
+    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (pool,))
+    three = (traced(1, 0, 3, 10, (1,)), traced(2, 1, 6, 5, (1,)), traced(3, 2, 3, 9, (1,)))
+    why = Why()
+    recorder = replay(system, DISPATCHERS[name], three, observers=[why])
+    assert why.reasons[2, 2] == ("no_room", "pool power")
+    assert why.reasons[2, 3] == ("reserved_for", "")
+    assert recorder.start_times == {1: 0, 2: 10, 3: 15}
+
+
+def test_a_job_that_may_be_delayed_for_ever():
+    """Pools whose capacities change for ever are looked at no further than they matter.
+
+    A draws 30 W until second 10, when B is promised all 60 W, which there are in the first half of
+    each minute. B may be delayed, in theory, for longer than the universe lasts: C starts at 2.
+    """
+    pool = Pool("power", 60, Draw({"core": 10}), (Change(0, 60), Change(30, 30)), 60)
+    system = System((NodeGroup("node", 4, {"core": 4}),), {}, (pool,))
+    three = (traced(1, 0, 3, 10, (1,)), traced(2, 1, 6, 5, (1,)), traced(3, 2, 3, 20, (1,)))
+    dispatcher = Relaxed(FIRST, 1e300)
+    assert replay(system, dispatcher, three).start_times == {1: 0, 2: 22, 3: 2}

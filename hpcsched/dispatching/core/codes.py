@@ -15,8 +15,9 @@ FIRST_FIT, BEST_FIT, KEEP_SCARCE, WEIGHTED, BALANCED, HYBRID = range(6)
 EXTERNAL = -1
 
 # Why a job waits: there is no room now; starting it would delay `OTHER`, or that one waits and none
-# may pass it; or it came after all reservations were given out.
-NO_ROOM, RESERVED_FOR, BEHIND, BEYOND_DEPTH = range(4)
+# may pass it; it came after all reservations were given out; or there is room on nodes, and the
+# pool with the number in `OTHER` has too little.
+NO_ROOM, RESERVED_FOR, BEHIND, BEYOND_DEPTH, SHORT_OF_POOL = range(5)
 
 # Corrections of predictions that have run out; of those that are `ASKED_FOR`, Python is asked.
 ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)

@@ -113,12 +113,12 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
             continue
         placed = choose_now(row, state, pressure)
         if now + jobs[row, PREDICTED] > time:
-            if not leaves_pools_to(head, time, row, now, state, state.pool_free):
-                continue
-            lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
-            if lost < 0:
-                placed = _least_loss(row, then, head_fits, head, state)
+            lost = -1
+            if leaves_pools_to(head, time, row, now, state, state.pool_free):
                 lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
+                if lost < 0:
+                    placed = _least_loss(row, then, head_fits, head, state)
+                    lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
             if lost < 0:
                 jobs[row, WHY] = RESERVED_FOR
                 jobs[row, OTHER] = head

@@ -39,7 +39,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.pool_draw_kernels import switch
+from hpcsched.dispatching.core.pool_draw_kernels import switch, take_draws
 from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue, merge
 from hpcsched.dispatching.core.room_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
@@ -71,6 +71,7 @@ def submit(k: int, state: State, by_node: ByNode) -> int:
     if state.own_backfill_order:
         for i in range(state.batch_behind_keys.shape[1]):
             state.behind_keys[row, i] = state.batch_behind_keys[k, i]
+    take_draws(k, row, state, state.pool_own)
     counters[SUBMITTED] += 1
     _join_queue(row, state)
     if by_node is not None:

@@ -31,9 +31,18 @@ from hpcsched.dispatching.core.plan_kernels import (
     reserve_one,
     take_on,
 )
-from hpcsched.dispatching.core.pool_kernels import earliest_in_pools, reserve_in_pools
+from hpcsched.dispatching.core.pool_kernels import (
+    earliest_in_pools,
+    pools_suffice,
+    reserve_in_pools,
+)
 from hpcsched.dispatching.core.room_kernels import held_on_node
-from hpcsched.dispatching.core.start_kernels import fits_now, note_wait, start_where_placed
+from hpcsched.dispatching.core.start_kernels import (
+    fits_now,
+    note_pool,
+    note_wait,
+    start_where_placed,
+)
 from hpcsched.dispatching.core.state import Explains, FloatArray
 from hpcsched.system.system import IntArray
 
@@ -323,9 +332,11 @@ def _reserve_in_profile(
         return begin
     start = _earliest_beside_pools(row, now, profile, state)
     if start == NEVER:
+        for node in range(len(placed)):
+            placed[node] = 0
         return NEVER
     reserved = place_reservation(row, start, profile, state)
-    reserve_in_pools(row, start, state, state.pool_free)
+    reserve_in_pools(row, start, 1, state, state.pool_free)
     for node in range(len(placed)):
         placed[node] = reserved[node]
     return start
@@ -344,22 +355,30 @@ def _first_conflict(
     """Return the first of the reserved rows beside which a job cannot start now; -1 if none.
 
     That is the first, in the order in which reservations were made, that leaves too little with
-    those before it. Each has `placed[k]`, `[N]`, units on nodes.
+    those before it. Each has `placed[k]`, `[N]`, units on nodes. Of pools nothing is kept for any.
     """
-    jobs = state.jobs
+    jobs, found = state.jobs, -1
     without = Profile(profile.start, profile.after, profile.free.copy(), profile.used)
     for k in range(reservations):
         begin = jobs[reserved[k], WHEN]
         end = begin + jobs[reserved[k], PREDICTED]
         _take_placed(reserved[k], placed[k], begin, end, -1, without, state)
-    for k in range(reservations):
-        begin = jobs[reserved[k], WHEN]
-        end = begin + jobs[reserved[k], PREDICTED]
+    upto = 0
+    while upto < reservations and found == -1:
+        begin = jobs[reserved[upto], WHEN]
+        end = begin + jobs[reserved[upto], PREDICTED]
         if begin < now + jobs[row, PREDICTED]:
-            _take_placed(reserved[k], placed[k], begin, end, 1, without, state)
-            if not fits_in_profile(row, now, without, state):
-                return int(reserved[k])
-    return -1
+            _take_placed(reserved[upto], placed[upto], begin, end, 1, without, state)
+            reserve_in_pools(reserved[upto], begin, 1, state, state.pool_free)
+            if not pools_suffice(row, now, state, state.pool_free) or not fits_in_profile(
+                row, now, without, state
+            ):
+                found = reserved[upto]
+        upto += 1
+    for k in range(upto):
+        if jobs[reserved[k], WHEN] < now + jobs[row, PREDICTED]:
+            reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], -1, state, state.pool_free)
+    return int(found)
 
 
 @compiled()
@@ -374,10 +393,16 @@ def _note_wait(
     state: State,
 ) -> None:
     """Note why a job waits, beside the reservations that there are."""
-    other = -1
+    jobs, other = state.jobs, -1
+    # Whether there is room now is asked without what is kept for others of pools.
+    for k in range(reservations):
+        reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], -1, state, state.pool_free)
     if fits_now(row, state, True):
         other = _first_conflict(row, now, reserved, placed, reservations, profile, state)
     note_wait(row, other, within, state)
+    note_pool(row, state, state.pool_free)
+    for k in range(reservations):
+        reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], 1, state, state.pool_free)
 
 
 @compiled()

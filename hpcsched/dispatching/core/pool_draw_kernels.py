@@ -1,19 +1,18 @@
 """Compiled accounts of what running jobs draw from pools, at each instant."""
 
-from hpcsched.dispatching.core.codes import CELL, LAST_EVENT, MOVED, NOW, OUT_LEVELS, SHAPE, UNITS
+from hpcsched.dispatching.core.codes import CELL, LAST_EVENT, MOVED, NOW, OUT_LEVELS
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.system.system import IntArray
 
 
 @compiled()
-def own_draw(row: int, p: int, state: State) -> int:
-    """Return what a job draws from a pool wherever it runs."""
-    asked, shape = state.asked, state.jobs[row, SHAPE]
-    draw = 0
-    for r in range(asked.shape[1]):
-        draw += asked[shape, r] * state.pool_per[r, p]
-    return state.pool_job[p] + state.jobs[row, UNITS] * draw
+def take_draws(k: int, row: int, state: State, own: IntArray | None) -> None:
+    """Take note of what job `k` of a batch draws wherever it runs."""
+    if own is None:
+        return
+    for p in range(own.shape[1]):
+        own[row, p] = state.batch_draws[k, p]
 
 
 @compiled()
@@ -42,7 +41,7 @@ def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
             nodes += 1
         cell = cells[cell, 2]
     for p in range(len(drawn)):
-        drawn[p] += sign * (own_draw(row, p, state) + nodes * state.pool_node[p])
+        drawn[p] += sign * (state.pool_own[row, p] + nodes * state.pool_node[p])
     counters[MOVED] = 1
     if sign == 1:  # it may end at once, without an instant of its own
         counters[LAST_EVENT] = counters[NOW]

@@ -23,7 +23,6 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.job_kernels import by_shown_end
-from hpcsched.dispatching.core.pool_draw_kernels import own_draw
 from hpcsched.system.system import IntArray
 
 
@@ -89,7 +88,7 @@ def _most_draw(row: int, state: State) -> IntArray:
     jobs, draw = state.jobs, numbers(len(state.pool_node))
     nodes = min(jobs[row, UNITS], state.pool_nodes[jobs[row, SHAPE]])
     for p in range(len(draw)):
-        draw[p] = own_draw(row, p, state) + nodes * state.pool_node[p]
+        draw[p] = state.pool_own[row, p] + nodes * state.pool_node[p]
     return draw
 
 
@@ -147,7 +146,7 @@ def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
                 nodes += 1
             cell = cells[cell, 2]
         for p in range(len(drawn)):
-            free[steps - 1, p] += own_draw(row, p, state) + nodes * state.pool_node[p]
+            free[steps - 1, p] += state.pool_own[row, p] + nodes * state.pool_node[p]
         counters[POOL_LAST] = jobs[row, SHOWN_END]
     counters[POOL_STEPS] = steps
 
@@ -227,7 +226,29 @@ def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None
     """Say whether pools have enough for a job that starts at a time, up to its predicted end."""
     if pool_free is None:
         return True
+    period = state.pool_period
+    if period:
+        # Once nothing is taken any more, each period is like the one before.
+        alike = max(state.counters[POOL_LAST], state.pool_settled)
+        begin -= max(begin - alike, 0) // period * period
     return _suffice(begin, begin + state.jobs[row, PREDICTED], _most_draw(row, state), state)
+
+
+@compiled()
+def pool_short_of(row: int, begin: int, state: State, pool_free: IntArray | None) -> int:
+    """Return a pool that has too little for a job that starts at a time; -1 if none has.
+
+    Where pools have too little at several times, it is one that has at the last of these.
+    """
+    if pool_free is None:
+        return -1
+    draw = _most_draw(row, state)
+    k = _last_lack(begin, begin + state.jobs[row, PREDICTED], draw, state)
+    if k != -1:
+        for p in range(len(draw)):
+            if draw[p] and draw[p] > state.pool_free[k, p]:
+                return p
+    return -1
 
 
 @compiled()
@@ -251,13 +272,15 @@ def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | 
 
 
 @compiled()
-def reserve_in_pools(row: int, begin: int, state: State, pool_free: IntArray | None) -> None:
-    """Take what a job may draw from a start to its predicted end."""
-    if pool_free is None:
+def reserve_in_pools(
+    row: int, begin: int, sign: int, state: State, pool_free: IntArray | None
+) -> None:
+    """Take what a job may draw from a start to its predicted end; give it back with the sign -1."""
+    if pool_free is None or begin == NEVER:
         return
     end = begin + state.jobs[row, PREDICTED]
     state.counters[POOL_LAST] = max(state.counters[POOL_LAST], end)
-    _take(begin, end, _most_draw(row, state), 1, state)
+    _take(begin, end, _most_draw(row, state), sign, state)
 
 
 @compiled()
@@ -274,7 +297,7 @@ def draw_for_start(
     state.counters[POOL_LAST] = max(state.counters[POOL_LAST], end)
     draw = numbers(len(state.pool_node))
     for p in range(len(draw)):
-        draw[p] = own_draw(row, p, state)
+        draw[p] = state.pool_own[row, p]
     _take(now, end, draw, 1, state)
     for node in range(len(placed)):
         if placed[node] and on_until[node] < end:

@@ -15,6 +15,13 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
+from hpcsched.dispatching.core.pool_tables import (
+    OwnDraws,
+    first_nodes,
+    pool_tables,
+    with_nodes,
+    with_rows_of_pools,
+)
 from hpcsched.dispatching.core.shape_table import ShapeTable
 from hpcsched.dispatching.core.slot_kernels import add_cell
 from hpcsched.dispatching.core.state import (
@@ -23,7 +30,6 @@ from hpcsched.dispatching.core.state import (
     FlightTables,
     FollowedTables,
     OutageTables,
-    PoolTables,
     new_output,
     new_tables,
     with_cells,
@@ -32,6 +38,7 @@ from hpcsched.dispatching.core.state import (
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.allocation import Allocation, Interval, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.outages import Outage
+from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
 
 _of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
@@ -64,6 +71,8 @@ class ProblemState:
         self.tables = new_tables(system.capacity, slots, 0, 0, 1)
         # The state made of these arrays, plainly and as compiled code has it.
         self._states: dict[bool, State | MachineState] = {}
+        self._pools = pool_tables(system, len(self.tables.jobs))
+        self._own_draws = OwnDraws(system)
         self._numbers = np.arange(len(self.tables.jobs))
         # Behind each cell comes the next, but for the last of a list.
         self._links = np.array([-1])
@@ -89,11 +98,13 @@ class ProblemState:
         if rows > len(self.tables.jobs):
             self.tables = with_rows(self.tables, 2 * rows)
             self._numbers = np.arange(len(self.tables.jobs))
+            self._pools = with_rows_of_pools(self._pools, len(self.tables.jobs))
             self._states.clear()
         tables = self.tables
         counters, jobs = tables.counters, tables.jobs
         counters[codes.QUEUED], counters[codes.RUNNING] = queued, len(running)
         counters[codes.STARTED] = counters[codes.ACTIVE_SHAPES] = 0
+        counters[codes.NOW] = problem.now
 
         jobs[:queued, codes.PREDICTED : codes.UNITS + 1] = _rows(_of_waiting, order)
         jobs[:queued, codes.WAITS : codes.WHEN + 1] = _WAITS
@@ -188,7 +199,7 @@ class ProblemState:
             *_outage_tables(self._outages),
             *FollowedTables(),
             *FlightTables(),
-            *PoolTables(),
+            *self._pools,
             *batch,
             *output,
         )
@@ -233,6 +244,7 @@ class ProblemState:
         shapes += [number(job.waiting.request) for job in running]
         if self.shapes.write():
             self._states.clear()
+            self._pools = with_nodes(first_nodes(self._pools, 0), self.shapes.shapes)
         tables, table = self.tables, self.shapes.shapes
         queued, rows = len(order), len(shapes)
         tables.jobs[:rows, codes.SHAPE] = shapes
@@ -257,6 +269,23 @@ class ProblemState:
         cells[:taken, 1] = list(chain.from_iterable(units for _, units in places))
         cells[ends - 1, 2] = -1
         tables.jobs[queued:rows, codes.CELL] = np.concatenate(([0], ends))[:-1]
+        if problem.system.pools:
+            asked = [*order, *[job.waiting for job in running]]
+            self._fill_pools([job.request for job in asked], queued, cells[:taken, 0])
+
+    def _fill_pools(self, requests: Sequence[Request], queued: int, on: IntArray) -> None:
+        """Write what jobs draw from pools, those that run behind those that wait.
+
+        `on` are the nodes of jobs that run, each once for each job.
+        """
+        pools = self._pools
+        assert pools.pool_own is not None and pools.pool_jobs_on is not None
+        assert pools.pool_drawn is not None and pools.pool_node is not None
+        own = pools.pool_own[: len(requests)]
+        own[:] = self._own_draws.of(requests)
+        pools.pool_jobs_on[:] = np.bincount(on, minlength=len(pools.pool_jobs_on))
+        switched_on = np.count_nonzero(pools.pool_jobs_on)
+        pools.pool_drawn[:] = own[queued:].sum(axis=0) + switched_on * pools.pool_node
 
     def _free_cells(self, taken: int, needed: int) -> None:
         """Have all cells but the first be free, with as many as needed among them."""

@@ -4,6 +4,7 @@ from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,
+    BACKFILL,
     BEHIND,
     EASY,
     GREEDY,
@@ -24,6 +25,7 @@ from hpcsched.dispatching.core.reserved_round_kernels import keep_promises
 from hpcsched.dispatching.core.start_kernels import (
     find_candidates,
     fits_now,
+    note_pools,
     pressure_on,
     start,
     start_in_order,
@@ -100,3 +102,5 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
         backfill_by_count(now, at, candidates, found, state, by_node, explains, pressure)
     else:
         backfill_on_nodes(now, at, candidates, found, state, explains, pressure)
+    if state.rule != BACKFILL:
+        note_pools(state, explains, state.pool_free)

@@ -11,7 +11,9 @@ from hpcsched.dispatching.core.codes import (
     QUEUED,
     RESERVED_FOR,
     SHAPE,
+    SHORT_OF_POOL,
     UNITS,
+    WAITS,
     WHY,
 )
 from hpcsched.dispatching.core.compiled import compiled
@@ -19,10 +21,10 @@ from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.external_allocator import place_by_external, take_external_slots
 from hpcsched.dispatching.core.job_kernels import begin, take_nodes
 from hpcsched.dispatching.core.placement_kernels import place
-from hpcsched.dispatching.core.pool_kernels import draw_for_start, pools_suffice
+from hpcsched.dispatching.core.pool_kernels import draw_for_start, pool_short_of, pools_suffice
 from hpcsched.dispatching.core.room_kernels import remove_waiting
 from hpcsched.dispatching.core.slot_kernels import take_lowest_slots
-from hpcsched.dispatching.core.state import ByNode, FloatArray
+from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.system.system import IntArray
 
 
@@ -117,6 +119,29 @@ def note_wait(row: int, other: int, within: bool, state: State) -> None:
         jobs[row, WHY] = NO_ROOM
     else:
         jobs[row, WHY] = BEYOND_DEPTH
+
+
+@compiled()
+def note_pool(row: int, state: State, pool_free: IntArray | None) -> None:
+    """Note that a job waits for a pool if that is so: nodes have room for it."""
+    if pool_free is None:
+        return
+    jobs = state.jobs
+    if jobs[row, WHY] == NO_ROOM and jobs[row, UNITS] <= state.fitting[jobs[row, SHAPE]]:
+        short = pool_short_of(row, state.counters[NOW], state, pool_free)
+        if short != -1:
+            jobs[row, WHY] = SHORT_OF_POOL
+            jobs[row, OTHER] = short
+
+
+@compiled()
+def note_pools(state: State, explains: Explains, pool_free: IntArray | None) -> None:
+    """Note which jobs wait for a pool once all has been started, where reasons are wanted."""
+    if explains is None or pool_free is None:
+        return
+    for k in range(state.counters[QUEUED]):
+        if state.jobs[state.queue[k], WAITS]:
+            note_pool(state.queue[k], state, pool_free)
 
 
 @compiled()

@@ -74,7 +74,8 @@ class Batch(NamedTuple):
     their order of submission; `behind_keys` are those of an own backfill order. Where an order is
     by wait, the first key is what the wait is divided by. Once a `watched` job is submitted, starts
     or ends, others may be held back, or not any more. `refused` says what refuses a job when it is
-    submitted, -1 that nothing does; it is None where nothing refuses any.
+    submitted, -1 that nothing does; it is None where nothing refuses any. `draws`, `[B, P]`, is
+    what jobs draw from pools wherever they run; None where there are no pools.
     """
 
     number: IntArray
@@ -89,6 +90,7 @@ class Batch(NamedTuple):
     watched: BoolArray
     last: bool
     refused: IntArray | None = None
+    draws: IntArray | None = None
 
 
 class Shapes(NamedTuple):
@@ -152,9 +154,8 @@ class PoolTables(NamedTuple):
     A pool offers `pool_capacity`, `[P]`, until the first of its changes: those from `pool_first[p]`
     to before `pool_first[p + 1]`, at each of which, `pool_at`, it offers `pool_offer` from then on.
     They come again `pool_every` so many seconds, or once (0). `pool_period` is the period of all,
-    and `pool_settled` the second from which on they offer the same in each. A job draws `pool_job`,
-    and `pool_per`, `[R, P]`, of each amount that it asks for; a node that is switched on draws
-    `pool_node`.
+    and `pool_settled` the second from which on they offer the same in each. The job of a row draws
+    `pool_own`, `[rows, P]`, wherever it runs; a node that is switched on draws `pool_node`.
 
     `pool_nodes`, `[S]`, is how many idle nodes can hold a unit of a shape. `pool_drawn` is what is
     drawn now, `pool_jobs_on`, `[N]`, how many jobs run on each node, and `pool_on_until` until when
@@ -169,8 +170,7 @@ class PoolTables(NamedTuple):
     pool_every: IntArray | None = None
     pool_period: int | None = None
     pool_settled: int | None = None
-    pool_job: IntArray | None = None
-    pool_per: IntArray | None = None
+    pool_own: IntArray | None = None
     pool_node: IntArray | None = None
     pool_nodes: IntArray | None = None
     pool_drawn: IntArray | None = None

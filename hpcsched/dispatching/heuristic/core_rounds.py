@@ -24,6 +24,7 @@ _KINDS: dict[int, ReasonKind] = {
     codes.RESERVED_FOR: "reserved_for",
     codes.BEHIND: "behind",
     codes.BEYOND_DEPTH: "beyond_depth",
+    codes.SHORT_OF_POOL: "no_room",
 }
 
 
@@ -152,10 +153,15 @@ def _reasons(
     noted = filled.tables.jobs[: len(order), columns].tolist()
     for job, (waits, why, other, time, promise) in zip(order, noted, strict=True):
         if waits:
-            name = None if other == -1 else order[other].job_id
+            name, details = None, []
+            if why == codes.SHORT_OF_POOL:
+                details.append(f"pool {filled.system.pools[other].name}")
+            elif other != -1:
+                name = order[other].job_id
+            if tells and time > promise:
+                details.append(f"at first promised for {promise} s")
             planned = None if time in (-1, codes.NEVER) else time
-            detail = f"at first promised for {promise} s" if tells and time > promise else ""
-            reasons.append(Reason(job.job_id, _KINDS[why], name, planned, detail))
+            reasons.append(Reason(job.job_id, _KINDS[why], name, planned, "; ".join(details)))
             if head is None:
                 head = job.job_id
         else:

@@ -4,7 +4,6 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
-from hpcsched.dispatching.heuristic.easy_by_workspace import EasyByWorkspace
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder, QueueOrder
 from hpcsched.dispatching.problem import DispatchingProblem
 
@@ -29,7 +28,6 @@ class Easy:
         self.order = ArrivalOrder() if order is None else order
         self.backfill_order = backfill_order
         self._rounds = CoreRounds(codes.EASY, allocator, own_backfill_order=self._has_own)
-        self._by_workspace = EasyByWorkspace(allocator, order, backfill_order)
 
     @property
     def _has_own(self) -> bool:
@@ -38,6 +36,4 @@ class Easy:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        if problem.system.pools:
-            return self._by_workspace.dispatch(problem)
         return self._rounds.decide(problem, self.order, self.backfill_order)

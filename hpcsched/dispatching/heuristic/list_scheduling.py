@@ -1,12 +1,16 @@
 """List scheduling: Algorithm 1 of Goponenko et al. (DEBS 2024, section 2.4)."""
 
+from typing import Literal
+
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
-from hpcsched.dispatching.heuristic.list_by_workspace import Option, dispatch_list
 from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.problem import DispatchingProblem
+
+Option = Literal["strict", "greedy", "backfill"]
+"""What happens at a job that cannot start: stop, skip it, or reserve room for it."""
 
 OPTIONS: dict[Option, int] = {
     "strict": codes.STRICT,
@@ -36,6 +40,4 @@ class ListScheduler:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        if problem.system.pools:
-            return dispatch_list(problem, self.order, self.option, self.allocator, self.depth)
         return self._rounds.decide(problem, self.order)

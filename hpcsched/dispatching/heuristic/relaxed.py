@@ -7,7 +7,6 @@ from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.kept import KeptPromises
 from hpcsched.dispatching.heuristic.orders import QueueOrder
-from hpcsched.dispatching.heuristic.relaxed_by_workspace import RelaxedByWorkspace
 from hpcsched.dispatching.problem import DispatchingProblem
 
 
@@ -41,9 +40,6 @@ class Relaxed(Easy):
             own_backfill_order=self._has_own,
             kept=KeptPromises(self._promises),
             choices={"relaxation": float(relaxation)},
-        )
-        self._by_workspace = RelaxedByWorkspace(
-            allocator, relaxation, order, backfill_order, self._promises
         )
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
