@@ -28,7 +28,7 @@ from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.replay_choices import needs_each_round, obstacles
+from hpcsched.simulation.replay_choices import needs_reasons, obstacles
 from hpcsched.simulation.telling import givers_among
 from hpcsched.watching import Watching
 from hpcsched.workload.columns import NeedsPythonError
@@ -153,7 +153,7 @@ def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
     found = [
         f"the observer {choice.plugin_name}"
         for choice, observer in zip(scenario.observers, parts.observers, strict=True)
-        if needs_each_round(observer, parts)
+        if needs_reasons(observer)
     ]
     if scenario.simulation.mode == "offline":
         found.append("planning off-line")

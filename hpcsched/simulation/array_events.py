@@ -10,41 +10,46 @@ from typing import NamedTuple
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import FollowedTables, Output, Tables
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
+from hpcsched.simulation.array_holding import ArrayHolding
+from hpcsched.simulation.downtime import NOTHING_LOST, LostAttempts
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.records import REFUSALS, JobRecord, JobState, RoundRecord
-from hpcsched.simulation.start_conditions import StartConditions
+from hpcsched.simulation.records import (
+    REFUSALS,
+    Interruption,
+    JobRecord,
+    JobState,
+    RoundRecord,
+)
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.job import TracedJob
 
 
-class _Queued(NamedTuple):
-    """A job in the queue, its row in the table of jobs, and how it ends if it runs."""
+class _Present(NamedTuple):
+    """A job in the system, how it ends if it runs on, and what attempts were lost."""
 
     waiting: WaitingJob
-    row: int
     state: JobState
+    lost: LostAttempts = NOTHING_LOST
 
 
 class ArrayEvents:
-    """The events of a replay, told to observers and to the conditions under which jobs may start.
+    """The events of a replay, told to observers and to what holds jobs back, if anything does.
 
-    `queue` has the jobs that wait, by their place among all submitted, in order of arrival. `heard`
-    says whether an observer hears of anything.
+    `heard` says whether an observer hears of anything.
     """
 
-    def __init__(self, parts: Parts, conditions: StartConditions | None) -> None:
-        self._parts, self._conditions = parts, conditions
+    def __init__(self, parts: Parts, holding: ArrayHolding | None) -> None:
+        self._parts, self._holding = parts, holding
         self._tell = listeners(parts.observers, ())
         self.heard = any(self._tell)
         # Jobs that were read and have not been submitted, and how many were read.
         self._coming: dict[int, TracedJob] = {}
         self._read = 0
-        # Of the jobs in the system, the rows that they have in the table of jobs, by number.
-        self._rows: dict[int, int] = {}
-        self.queue: dict[int, _Queued] = {}
-        self._running: dict[int, tuple[RunningJob, JobState]] = {}
+        # The jobs in the system, and the running ones, by their places among all submitted.
+        self._present: dict[int, _Present] = {}
+        self._running: dict[int, RunningJob] = {}
         # How many of the events, and of the places of jobs that started, were gone through.
         self._told = self._places = 0
 
@@ -73,60 +78,44 @@ class ArrayEvents:
         self._told += len(events)
         for kind, now, number, row, value in events:
             if kind == codes.SUBMITTED_JOB:
-                self._submit(now, number, row, value)
-                for other in self.queue[number].waiting.job.after:
-                    if other in self._rows:
-                        tables.jobs[self._rows[other], codes.WATCHED] = 1
+                self._submit(now, number, value)
+                if self._holding is not None:
+                    self._holding.submitted(self._present[number].waiting, number, row, now, tables)
             elif kind == codes.STARTED_JOB:
                 self._start(now, number, value, followed)
+            elif kind == codes.LOST_JOB:
+                self._lose(now, number, row, requeued=bool(value))
             elif kind == codes.ENDED_JOB:
-                self._end(now, number)
+                running, present = self._running.pop(number), self._present.pop(number)
+                self._leave(running, present, present.state, now)
             elif kind == codes.REJECTED_JOB:
                 self._reject(now, number, row, value)
             else:
                 self._round(number, output)
 
-    def _submit(self, now: int, number: int, row: int, predicted: int) -> None:
+    def _submit(self, now: int, number: int, predicted: int) -> None:
         job, run_time = self._coming.pop(number)
-        self._rows[job.job_id] = row
         waiting = waiting_job(job, predicted, self._parts.system)
         killed = self._parts.kill_at_requested_time and run_time > job.requested_time
-        self.queue[number] = _Queued(waiting, row, "killed" if killed else "completed")
-        self._tell_submitted(waiting, now, queued=True)
+        self._present[number] = _Present(waiting, "killed" if killed else "completed")
+        for tell in self._tell.submitted:
+            tell(waiting)
 
     def _reject(self, now: int, number: int, refused_by: int, predicted: int) -> None:
         """Have a job be submitted that is refused."""
         waiting = waiting_job(self._coming.pop(number).job, predicted, self._parts.system)
-        self._tell_submitted(waiting, now, queued=False)
-        self._leave(
-            waiting,
-            JobRecord(
-                waiting.job,
-                waiting.demand,
-                waiting.predicted_run_time,
-                "rejected",
-                None,
-                None,
-                None,
-                REFUSALS[refused_by],
-            ),
-            now,
-        )
-
-    def _tell_submitted(self, waiting: WaitingJob, now: int, *, queued: bool) -> None:
-        if self._conditions is not None:
-            self._conditions.submitted(waiting, now, queued=queued)
+        if self._holding is not None:
+            self._holding.refused(waiting, now)
         for tell in self._tell.submitted:
             tell(waiting)
-
-    def _leave(self, waiting: WaitingJob, record: JobRecord, now: int) -> None:
-        if self._conditions is not None:
-            self._conditions.left(waiting.job_id, now)
-        for tell in self._tell.ended:
-            tell(record)
+        if self._tell.ended:
+            job, demand, refusal = waiting.job, waiting.demand, REFUSALS[refused_by]
+            record = JobRecord(job, demand, predicted, "rejected", None, None, None, refusal)
+            for tell_end in self._tell.ended:
+                tell_end(record)
 
     def _start(self, now: int, number: int, last_place: int, followed: FollowedTables) -> None:
-        waiting, _, state = self.queue.pop(number)
+        waiting = self._present[number].waiting
         places = slice(self._places, last_place)
         self._places = last_place
         assert followed.start_nodes is not None
@@ -141,18 +130,37 @@ class ArrayEvents:
             NodeAllocation(tuple(nodes), tuple(units)),
             waiting,
         )
-        self._running[number] = running, state
-        if self._conditions is not None:
-            self._conditions.started(running)
+        self._running[number] = running
+        if self._holding is not None:
+            self._holding.started(running, number)
         for tell in self._tell.started:
             tell(running)
 
-    def _end(self, now: int, number: int) -> None:
-        running, state = self._running.pop(number)
-        waiting = running.waiting
-        del self._rows[waiting.job_id]
-        if self._conditions is not None:
-            self._conditions.released(running)
+    def _lose(self, now: int, number: int, row: int, *, requeued: bool) -> None:
+        """Have a job run no more that has lost a node; it waits again or leaves."""
+        running, present = self._running.pop(number), self._present[number]
+        start, allocation = running.start_time, running.allocation
+        if self._tell.interrupted:
+            told = Interruption(present.waiting.job, start, now, allocation, requeued)
+            for tell in self._tell.interrupted:
+                tell(told)
+        if not requeued:
+            del self._present[number]
+            self._leave(running, present, "failed", now)
+            return
+        requeues, lost_time = present.lost
+        lost = LostAttempts(requeues + 1, lost_time + now - start)
+        self._present[number] = present._replace(lost=lost)
+        if self._holding is not None:
+            self._holding.put_back(running, number, row)
+
+    def _leave(self, running: RunningJob, present: _Present, state: JobState, now: int) -> None:
+        """Have a job leave that runs no more."""
+        waiting = present.waiting
+        if self._holding is not None:
+            self._holding.ended(running, now)
+        if not self._tell.ended:
+            return
         record = JobRecord(
             waiting.job,
             waiting.demand,
@@ -161,8 +169,11 @@ class ArrayEvents:
             running.start_time,
             now,
             running.allocation,
+            None,
+            *present.lost,
         )
-        self._leave(waiting, record, now)
+        for tell in self._tell.ended:
+            tell(record)
 
     def _round(self, k: int, output: Output) -> None:
         if not self._tell.rounds:

@@ -1,7 +1,7 @@
 """What follows a replay of columns in Python: jobs that are held back, and observers.
 
 The compiled loop writes down what happens. Who is held back is worked out in Python, by
-`hpcsched.simulation.start_conditions`, in those instants in which it may have changed; the loop is
+`hpcsched.simulation.array_holding`, in those instants in which it may have changed; the loop is
 told of the jobs that this turns about.
 """
 
@@ -18,32 +18,30 @@ from hpcsched.dispatching.core.state import (
     followed_tables,
 )
 from hpcsched.simulation.array_events import ArrayEvents
+from hpcsched.simulation.array_holding import ArrayHolding
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.start_conditions import start_conditions
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job import TracedJob
 
 
 class ArrayFollowing:
     """All that follows a replay; nothing does where `needed` is False, and `tables` has nothing."""
 
     def __init__(self, parts: Parts, rows: int) -> None:
-        self._parts = parts
-        holds = parts.dependencies or any(of.limits_users for of in parts.partitions)
-        self._conditions = start_conditions(parts, None) if holds else None
-        self._events = ArrayEvents(parts, self._conditions)
-        self.needed = self._conditions is not None or self._events.heard
-        self.tables = followed_tables(rows, 4096, 1 << 14) if self.needed else FollowedTables()
+        self._holding: ArrayHolding | None = None
+        if parts.dependencies or any(partition.limits_users for partition in parts.partitions):
+            self._holding = ArrayHolding(parts)
+        self._events = ArrayEvents(parts, self._holding)
+        self.needed = self._holding is not None or self._events.heard
+        self.tables = followed_tables(4096, 1 << 14) if self.needed else FollowedTables()
+        if self._holding is not None:
+            self.tables = self.tables._replace(turned=np.empty(rows, dtype=np.int64))
 
     def read(self, jobs: Sequence[TracedJob]) -> BoolArray:
         """Take note of the next batch of jobs; return which of them are watched, `[B]`."""
         self._events.read(jobs)
-        return np.array([self._is_watched(job) for job, _ in jobs], dtype=np.bool_)
-
-    def _is_watched(self, job: Job) -> bool:
-        """Say whether others may be held back, or not any more, when a job starts or ends."""
-        partition = self._parts.partitions.of(job)
-        limits = partition is not None and partition.limits_users and job.user is not None
-        return limits or bool(job.after)
+        if self._holding is None:
+            return np.zeros(len(jobs), dtype=np.bool_)
+        return np.array([self._holding.may_hold(job) for job, _ in jobs], dtype=np.bool_)
 
     def catch_up(self, tables: Tables, output: Output) -> None:
         """Tell of all that has happened since."""
@@ -57,35 +55,26 @@ class ArrayFollowing:
 
     def look(self, tables: Tables) -> None:
         """Find out who is held back now, and when that changes if nothing else happens."""
-        assert self._conditions is not None
+        assert self._holding is not None
         assert self.tables.turned is not None
-        counters, now = tables.counters, int(tables.counters[codes.NOW])
-        queue = self._events.queue.values()
-        shown = self._conditions.eligible(tuple([queued.waiting for queued in queue]), now)
-        eligible = {job.job_id for job in shown}
-        turned = [
-            queued.row
-            for queued in queue
-            if (queued.waiting.job_id in eligible) == bool(tables.jobs[queued.row, codes.HELD])
-        ]
+        counters = tables.counters
+        turned = self._holding.turned(int(counters[codes.NOW]), tables)
         self.tables.turned[: len(turned)] = turned
         counters[codes.TURNED] = len(turned)
-        release = self._conditions.next_instant(now, None, waiting=True)
-        counters[codes.RELEASE] = codes.NEVER if release is None else release
+        counters[codes.RELEASE] = self._holding.next_release
         counters[codes.CHANGED] = 0
 
     def look_again(self, tables: Tables) -> None:
         """Have another round be held if it frees jobs that were held back in the last."""
-        assert self._conditions is not None
-        counters, now = tables.counters, int(tables.counters[codes.NOW])
-        queue = self._events.queue.values()
-        if self._conditions.frees(tuple([queued.waiting for queued in queue]), now):
+        assert self._holding is not None
+        counters = tables.counters
+        if self._holding.frees(int(counters[codes.NOW]), tables):
             counters[codes.ENDED_ANY] = 1
         counters[codes.PHASE] = codes.ZERO_ENDS
 
     def with_rows(self, rows: int) -> None:
         """Have room for so many rows of jobs; what is in `turned` is not kept."""
-        if self.tables.events is not None:
+        if self.tables.turned is not None:
             none = np.zeros(rows, dtype=np.int64)
             self.tables = self.tables._replace(turned=none)
 
@@ -96,4 +85,4 @@ class ArrayFollowing:
         assert self.tables.start_nodes is not None
         events = max(len(self.tables.events), 2 * int(tables.counters[codes.QUEUED]) + 2)
         places = max(len(self.tables.start_nodes), 2 * int(tables.counters[codes.CELL_DEMAND]))
-        self.tables = followed_tables(len(tables.jobs), events, places)
+        self.tables = followed_tables(events, places)._replace(turned=self.tables.turned)

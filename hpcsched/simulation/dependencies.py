@@ -48,8 +48,12 @@ class Dependencies:
         else:
             self._release(job, now)
 
-    def left(self, job_id: int, now: int) -> None:
-        """Take note of a job that has left the system, however it did."""
+    def left(self, job_id: int, now: int) -> list[Job]:
+        """Take note of a job that has left the system, however it did.
+
+        Return those that waited for it and wait for no other.
+        """
+        released = []
         self._present.discard(job_id)
         self._ends[job_id] = now
         self._missing.pop(job_id, None)
@@ -61,10 +65,18 @@ class Dependencies:
                 if not missing:
                     del self._missing[job.job_id]
                     self._release(job, now)
+                    released.append(job)
+        return released
 
     def started(self, job_id: int) -> None:
         """Take note of a job that has started, and waits for nobody any more."""
         self._released.pop(job_id, None)
+
+    def held_until(self, job_id: int) -> int | None:
+        """Return from when on a job in the queue may start; None while it waits for others."""
+        if job_id in self._missing:
+            return None
+        return self._released[job_id][0] if job_id in self._released else 0
 
     def eligible(self, queue: Sequence[WaitingJob], now: int) -> tuple[WaitingJob, ...]:
         """Return the jobs that may start, in the order given; note who is held back."""

@@ -17,7 +17,7 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 from hpcsched.workload.partitions import Partition, Partitions
 
-_Account = tuple[str, int]
+Account = tuple[str, int]
 """The name of a partition, and a user."""
 
 
@@ -55,9 +55,9 @@ class Limits:
     def __init__(self, partitions: Partitions, system: System) -> None:
         self._partitions = partitions
         self._system = system
-        self._limiting = any(partition.limits_users for partition in partitions)
+        self._limiting = {of.name: of for of in partitions if of.limits_users}
         self._all_groups = frozenset(group.name for group in system.groups)
-        self._accounts: dict[_Account, _Held] = {}
+        self._accounts: dict[Account, _Held] = {}
         self._rooms: dict[ShapeKey, _Room] = {}
         self.held: dict[int, str] = {}
 
@@ -80,6 +80,13 @@ class Limits:
             return Admission(job, "over_nodes_per_user")
         return Admission(job, None)
 
+    def account(self, job: Job) -> Account | None:
+        """Return to which account a job belongs; None if no limit holds for it."""
+        partition = self._partitions.of(job) if self._limiting else None
+        if partition is None or not partition.limits_users or job.user is None:
+            return None
+        return partition.name, job.user
+
     def eligible(self, queue: Sequence[WaitingJob]) -> tuple[WaitingJob, ...]:
         """Return the jobs that all limits let start, whichever of them do; note who is held back.
 
@@ -87,13 +94,13 @@ class Limits:
         order: the first that is held back holds back those behind it, so that none is overtaken
         for ever by smaller ones.
         """
-        self.held = held = self._held_back(queue)
+        self.held = held = self.held_back(queue)
         return tuple([job for job in queue if job.job_id not in held]) if held else tuple(queue)
 
     def frees(self, queue: Sequence[WaitingJob]) -> bool:
         """Say whether a job that was held back in the last round would not be any more."""
         before = self.held
-        return bool(before) and not before.keys() <= self._held_back(queue).keys()
+        return bool(before) and not before.keys() <= self.held_back(queue).keys()
 
     def started(self, running: RunningJob) -> None:
         """Take note that a job has started."""
@@ -107,23 +114,22 @@ class Limits:
         """Return why each job waits that was held back in the last round."""
         return tuple([Reason(job, "limit", detail=detail) for job, detail in self.held.items()])
 
-    def _held_back(self, queue: Iterable[WaitingJob]) -> dict[int, str]:
+    def held_back(self, queue: Iterable[WaitingJob]) -> dict[int, str]:
         """Return the jobs that a limit holds back, each with the limit."""
         held: dict[int, str] = {}
         if not self._limiting:
             return held
-        taken: dict[_Account, _Held] = {}
-        full: dict[_Account, str] = {}
+        taken: dict[Account, _Held] = {}
+        full: dict[Account, str] = {}
         for waiting in queue:
             job = waiting.job
-            partition = self._partitions.of(job)
-            if partition is None or not partition.limits_users or job.user is None:
+            account = self.account(job)
+            if account is None:
                 continue
-            account = partition.name, job.user
             if account not in full:
                 running = taken.get(account) or self._accounts.get(account, _NOTHING)
                 with_it = _Held(running.jobs + 1, running.nodes + self._most_nodes(job.request))
-                limit = _broken(partition, with_it)
+                limit = _broken(self._limiting[account[0]], with_it)
                 if limit is None:
                     taken[account] = with_it
                     continue
@@ -132,11 +138,9 @@ class Limits:
         return held
 
     def _add(self, running: RunningJob, sign: int) -> None:
-        job = running.waiting.job
-        partition = self._partitions.of(job)
-        if partition is None or not partition.limits_users or job.user is None:
+        account = self.account(running.waiting.job)
+        if account is None:
             return
-        account = partition.name, job.user
         before = self._accounts.get(account, _NOTHING)
         nodes = len(running.allocation.nodes)
         after = _Held(before.jobs + sign, before.nodes + sign * nodes)

@@ -27,13 +27,11 @@ KNOWN_CORRECTIONS = {
 def obstacles(parts: Parts) -> list[str]:
     """Return what of a simulation's parts needs Python at each event, in words; empty if nothing.
 
-    Observers are not looked at; see `needs_each_round`.
+    Observers are not looked at; see `needs_reasons`.
     """
     there = {
         "a pool whose draws the trace says": any(pool.draw.traced for pool in parts.system.pools),
-        "dependencies between jobs beside outages": parts.dependencies and parts.outages.all,
         "dependencies between jobs beside pools": parts.dependencies and parts.system.pools,
-        "partitions beside outages": parts.partitions and parts.outages.all,
         "partitions beside pools": parts.partitions and parts.system.pools,
         "reservations that are kept beside pools": (
             isinstance(parts.dispatcher, Conservative) and parts.system.pools
@@ -61,13 +59,9 @@ def obstacles(parts: Parts) -> list[str]:
     return found
 
 
-def needs_each_round(observer: Observer, parts: Parts) -> bool:
-    """Say whether an observer is to be told what a replay in compiled code does not write down.
-
-    These are the reasons of each round's decision, and any event beside outages.
-    """
-    heard = listeners((observer,), ())
-    return bool(heard.explained) or bool(parts.outages.all and any(heard))
+def needs_reasons(observer: Observer) -> bool:
+    """Say whether an observer hears of reasons, which a replay in compiled code does not tell."""
+    return bool(listeners((observer,), ()).explained)
 
 
 def orders_of(dispatcher: Dispatcher) -> tuple[QueueOrder, QueueOrder]:

@@ -48,8 +48,8 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = ran
 # Columns of the table of jobs in the system. `SEQUENCE` is the job's place among all submitted;
 # `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
 # differs once the prediction has run out. `CELL` begins the list of its places. `WAITS` is 1 while
-# it is queued, and `HELD` while it is held back, so that rules are not shown it. `REQUEUES` tries
-# to run it were lost, which lasted for `LOST_TIME` together. `REQUEST` is its shape as submitted:
+# it is queued; `HELD` says what holds it back, so that rules are not shown it, and is 0 otherwise.
+# `REQUEUES` tries to run it were lost, for `LOST_TIME` together. `REQUEST` is its shape when it came;
 # beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many announced beginnings of
 # outages its run time would reach if it started now (-1: not looked at). Once one that is `WATCHED`
 # is submitted, starts or ends, others may be held back, or not any more. `WHY` it waits, the row of
@@ -183,6 +183,10 @@ COUNTERS = 54
 ) = range(8)
 OUT_COLUMNS = 8
 
+# What holds a job back, each a bit: the nodes that outages leave to it are too few, or something
+# that Python works out.
+HELD_BY_OUTAGES, HELD_BY_OTHERS = 1, 2
+
 # How a job stops running: it ends; or it loses a node, and leaves or waits again. Or it never runs,
 # since it was refused when it was submitted: what refused it is added to `REJECTED`.
 ENDED, FAILED, REQUEUED, REJECTED = range(4)
@@ -190,8 +194,9 @@ ENDED, FAILED, REQUEUED, REJECTED = range(4)
 # Events that are followed, and the columns of their table. `EVENT_NUMBER` is the job's place among
 # all submitted, or the row of the round in the table of rounds; `EVENT_ROW` is the job's in that of
 # jobs, or of one that is submitted and rejected at once what refused it. `EVENT_VALUE` is the
-# predicted run time at a submission; at a start, where the places end.
-SUBMITTED_JOB, REJECTED_JOB, STARTED_JOB, ENDED_JOB, HELD_ROUND = range(5)
+# predicted run time at a submission; at a start, where the places end; for a job that has lost a
+# node, whether it waits again.
+SUBMITTED_JOB, REJECTED_JOB, STARTED_JOB, LOST_JOB, ENDED_JOB, HELD_ROUND = range(6)
 EVENT_KIND, EVENT_TIME, EVENT_NUMBER, EVENT_ROW, EVENT_VALUE = range(5)
 EVENT_COLUMNS = 5
 

@@ -99,7 +99,7 @@ def _end_all(state: State, by_node: ByNode) -> bool:
     while counters[RUNNING] and jobs[ends[0], END] == counters[NOW]:
         if is_full(state, state.events) or not write_job(ends[0], ENDED, state, by_node):
             return False
-        note_end(ENDED_JOB, ends[0], state, state.events)
+        note_end(ENDED_JOB, ends[0], 0, state, state.events)
         counters[ENDED_ANY] = 1
         end_first(state, by_node)
     return True
@@ -113,7 +113,7 @@ def _next_instant(state: State) -> int:
         event = state.batch_submit_time[counters[NEXT]]
     if counters[RUNNING]:
         event = min(event, state.jobs[state.ends[0], END])
-    event = or_change(or_release(event, state, state.events), state, state.down)
+    event = or_change(or_release(event, state, state.turned), state, state.down)
     return or_offer(event, state, state.pool_free)
 
 
@@ -226,11 +226,11 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                 needed = min(counters[CELL_DEMAND], counters[MOST_CELLS] - len(state.cells))
                 if needed > 0 and counters[CELLS_FREE] < counters[CELL_DEMAND]:
                     return NEEDS_CELLS
-                if needs_look(state, state.events):
-                    return NEEDS_LOOK
-                turn_about(state, by_node, state.events)
                 if not narrow_all(counters[NOW], state, state.down):
                     return NEEDS_SHAPES
+                if needs_look(state, state.turned):
+                    return NEEDS_LOOK
+                turn_about(state, by_node, state.turned)
                 if counters[QUEUED] > counters[HELD_BACK] and _is_to_correct(state):
                     return NEEDS_CORRECTIONS
                 over = _hold_round(state, by_node, state.lost)
@@ -252,7 +252,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
             _land(state, by_node, state.lost)
             counters[PHASE] = LOOKS
         if counters[PHASE] == LOOKS:
-            if needs_second_look(state, state.events):
+            if needs_second_look(state, state.turned):
                 return NEEDS_SECOND_LOOK
             counters[PHASE] = ZERO_ENDS
         if counters[PHASE] == ZERO_ENDS:

@@ -14,6 +14,7 @@ from hpcsched.dispatching.core.codes import (
     EVENT_VALUE,
     HELD,
     HELD_BACK,
+    HELD_BY_OTHERS,
     HELD_ROUND,
     NOW,
     OUT_EVENTS,
@@ -34,7 +35,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.job_kernels import count_held
+from hpcsched.dispatching.core.job_kernels import set_held
 from hpcsched.dispatching.core.output_kernels import write_places
 from hpcsched.dispatching.core.room_kernels import add_waiting, remove_waiting
 from hpcsched.dispatching.core.state import ByNode
@@ -75,18 +76,20 @@ def note_submission(k: int, row: int, state: State, events: IntArray | None) -> 
 def note_refusal(k: int, state: State, events: IntArray | None, refused: IntArray | None) -> None:
     """Note that job `k` of a batch was submitted last, and refused."""
     if events is not None and refused is not None:
+        if state.batch_watched[k]:
+            state.counters[CHANGED] = 1
         number, predicted = state.counters[SUBMITTED] - 1, state.batch_predicted[k]
         _note(REJECTED_JOB, number, refused[k], predicted, state, events)
 
 
 @compiled()
-def note_end(kind: int, row: int, state: State, events: IntArray | None) -> None:
+def note_end(kind: int, row: int, value: int, state: State, events: IntArray | None) -> None:
     """Note that a job stops running now."""
     if events is None:
         return
     if state.jobs[row, WATCHED]:
         state.counters[CHANGED] = 1
-    _note(kind, state.jobs[row, SEQUENCE], row, 0, state, events)
+    _note(kind, state.jobs[row, SEQUENCE], row, value, state, events)
 
 
 @compiled()
@@ -124,41 +127,41 @@ def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
 
 
 @compiled()
-def or_release(event: int, state: State, events: IntArray | None) -> int:
+def or_release(event: int, state: State, turned: IntArray | None) -> int:
     """Return an event, or when a job that waits has waited long enough before it."""
     counters = state.counters
     # One that has passed is looked at in the next round.
-    if events is not None and counters[QUEUED] and counters[RELEASE] > counters[NOW]:
+    if turned is not None and counters[QUEUED] and counters[RELEASE] > counters[NOW]:
         event = min(event, counters[RELEASE])
     return event
 
 
 @compiled()
-def needs_look(state: State, events: IntArray | None) -> bool:
+def needs_look(state: State, turned: IntArray | None) -> bool:
     """Say whether other jobs may be held back now than in the last round."""
     counters = state.counters
-    return events is not None and bool(counters[CHANGED] or counters[RELEASE] <= counters[NOW])
+    return turned is not None and bool(counters[CHANGED] or counters[RELEASE] <= counters[NOW])
 
 
 @compiled()
-def needs_second_look(state: State, events: IntArray | None) -> bool:
+def needs_second_look(state: State, turned: IntArray | None) -> bool:
     """Say whether jobs that were held back in a round may not be any more."""
-    return events is not None and bool(state.counters[HELD_BACK] and needs_look(state, events))
+    return turned is not None and bool(state.counters[HELD_BACK] and needs_look(state, turned))
 
 
 @compiled()
-def turn_about(state: State, by_node: ByNode, events: IntArray | None) -> None:
+def turn_about(state: State, by_node: ByNode, turned: IntArray | None) -> None:
     """Hold back the jobs in `turned`; or do not any more, if they are."""
-    if events is None:
+    if turned is None:
         return
     counters, jobs = state.counters, state.jobs
     for k in range(counters[TURNED]):
-        row = state.turned[k]
+        row = turned[k]
         held = jobs[row, HELD]
-        count_held(row, -1 if held else 1, state)
+        set_held(row, HELD_BY_OTHERS, held & HELD_BY_OTHERS == 0, state)
         if by_node is not None:
-            if held:
-                add_waiting(jobs[row, SHAPE], state)
-            else:
+            if held == 0:
                 remove_waiting(jobs[row, SHAPE], state)
+            elif jobs[row, HELD] == 0:
+                add_waiting(jobs[row, SHAPE], state)
     counters[TURNED] = 0

@@ -199,13 +199,17 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
 
 
 @compiled()
-def count_held(row: int, sign: int, state: State) -> None:
-    """Take note that a queued job is held back (sign 1), or is not any more (-1)."""
+def set_held(row: int, by: int, holds: bool, state: State) -> None:
+    """Take note whether something holds a queued job back: a bit of `HELD`."""
     jobs = state.jobs
-    jobs[row, HELD] += sign
+    before = jobs[row, HELD]
+    jobs[row, HELD] = before | by if holds else before & ~by
+    if (before == 0) == (jobs[row, HELD] == 0):
+        return
+    sign = 1 if before == 0 else -1
     state.counters[HELD_BACK] += sign
     for r in range(len(state.held_amounts)):
-        amount = jobs[row, UNITS] * state.asked[jobs[row, SHAPE], r]
+        amount = jobs[row, UNITS] * state.asked[jobs[row, REQUEST], r]
         state.held_amounts[r] += sign * amount
 
 

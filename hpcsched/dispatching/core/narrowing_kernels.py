@@ -8,9 +8,10 @@ few even if they are idle is held back.
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,
+    CHANGED,
     CLOSED,
     HELD,
-    HELD_BACK,
+    HELD_BY_OUTAGES,
     LIMITS,
     PREDICTED,
     QUEUED,
@@ -24,7 +25,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.job_kernels import count_held
+from hpcsched.dispatching.core.job_kernels import set_held
 from hpcsched.dispatching.core.pool_draw_kernels import count_nodes
 from hpcsched.dispatching.core.room_kernels import add_waiting, remove_waiting
 from hpcsched.system.system import IntArray
@@ -52,32 +53,29 @@ def narrow_all(now: int, state: State, down: IntArray | None) -> bool:
         shape = _narrowed(jobs[row, REQUEST], span, state)
         if shape == -1:
             return False
-        if jobs[row, SPAN] >= 0:
-            if jobs[row, HELD]:
-                count_held(row, -1, state)
-            else:
-                remove_waiting(jobs[row, SHAPE], state)
+        held = jobs[row, HELD]
+        if jobs[row, SPAN] >= 0 and held == 0:
+            remove_waiting(jobs[row, SHAPE], state)
         jobs[row, SPAN] = span
         jobs[row, SHAPE] = shape
-        if shape >= counters[REQUESTS] and jobs[row, UNITS] > state.room[shape]:
-            count_held(row, 1, state)
-        else:
+        too_few = shape >= counters[REQUESTS] and jobs[row, UNITS] > state.room[shape]
+        set_held(row, HELD_BY_OUTAGES, too_few, state)
+        if jobs[row, HELD] == 0:
             add_waiting(shape, state)
+        if jobs[row, HELD] != held:
+            counters[CHANGED] = 1
     return True
 
 
 @compiled()
 def _forget_all(state: State) -> None:
-    """Forget what is known of queued jobs, and all shapes on fewer nodes."""
+    """Forget which shapes queued jobs have, and all shapes on fewer nodes."""
     counters, jobs = state.counters, state.jobs
     for k in range(counters[ACTIVE_SHAPES]):
         state.shape_waiting[state.active[k]] = 0
     for k in range(counters[QUEUED]):
         jobs[state.queue[k], SPAN] = -1
-        jobs[state.queue[k], HELD] = 0
-    for r in range(len(state.held_amounts)):
-        state.held_amounts[r] = 0
-    counters[ACTIVE_SHAPES] = counters[HELD_BACK] = 0
+    counters[ACTIVE_SHAPES] = 0
     counters[SHAPES] = counters[REQUESTS]
 
 

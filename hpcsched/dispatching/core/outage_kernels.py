@@ -7,6 +7,7 @@ from hpcsched.dispatching.core.codes import (
     CLOSED,
     FAILED,
     LIMITS,
+    LOST_JOB,
     NEVER,
     NOW,
     QUEUED,
@@ -16,6 +17,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.follow_kernels import is_full, note_end
 from hpcsched.dispatching.core.job_kernels import drop_end, forget, give_back, put_back
 from hpcsched.dispatching.core.output_kernels import write_job
 from hpcsched.system.system import IntArray
@@ -57,8 +59,9 @@ def pass_outages(state: State, down: IntArray | None) -> bool:
         if not _loses_node(row, state, down):
             k += 1
             continue
-        if not write_job(row, how, state, True):
+        if is_full(state, state.events) or not write_job(row, how, state, True):
             return False
+        note_end(LOST_JOB, row, how == REQUEUED, state, state.events)
         drop_end(row, state)
         give_back(row, state, True)
         if state.requeue:

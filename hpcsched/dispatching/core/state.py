@@ -229,7 +229,8 @@ class FollowedTables(NamedTuple):
     """What the loop writes for what follows it in Python; None where nothing does.
 
     `events` are in order. The nodes of jobs that start, and the units on each, are in `start_nodes`
-    and `start_units`. `turned` has the rows that are to be held back, or not any more.
+    and `start_units`. `turned` has the rows that are to be held back, or not any more; it is None
+    where nothing holds jobs back that Python works out.
     """
 
     events: IntArray | None = None
@@ -238,13 +239,12 @@ class FollowedTables(NamedTuple):
     turned: IntArray | None = None
 
 
-def followed_tables(rows: int, events: int, places: int) -> FollowedTables:
-    """Return empty tables for so many jobs in the system, events, and places of jobs that start."""
+def followed_tables(events: int, places: int) -> FollowedTables:
+    """Return empty tables for so many events, and places of jobs that start."""
     return FollowedTables(
         np.empty((events, codes.EVENT_COLUMNS), dtype=np.int64),
         np.empty(places, dtype=np.int32),
         np.empty(places, dtype=np.int32),
-        np.empty(rows, dtype=np.int64),
     )
 
 

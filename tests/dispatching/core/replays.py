@@ -5,12 +5,13 @@ from copy import deepcopy
 from typing import NamedTuple
 
 from hpcsched.dispatching.core.state import BoolArray
+from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.simulation.array_admission import admitted
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.records import REFUSALS, Interruption
+from hpcsched.simulation.records import REFUSALS, Interruption, JobRecord, RoundRecord
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray
@@ -27,13 +28,14 @@ class Told(NamedTuple):
     rejected it; a rejected one has no nodes, and starts and ends when it is submitted. A round is
     the first fields of a `RoundRecord` without the number of rejected jobs, its latency, and the
     amounts that wait, that are free and that are lost. An attempt is a job's number, its start and
-    end, whether the job was requeued, nodes and units on them.
+    end, whether the job was requeued, nodes and units on them. An observer has `heard` of all this.
     """
 
     jobs: list[tuple[object, ...]]
     rounds: list[tuple[object, ...]]
     lost: list[tuple[object, ...]]
     fates: list[tuple[object, ...]]
+    heard: list[object]
 
 
 def _learning_anew(parts: Parts) -> Parts:
@@ -50,11 +52,17 @@ def in_compiled_code(
     seconds: float = 10.0,
     *,
     plainly: bool = False,
+    hears: bool = False,
 ) -> Told:
-    """Replay jobs that come in batches of a few; plainly: with the same code in Python."""
+    """Replay jobs that come in batches of a few; plainly: with the same code in Python.
+
+    With `hears` an observer is told of everything.
+    """
     parts = _learning_anew(parts)
     assert obstacles(parts) == []
-    told = Told([], [], [], [])
+    told = Told([], [], [], [], [])
+    if hears:
+        parts = parts._replace(observers=[_Hearing(told.heard)])
     replay = ArrayReplay(parts, seconds)
     replay.plainly = plainly
     batches = admitted(columns_of(jobs, RequestNumbers(), batch), parts)
@@ -98,12 +106,40 @@ class _Lost(Observer):
         self.all.append(interruption)
 
 
-def event_by_event(parts: Parts, jobs: Sequence[TracedJob]) -> Told:
+class _Hearing(Observer):
+    """Keeps all that it hears of, but what a clock measures."""
+
+    def __init__(self, heard: list[object]) -> None:
+        self._heard = heard
+
+    def job_submitted(self, job: WaitingJob) -> None:
+        """Keep it."""
+        self._heard.append(job)
+
+    def job_started(self, job: RunningJob) -> None:
+        """Keep it."""
+        self._heard.append(job)
+
+    def job_interrupted(self, interruption: Interruption) -> None:
+        """Keep it."""
+        self._heard.append(interruption)
+
+    def job_ended(self, record: JobRecord) -> None:
+        """Keep it."""
+        self._heard.append(record)
+
+    def round_ended(self, record: RoundRecord) -> None:
+        """Keep it."""
+        self._heard.append(record._replace(decision_time=0.0))
+
+
+def event_by_event(parts: Parts, jobs: Sequence[TracedJob], *, hears: bool = False) -> Told:
     """Replay jobs in Python."""
     recorder, lost = Recorder(), _Lost()
     parts = _learning_anew(parts)
-    Simulation(parts._replace(observers=(recorder, lost))).run(iter(jobs))
-    told = Told([], [], [], [])
+    told = Told([], [], [], [], [])
+    hearing = [_Hearing(told.heard)] if hears else []
+    Simulation(parts._replace(observers=(recorder, lost, *hearing))).run(iter(jobs))
     for number, job in recorder.jobs.items():
         told.fates.append((job.state == "failed", job.requeues, job.lost_time, job.rejected_by))
         if job.allocation is None:

@@ -12,6 +12,7 @@ from hpcsched.workload.partitions import Partition, Partitions
 from tests.builders import parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import dispatchers, requesting, settings
+from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
 few = st.none() | st.integers(1, 3)
@@ -90,3 +91,24 @@ def test_unlike_units(
     jobs, held = data.draw(held_jobs(requesting(workload), workload.system))
     simulated = parts(workload.system, dispatcher, **chosen, **held)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+
+
+@tries(800)
+@given(
+    workload=mixed_workloads(max_jobs=12),
+    dispatcher=dispatchers(),
+    chosen=settings,
+    hears=st.booleans(),
+    data=st.data(),
+)
+def test_outages(
+    workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any], hears: bool, data: Any
+) -> None:
+    """Nodes that go out of service, from which jobs may be requeued; an observer hears of it."""
+    system, jobs, held = workload.system, requesting(workload), {}
+    if data.draw(st.integers(0, 3)):
+        jobs, held = data.draw(held_jobs(jobs, system))
+    given_outages = data.draw(outages(system, data.draw(st.sampled_from([12, 20, 40]))))
+    simulated = parts(system, dispatcher, outages=given_outages, **chosen, **held)
+    compiled = in_compiled_code(simulated, jobs, plainly=True, hears=hears)
+    assert compiled == event_by_event(simulated, jobs, hears=hears)
