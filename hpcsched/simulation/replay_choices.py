@@ -36,12 +36,8 @@ def obstacles(parts: Parts) -> list[str]:
         "reservations that are kept beside pools": (
             isinstance(parts.dispatcher, Conservative) and parts.system.pools
         ),
-        # Other rules remember what they planned when they were asked.
-        "dispatching that takes simulated time": parts.latency is not None
-        and (
-            parts.outages.all
-            or parts.system.pools
-            or type(parts.dispatcher) not in (Easy, ListScheduler)
+        "dispatching that takes simulated time beside pools": (
+            parts.latency is not None and parts.system.pools
         ),
         "a part of the dispatcher that follows jobs": parts.followers,
         "an observer that gives dispatchers data": parts.givers,

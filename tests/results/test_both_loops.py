@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -195,6 +196,24 @@ def test_jobs_that_are_held_back(tmp_path: Path) -> None:
     columns, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
     check_equal(columns, python)
     assert main(["verify", str(columns)]) == 0
+
+
+def test_jobs_that_are_held_back_beside_outages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes go out of service, and decisions take time; the log of events tells of all."""
+    monkeypatch.setattr(ArrayReplay, "plainly", True)
+    changed = [
+        "outages={maintenance: [{name: weekly, nodes: [node-0], start: 200, duration: 90}],"
+        " failures: [{groups: [node], mean_up_time: 300, mean_repair_time: 60, end: 4000}]}",
+        "simulation.dispatch_latency={base: 2, per_queued_job: 1}",
+        "observers=[event-log]",
+    ]
+    scenario = hpcsched.load_scenario(linked_log(tmp_path), changed)
+    compiled, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
+    check_equal(compiled, python)
+    assert main(["verify", str(compiled)]) == 0
+    assert pq.read_metadata(compiled / "interruptions.parquet").num_rows > 3
 
 
 def test_jobs_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

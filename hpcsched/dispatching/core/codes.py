@@ -49,7 +49,7 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = ran
 # `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
 # differs once the prediction has run out. `CELL` begins the list of its places. `WAITS` is 1 while
 # it is queued; `HELD` says what holds it back, so that rules are not shown it, and is 0 otherwise.
-# `REQUEUES` tries to run it were lost, for `LOST_TIME` together. `REQUEST` is its shape when it came;
+# `REQUEUES` tries to run it were lost, `LOST_TIME` in all. `REQUEST` is its shape as submitted;
 # beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many announced beginnings of
 # outages its run time would reach if it started now (-1: not looked at). Once one that is `WATCHED`
 # is submitted, starts or ends, others may be held back, or not any more. `WHY` it waits, the row of
@@ -101,9 +101,9 @@ JOB_COLUMNS = 27
 # jobs may still run on nodes that are out of service, and `STALE` when it has to be worked out anew
 # which nodes jobs may use. Plans of a round look at outages up to `REACH`. `CHANGED` is 1 when
 # it has to be worked out anew who is held back, and `RELEASE` when that has to be done next even if
-# nothing happens; `TURNED` counts those whom it turns about. `FREED_UNTIL` is the latest
-# predicted end of the jobs that have ended since the last round. `FIRST_MADE` and `LAST_MADE` are
-# rows: the first and the last reservation made in this round.
+# nothing happens; `TURNED` counts those whom it turns about. `FREED_UNTIL` is the latest predicted
+# end of the jobs that have ended since the last round, which was at `LAST_ASKED`. `FIRST_MADE` and
+# `LAST_MADE` are rows: the first and the last reservation made in this round.
 # `FLYING` is 1 from when a decision was `ASKED` for, of so many jobs, to when it is `DUE`. So many
 # jobs are `DECIDED` to be started then, and `FLYING_CHANGED` is 1 once anything has happened.
 # What is free of pools is `POOL_STEPS` steps, in which changes of capacity are worked in up to
@@ -165,8 +165,9 @@ JOB_COLUMNS = 27
     OUT_LEVELS,
     STARTING,
     PLANNED,
-) = range(54)
-COUNTERS = 54
+    LAST_ASKED,
+) = range(55)
+COUNTERS = 55
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what

@@ -14,14 +14,21 @@ from hpcsched.dispatching.core.codes import (
     DUE,
     FLYING,
     FLYING_CHANGED,
+    FREED_UNTIL,
     HELD_BACK,
+    NEVER,
     NOW,
     OUT_ROUNDS,
+    PREDICTED,
+    PROMISE,
     QUEUED,
+    REQUEST,
+    RESERVED,
     ROUND_COLUMNS,
     ROUND_LATENCY,
     ROUND_NOW,
     SHAPE,
+    SPAN,
     STARTED,
     UNITS,
     WAITS,
@@ -36,6 +43,7 @@ from hpcsched.dispatching.core.job_kernels import (
     stop_running,
 )
 from hpcsched.dispatching.core.room_kernels import add_waiting, change_node, remove_waiting
+from hpcsched.dispatching.core.slot_kernels import drop_cells
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
 
@@ -67,13 +75,26 @@ def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
         for r in range(len(state.waiting_amounts)):
             state.waiting_amounts[r] += units * state.asked[shape, r]
         _change_room(row, -1, state, by_node)
+        # Rules take it to have started.
+        jobs[row, PROMISE] = jobs[row, RESERVED] = NEVER
         if by_node is not None:
-            add_waiting(shape, state)
+            _wait_on(row, state, state.down)
     counters[STARTED] = 0
     leave_queue(state)
     counters[FLYING], counters[FLYING_CHANGED] = 1, 0
     for r in range(len(state.lost)):
         state.lost[r] = 0
+
+
+@compiled()
+def _wait_on(row: int, state: State, down: IntArray | None) -> None:
+    """Count the room for a job that waits on; beside outages, that waits until the next round."""
+    jobs = state.jobs
+    if down is None:
+        add_waiting(jobs[row, SHAPE], state)
+    else:
+        jobs[row, SHAPE] = jobs[row, REQUEST]
+        jobs[row, SPAN] = -1
 
 
 @compiled()
@@ -112,19 +133,47 @@ def fly(event: int, state: State, lost: IntArray | None) -> bool:
 
 @compiled()
 def carry_out(state: State, by_node: ByNode) -> None:
-    """Start the jobs of the decision that is due."""
+    """Start the jobs of the decision that is due, but on nodes that outages have taken since."""
     counters, jobs, now = state.counters, state.jobs, state.counters[NOW]
     counters[STARTED] = 0
     hold_back(state)
     for k in range(counters[DECIDED]):
         row = state.started[k]
+        if _is_shut_out(row, now, state, state.down):
+            drop_cells(jobs[row, CELL], state.cells, counters)
+            jobs[row, CELL] = -1
+            # Rules that keep reservations find that it runs no more.
+            until = counters[ASKED] + jobs[row, PREDICTED]
+            counters[FREED_UNTIL] = max(counters[FREED_UNTIL], until)
+            continue
         _change_room(row, 1, state, by_node)
         begin(row, jobs[row, CELL], now, state)
         if by_node is not None:
-            remove_waiting(jobs[row, SHAPE], state)
+            _wait_no_more(row, state, state.down)
     if counters[STARTED] or counters[HELD_BACK]:
         leave_queue(state)
     counters[FLYING] = 0
+
+
+@compiled()
+def _is_shut_out(row: int, now: int, state: State, down: IntArray | None) -> bool:
+    """Say whether a node on which a job was to start is out of service by now, or will be."""
+    if down is None:
+        return False
+    cells, cell = state.cells, state.jobs[row, CELL]
+    while cell != -1:
+        node = cells[cell, 0]
+        if down[node] or state.clear_until[node] < now + state.jobs[row, PREDICTED]:
+            return True
+        cell = cells[cell, 2]
+    return False
+
+
+@compiled()
+def _wait_no_more(row: int, state: State, down: IntArray | None) -> None:
+    """Take note that a job of `_wait_on` has started."""
+    if down is None:
+        remove_waiting(state.jobs[row, SHAPE], state)
 
 
 @compiled()

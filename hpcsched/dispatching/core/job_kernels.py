@@ -11,6 +11,7 @@ from hpcsched.dispatching.core.codes import (
     FREED_UNTIL,
     HELD,
     HELD_BACK,
+    LAST_ASKED,
     LOST_TIME,
     NEVER,
     NOW,
@@ -335,12 +336,24 @@ def stop_running(row: int, state: State) -> None:
 
 
 @compiled()
+def _end_told(row: int, state: State, lost: IntArray | None) -> int:
+    """Return when rules that keep reservations take a job to end.
+
+    If it started since they were asked last, they take it to have started when they were asked.
+    """
+    jobs, end = state.jobs, state.jobs[row, SHOWN_END]
+    if lost is not None and jobs[row, START] > state.counters[LAST_ASKED]:
+        end -= jobs[row, START] - state.counters[LAST_ASKED]
+    return end
+
+
+@compiled()
 def give_back(row: int, state: State, by_node: ByNode) -> None:
     """Have a job run no longer, and its room be free."""
     counters, jobs = state.counters, state.jobs
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     stop_running(row, state)
-    counters[FREED_UNTIL] = max(counters[FREED_UNTIL], jobs[row, SHOWN_END])
+    counters[FREED_UNTIL] = max(counters[FREED_UNTIL], _end_told(row, state, state.lost))
     if by_node is None:
         for r in range(len(state.free_amounts)):
             state.free_amounts[r] += units * state.asked[shape, r]

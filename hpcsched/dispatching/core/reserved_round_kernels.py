@@ -11,6 +11,7 @@ from hpcsched.dispatching.core.codes import (
     FIRST_MADE,
     FREED_UNTIL,
     HELD_BACK,
+    LAST_ASKED,
     LAST_MADE,
     NEVER,
     OTHER,
@@ -59,6 +60,7 @@ def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -
         drop_places(queue[k], state)
     freed = counters[FREED_UNTIL] > now
     counters[FREED_UNTIL] = 0
+    counters[LAST_ASKED] = now
     pressure = pressure_on(state)
     running = by_shown_end(now, state.correction, state)
     first_shape = jobs[queue[0], SHAPE]

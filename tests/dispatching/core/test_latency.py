@@ -7,26 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.latency import Latency
 from tests.builders import alike, easy, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import dispatchers, requesting, settings
+from tests.dispatching.core.test_further_rules import RULES, rules
 from tests.dispatching.core.test_held_jobs import held_jobs
+from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
 seconds = st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(2, 5), Fraction(1), Fraction(3)])
 latencies = st.tuples(seconds, seconds).map(lambda drawn: Latency(*drawn))
 
-late_dispatchers = dispatchers().filter(lambda drawn: type(drawn) in (Easy, ListScheduler))
-
 
 @tries(400)
 @given(
     workload=uniform_workloads(max_jobs=14),
-    dispatcher=late_dispatchers,
+    dispatcher=dispatchers(),
     chosen=settings,
     pooled=st.booleans(),
     data=st.data(),
@@ -47,7 +45,7 @@ def test_equal_units(
 @tries(400)
 @given(
     workload=mixed_workloads(max_jobs=10),
-    dispatcher=late_dispatchers,
+    dispatcher=dispatchers(),
     chosen=settings,
     latency=latencies,
 )
@@ -58,6 +56,39 @@ def test_unlike_units(
     simulated = parts(workload.system, dispatcher, latency=latency, **chosen)
     jobs = requesting(workload)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
+
+
+@rules
+@tries(200)
+@given(
+    workload=mixed_workloads(max_jobs=12) | uniform_workloads(max_jobs=14),
+    chosen=settings,
+    latency=latencies,
+    data=st.data(),
+)
+def test_beside_outages(
+    rule: str,
+    workload: Uniform | Workload,
+    chosen: dict[str, Any],
+    latency: Latency,
+    data: st.DataObject,
+) -> None:
+    """Nodes that go out of service, on which jobs run or were to start; some are held back."""
+    system, make, jobs, held = workload.system, data.draw(RULES[rule]), requesting(workload), {}
+    if data.draw(st.booleans()):
+        jobs, held = data.draw(held_jobs(jobs, system))
+    if data.draw(st.integers(0, 3)):
+        held["outages"] = data.draw(outages(system, data.draw(st.sampled_from([12, 20, 40]))))
+    elif isinstance(workload, Uniform):
+        held["uniform_request"] = workload.request if not held else None
+    told = [
+        run(parts(system, make(), latency=latency, **chosen, **held))
+        for run in (
+            lambda simulated: in_compiled_code(simulated, jobs, plainly=True),
+            lambda simulated: event_by_event(simulated, jobs),
+        )
+    ]
+    assert told[0] == told[1]
 
 
 def test_by_hand() -> None:
