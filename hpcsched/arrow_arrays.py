@@ -5,11 +5,13 @@ given something of it. That takes longer than the replay of a log of 28,000 jobs
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow._compute import call_function
 
 _KINDS: dict[np.dtype[Any], pa.DataType] = {
     np.dtype(np.int8): pa.int8(),
@@ -42,6 +44,23 @@ def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = Non
     return pa.Array.from_buffers(pa.string(), len(texts), buffers)
 
 
+def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return texts, numbers, flags or lists of such as an Arrow array, with nulls for None."""
+    missing = np.array([value is None for value in values], dtype=np.bool_)
+    absent = missing if missing.any() else None
+    if kind == pa.string():
+        return text_array(["" if value is None else value for value in values], absent)
+    if not pa.types.is_list(kind):
+        dtype = _TYPES.get(kind, np.dtype(np.bool_))
+        known = [0 if value is None else value for value in values]
+        return arrow_array(np.array(known, dtype=dtype), absent)
+    lists = [() if value is None else value for value in values]
+    ends = np.cumsum([0, *map(len, lists)], dtype=np.int32)
+    inside = python_array(list(chain.from_iterable(lists)), kind.value_type)
+    buffers = [None if absent is None else _bits(~absent), pa.py_buffer(ends)]
+    return pa.Array.from_buffers(kind, len(lists), buffers, children=[inside])
+
+
 def null_structs(kind: pa.StructType, count: int) -> pa.Array:
     """Return structs that are null, in which nothing is: `pyarrow.nulls` has nulls in them, too.
 
@@ -69,6 +88,14 @@ def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
         return np.frombuffer(data, dtype, count, offset * dtype.itemsize)
     flags = np.unpackbits(np.frombuffer(data, np.uint8), count=offset + count, bitorder="little")
     return flags[offset:].astype(np.bool_)
+
+
+def computed(function: str, *values: Any) -> Any:
+    """Return what a function of Arrow makes of arrays or tables.
+
+    Methods, as `take`, import `pyarrow.compute`, which first makes functions in Python of all 280.
+    """
+    return call_function(function, values)
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> pa.Buffer:

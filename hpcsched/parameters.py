@@ -54,7 +54,12 @@ class Params(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        validate_default=True,
+        allow_inf_nan=False,
+        defer_build=True,
     )
 
     not_reproducible: ClassVar[NotReproducible | None] = None

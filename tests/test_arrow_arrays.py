@@ -3,12 +3,20 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from hpcsched.arrow_arrays import arrow_array, null_structs, numpy_array, text_array
+from hpcsched.arrow_arrays import (
+    arrow_array,
+    computed,
+    null_structs,
+    numpy_array,
+    python_array,
+    text_array,
+)
 from hpcsched.results.schema import SOLVER
 
 SMALL = Path(__file__).parents[1] / "scenarios" / "small-easy.yaml"
@@ -51,6 +59,34 @@ def test_texts() -> None:
         assert array.equals(pa.array(texts, pa.string()))
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, None, 3], pa.int64()),
+        ([0.5, None], pa.float64()),
+        ([True, None, False], pa.bool_()),
+        (["a", None, ""], pa.string()),
+        ([(1, 2), None, [], [3]], pa.list_(pa.int32())),
+        ([["a"], None, [None, "b"]], pa.list_(pa.string())),
+        ([], pa.list_(pa.int64())),
+    ],
+)
+def test_values_of_python(values: list[Any], kind: pa.DataType) -> None:
+    """Any may be missing."""
+    array = python_array(values, kind)
+    array.validate(full=True)
+    assert array.equals(pa.array(values, kind))
+    assert array.type == kind
+
+
+def test_functions_of_arrow() -> None:
+    """They are those of `pyarrow.compute`."""
+    assert computed("take", pa.array([5, 6, 7]), arrow_array(np.array([2, 0]))).to_pylist() == [
+        7,
+        5,
+    ]
+
+
 @pytest.mark.parametrize("count", [0, 3])
 def test_structs(count: int) -> None:
     """All are null, and in their fields nothing is."""
@@ -74,3 +110,16 @@ def test_a_run_does_without_pandas(trace: str, tmp_path: Path) -> None:
         "raise SystemExit('pandas' in sys.modules or 'scipy.linalg' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_runs_with_outages_and_pools_do_without_pandas(tmp_path: Path) -> None:
+    """Nor do they need all the functions that `pyarrow.compute` makes."""
+    code = "import sys; from hpcsched.cli import main\n"
+    for name in ("small-maintenance", "small-power"):
+        scenario = SMALL.with_name(f"{name}.yaml")
+        code += f"main(['run', {str(scenario)!r}, '--out', {str(tmp_path / name)!r}])\n"
+    code += "print({'pandas', 'pyarrow.compute'} & {*sys.modules})\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1] == "set()"

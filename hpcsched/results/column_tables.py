@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hpcsched.arrow_arrays import arrow_array, null_structs, text_array
+from hpcsched.arrow_arrays import arrow_array, computed, null_structs, python_array, text_array
 from hpcsched.results.schema import (
     STATES,
     amounts_type,
@@ -94,7 +94,9 @@ def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
         "end_time": lost.end_time,
         "requeued": lost.requeued,
         "units": columns.units,
-        "unit_request": pa.array(requests, kind).take(arrow_array(columns.request)),
+        "unit_request": computed(
+            "take", python_array(requests, kind), arrow_array(columns.request)
+        ),
         **_places(lost),
     }
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
@@ -197,4 +199,4 @@ def _taken(values: Sequence[Any], request: IntArray, kind: pa.DataType) -> pa.Ar
     """Return the value of each job, given that of each request, as a column."""
     if all(value is None for value in values):
         return pa.nulls(len(request), kind)
-    return pa.array(values, kind).take(arrow_array(request))
+    return computed("take", python_array(values, kind), arrow_array(request))

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from hpcsched.arrow_arrays import computed, numpy_array, python_array
 from hpcsched.metrics.tables import DownAmounts
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, OUTAGES
@@ -93,16 +93,16 @@ def outages_beside_jobs(run: RunDirectory) -> OutagesBeside | None:
     path = run.path / OUTAGES
     if not path.is_file():
         return None
-    outages = ParquetTable(path).read("start_time", "end_time")
+    outages = ParquetTable(path).read("start_time", "end_time").select(["start_time", "end_time"])
     jobs = run.all_jobs.read("submit_time", "end_time")
     if not outages.num_rows or not jobs.num_rows:
         return None
-    first = pc.min(jobs["submit_time"]).as_py()
-    last = max(pc.max(jobs["submit_time"]).as_py(), pc.max(jobs["end_time"]).as_py() or 0)
-    starts, ends = outages["start_time"], outages["end_time"]
-    if pc.any(pc.and_(pc.less_equal(starts, last), pc.greater(ends, first))).as_py():
+    first, last = computed("min_max", jobs["submit_time"]).as_py().values()
+    last = max(last, computed("min_max", jobs["end_time"]).as_py()["max"] or 0)
+    starts, ends = (numpy_array(column.combine_chunks()) for column in outages.columns)
+    if ((starts <= last) & (ends > first)).any():
         return None
-    span = pc.min(starts).as_py(), pc.max(ends).as_py()
+    span = int(starts.min()), int(ends.max())
     return OutagesBeside(outages.num_rows, span, (first, last))
 
 
@@ -167,9 +167,9 @@ def _outage_columns(outages: Sequence[Outage], _schema: pa.Schema) -> list[pa.Ar
     return [
         whole(starts),
         whole(ends),
-        pa.array(kinds, pa.string()),
-        pa.array(names, pa.string()),
-        pa.array(nodes, pa.list_(pa.int32())),
+        python_array(kinds, pa.string()),
+        python_array(names, pa.string()),
+        python_array(nodes, pa.list_(pa.int32())),
     ]
 
 
@@ -181,9 +181,9 @@ def _interruption_columns(records: Sequence[Interruption], _schema: pa.Schema) -
         whole([job.job_id for job in jobs]),
         whole(starts),
         whole(ends),
-        pa.array(requeued, pa.bool_()),
+        python_array(requeued, pa.bool_()),
         whole([job.units for job in jobs]),
-        pa.array([job.unit_request for job in jobs], pa.list_(pa.int64())),
+        python_array([job.unit_request for job in jobs], pa.list_(pa.int64())),
         nodes,
         node_units,
     ]

@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
+from hpcsched.arrow_arrays import arrow_array
 from hpcsched.system.allocation import Allocation, Interval, SlotAllocation, SlotMap
 from hpcsched.system.system import IntArray
 
@@ -24,11 +25,11 @@ def placement_columns(allocations: Sequence[Allocation | None]) -> tuple[pa.Arra
     absent = np.array([allocation is None for allocation in allocations], dtype=np.bool_)
     lengths = np.zeros(len(allocations), dtype=np.int64)
     lengths[~absent] = counts
-    offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32))
-    mask = pa.array(absent)
+    offsets = arrow_array(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32))
+    mask = arrow_array(absent)
     return (
-        pa.ListArray.from_arrays(offsets, pa.array(nodes.astype(np.int32)), mask=mask),
-        pa.ListArray.from_arrays(offsets, pa.array(units.astype(np.int32)), mask=mask),
+        pa.ListArray.from_arrays(offsets, arrow_array(nodes.astype(np.int32)), mask=mask),
+        pa.ListArray.from_arrays(offsets, arrow_array(units.astype(np.int32)), mask=mask),
     )
 
 

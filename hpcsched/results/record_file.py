@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hpcsched.arrow_arrays import arrow_array
 from hpcsched.results.files import problem
 
 BATCH = 4096
@@ -133,4 +134,4 @@ def whole(values: Sequence[int]) -> pa.Array:
 
     That takes half the time that Arrow takes where it has to look for missing values.
     """
-    return pa.array(np.fromiter(values, dtype=np.int64, count=len(values)))
+    return arrow_array(np.fromiter(values, dtype=np.int64, count=len(values)))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hpcsched.arrow_arrays import numpy_array
+from hpcsched.arrow_arrays import computed, numpy_array
 from hpcsched.dispatching.decision import SOLVED
 from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
@@ -60,11 +60,12 @@ class ParquetTable:
         The file is mapped into memory, so that its bytes are not copied before they are decoded.
         """
         try:
-            table = _valid(pq.read_table(self._path, memory_map=True, partitioning=None))
+            with pq.ParquetFile(self._path, memory_map=True) as file:
+                table = _valid(file.read())
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
         if self._ran_only:
-            table = table.filter(table["start_time"].is_valid())
+            table = computed("filter", table, computed("is_valid", table["start_time"]))
         return table
 
     def parts(self, *columns: str) -> Iterator[pa.Table]:
@@ -80,7 +81,7 @@ class ParquetTable:
                 except (OSError, pa.ArrowException) as error:
                     raise self._damaged(error) from error
                 if self._ran_only and part["start_time"].null_count:
-                    part = part.filter(part["start_time"].is_valid())
+                    part = computed("filter", part, computed("is_valid", part["start_time"]))
                 yield part
 
     def _open(self) -> pq.ParquetFile:
@@ -166,7 +167,7 @@ def state_counts(folder: Path) -> dict[str, int]:
 def rejection_counts(folder: Path) -> dict[str, int]:
     """Return how many jobs were rejected, by what rejected them, in order of names."""
     columns = (
-        part["rejected_by"].combine_chunks().drop_null()
+        computed("drop_null", part["rejected_by"].combine_chunks())
         for part in ParquetTable(folder / JOBS).parts("rejected_by")
     )
     return dict(sorted(_value_counts(columns).items()))
@@ -175,7 +176,7 @@ def rejection_counts(folder: Path) -> dict[str, int]:
 def solver_statuses(folder: Path) -> dict[str, int]:
     """Return in how many rounds a solver was asked, by what came of it, in order of names."""
     columns = (
-        part["solver"].combine_chunks().drop_null().field("status")
+        computed("drop_null", part["solver"].combine_chunks()).field("status")
         for part in ParquetTable(folder / ROUNDS).parts("solver")
     )
     return dict(sorted(_value_counts(columns).items()))
@@ -210,7 +211,7 @@ def _valid(table: pa.Table) -> pa.Table:
 def _value_counts(columns: Iterable[Any]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for column in columns:
-        for entry in column.value_counts().to_pylist():
+        for entry in computed("value_counts", column).to_pylist():
             counts[entry["values"]] = counts.get(entry["values"], 0) + entry["counts"]
     return counts
 

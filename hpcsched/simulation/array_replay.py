@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.arrow_arrays import numpy_array
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.core.compiled_state import State
@@ -298,11 +297,11 @@ class ArrayReplay:
 
     def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:
         """Return the jobs of a batch, if Python is to be told of them, and which are watched."""
-        waits = numpy_array(columns.details.column("after").is_valid())
-        if waits.any() and not self._parts.dependencies:
+        after = columns.details.column("after")
+        if after.null_count < len(after) and not self._parts.dependencies:
             raise NeedsPythonError("dependencies between jobs")
         if not (self._following.needed or self._predictions.needs_jobs):
-            return (), np.zeros(len(waits), dtype=np.bool_)
+            return (), np.zeros(len(after), dtype=np.bool_)
         jobs = tuple(records_of([columns]))
         return jobs, self._following.read(jobs)
 

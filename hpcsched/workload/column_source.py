@@ -80,13 +80,13 @@ class ScannedLines:
         # Here and below: it takes its time, and to check a scenario needs no columns.
         import pyarrow as pa  # noqa: PLC0415
 
-        from hpcsched.arrow_arrays import arrow_array  # noqa: PLC0415
+        from hpcsched.arrow_arrays import arrow_array, python_array  # noqa: PLC0415
         from hpcsched.workload.columns import DETAILS, JobColumns, numbered  # noqa: PLC0415
 
         details = self.details[:, rows]
         names = pa.nulls(len(rows), pa.string())
         if self.names:
-            names = pa.array([self.names[k] for k in rows], pa.string())
+            names = python_array([self.names[k] for k in rows], pa.string())
         untold = [pa.nulls(len(rows), field.type) for field in DETAILS]
         untold[DETAILS.get_field_index("think_time")] = arrow_array(np.zeros_like(rows))
         return JobColumns(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from hpcsched.arrow_arrays import arrow_array, text_array
+from hpcsched.arrow_arrays import arrow_array, computed, python_array, text_array
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
@@ -63,7 +63,7 @@ class JobColumns(NamedTuple):
             [
                 *(column[rows] for column in self[:6]),
                 self.requests,
-                self.details.take(arrow_array(rows)),
+                computed("take", self.details, arrow_array(rows)),
                 None if self.refused is None else self.refused[rows],
             ]
         )
@@ -206,7 +206,7 @@ def _detail(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Return what a trace tells of jobs, None or nothing where it does not, as a column."""
     if pa.types.is_nested(kind):
         told = [value or None for value in values]
-        return pa.array(told, kind) if any(told) else pa.nulls(len(told), kind)
+        return python_array(told, kind) if any(told) else pa.nulls(len(told), kind)
     missing = np.array([value is None for value in values], dtype=np.bool_)
     if kind == pa.string():
         return text_array(["" if value is None else str(value) for value in values], missing)
