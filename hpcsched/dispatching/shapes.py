@@ -25,14 +25,3 @@ def shape_of(system: System, request: Request) -> Shape:
     """Return the shape of a request."""
     on_idle = units_that_fit(system, system.capacity.T, request).astype(np.int64)
     return Shape(np.array(request.unit_request, dtype=np.int64), on_idle, request.exclusive)
-
-
-def units_on(system: System, shape: Shape, nodes: IntArray, available: IntArray) -> IntArray:
-    """Return how many units fit where `available[k]`, `[R]`, is free on node `nodes[k]`, `[K]`."""
-    on_idle = shape.on_idle[nodes]
-    if shape.exclusive:
-        idle = (available == system.capacity[nodes]).all(axis=1)
-        return np.where(idle, on_idle, 0)
-    asked = shape.asked.nonzero()[0]
-    room: IntArray = (available[:, asked] // shape.asked[asked]).min(axis=1)
-    return np.minimum(room, on_idle)

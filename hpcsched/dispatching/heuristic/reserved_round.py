@@ -6,7 +6,7 @@ from typing import Literal
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.heuristic.held import Held
-from hpcsched.dispatching.heuristic.workspace import open_workspace
+from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 
 Compression = Literal["arrival", "reservation"]
@@ -23,7 +23,7 @@ class ReservedRound:
 
     def __init__(self, problem: DispatchingProblem, allocator: Allocator) -> None:
         self.now = problem.now
-        self.workspace = open_workspace(problem, allocator)
+        self.workspace = NodeWorkspace(problem, allocator)
         self.profile = self.workspace.profile()
         self.waiting: dict[int, WaitingJob] = {job.job_id: job for job in problem.queue}
         self.starts: list[Start] = []

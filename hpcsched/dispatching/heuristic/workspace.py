@@ -1,90 +1,130 @@
-"""A dispatching round's working copy of what is free, with the plans that reach beyond now.
+"""A dispatching round's working copy of what is free now."""
 
-There are two: `pooled`, for rounds in which all jobs ask for equal units, so that counting free
-slots is enough; and `node_level`, which is right for any mix of requests. They answer the same
-questions, so that each dispatcher is written once.
-"""
+import numpy as np
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
-
-from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.heuristic.held import Held
-from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
-from hpcsched.dispatching.heuristic.pooled import PooledWorkspace
+from hpcsched.dispatching.allocator import Allocator, Room
+from hpcsched.dispatching.heuristic.round_pools import RoundPools
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.system.allocation import Allocation
+from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.system.request import ShapeKey, shape_key
+from hpcsched.system.space import NodeSpace, SlotSpace, units_that_fit
+from hpcsched.system.system import IntArray
 
 
-class Shadow(Protocol):
-    """The reservation of a head job at its shadow time, as in EASY (Feitelson and Weil 1998)."""
+class Workspace:
+    """What is free in a dispatching round, and less so with every job that is placed.
 
-    time: int
-    """When the head job is to start, in seconds."""
+    A job fits if its units find room, on slots where these are counted and else on nodes, and pools
+    have enough until its predicted end.
 
-    def postpone(self, time: int) -> None:
-        """Move the reservation to a later time, before anything is started beside it."""
+    Parameters
+    ----------
+    problem : DispatchingProblem
+        The problem of the round.
+    allocator : Allocator
+        Decides where jobs are placed.
+    """
 
-    def backfill(self, job: WaitingJob) -> Allocation | None:
-        """Start the job now if it fits and does not delay the head job; None if it must wait."""
+    def __init__(self, problem: DispatchingProblem, allocator: Allocator) -> None:
+        self._problem = problem
+        self._allocator = allocator
+        # Set for a `SlotAllocator`; checking against the protocol would take longer than a round.
+        self._allocate_slots = getattr(allocator, "allocate_slots", None)
+        self._space: NodeSpace | SlotSpace
+        if problem.slot_map is None:
+            self._space = NodeSpace(problem.system, problem.free_amounts)
+        else:
+            self._space = SlotSpace(problem.slot_map, problem.free_slots)
+        self._fits: dict[ShapeKey, tuple[IntArray, int]] = {}
+        self._pools = RoundPools(problem) if problem.system.pools else None
 
+    def units_that_fit(self, job: WaitingJob) -> int:
+        """Return for how many of the job's units there is room now, whatever it draws from pools.
 
-class Profile(Protocol):
-    """What is free from now on, given predicted ends and reservations."""
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue.
+        """
+        if isinstance(self._space, SlotSpace):
+            return self._space.count
+        return self._on_nodes(job, self._space)[1]
 
     def fits(self, job: WaitingJob) -> bool:
-        """Say whether the job could be started now, if nothing else is started or reserved."""
+        """Say whether the job could be placed now.
 
-    def start_now(self, job: WaitingJob) -> Allocation | None:
-        """Start the job now if it fits until its predicted end; None if it must wait."""
-
-    def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
-        """Reserve room for the job at the earliest time that it fits, which is returned.
-
-        That is from now on, or from `not_before` on.
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue.
         """
-
-    def hold(self, job: WaitingJob, held: Held) -> bool:
-        """Reserve room for the job from a given start on; return whether there is any."""
-
-    def held(self, job: WaitingJob) -> Held:
-        """Return what is reserved for the job."""
-
-    def cancel(self, job: WaitingJob) -> Held:
-        """Give back what is reserved for the job, and return what it was."""
-
-    def first_conflict(self, job: WaitingJob, order: Sequence[int] | None = None) -> int | None:
-        """Return the first job whose reservation leaves too little for a start now.
-
-        That is the first, in the order in which reservations were made or in a given one, beside
-        whose reservation and those before it the job does not fit; None if it fits beside all.
-        """
-
-
-class Workspace(Protocol):
-    """What is free now, and less so with every job that is started."""
-
-    def fits(self, job: WaitingJob) -> bool:
-        """Say whether the job could be placed now."""
-
-    def fitting(self, jobs: Iterable[WaitingJob]) -> list[WaitingJob]:
-        """Return those of the jobs that could be placed now, each by itself."""
+        return job.units <= self.units_that_fit(job) and self._lacking(job) is None
 
     def short_of(self, job: WaitingJob) -> str:
-        """Return what the job lacks where nodes have room for it now: a pool; empty otherwise."""
+        """Return what the job lacks where there is room for its units, as ``pool NAME``.
+
+        It is empty where there is no room, and where the job lacks nothing.
+
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue.
+        """
+        pool = self._lacking(job) if job.units <= self.units_that_fit(job) else None
+        return "" if pool is None else f"pool {pool}"
 
     def place(self, job: WaitingJob) -> Allocation:
-        """Start the job now; it must fit."""
+        """Start the job now, where the allocator says; return where that is.
 
-    def shadow(self, head: WaitingJob) -> Shadow:
-        """Reserve room for a head job that does not fit now."""
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue, which must fit.
+        """
+        space = self._space
+        if isinstance(space, SlotSpace) and self._allocate_slots is not None:
+            space.count -= job.units
+            return SlotAllocation(self._allocate_slots(job.units, space.free), space.slot_map)
+        chosen = self._allocator.allocate(job.units, self._room_for(job))
+        allocation = space.claim(chosen, job.request)
+        self._fits.clear()
+        if self._pools is not None:
+            self._pools.start(job, allocation)
+        return allocation
 
-    def profile(self) -> Profile:
-        """Return a profile without reservations; from then on start jobs through it."""
+    def _lacking(self, job: WaitingJob) -> str | None:
+        """Return the name of a pool that has too little for the job, from now to its end."""
+        return None if self._pools is None else self._pools.lacking(job)
+
+    def _on_nodes(self, job: WaitingJob, space: NodeSpace) -> tuple[IntArray, int]:
+        """Return how many of the job's units fit on each node now, `[N]`, and their sum."""
+        key = shape_key(job.request)
+        known = self._fits.get(key)
+        if known is None:
+            fits = units_that_fit(space.system, space.available, job.request)
+            known = self._fits[key] = fits, int(fits.sum())
+        return known
+
+    def _room_for(self, job: WaitingJob) -> Room:
+        """Return what the allocator may choose from."""
+        system, space = self._problem.system, self._space
+        if isinstance(space, NodeSpace):
+            fits, available = self._on_nodes(job, space)[0], space.available
+        else:
+            fits = space.free_per_node()
+            used = np.multiply.outer(np.array(job.unit_request), space.slot_map.per_node - fits)
+            available = system.capacity.T - used
+        return Room(fits, available, job.unit_request, system, self._problem)
 
 
 def open_workspace(problem: DispatchingProblem, allocator: Allocator) -> Workspace:
-    """Return the workspace that suits the problem."""
-    if problem.free_slots is not None:
-        return PooledWorkspace(problem, allocator)
-    return NodeWorkspace(problem, allocator)
+    """Return a workspace in which nothing has been placed yet.
+
+    Parameters
+    ----------
+    problem : DispatchingProblem
+        The problem of a round.
+    allocator : Allocator
+        Decides where jobs are placed.
+    """
+    return Workspace(problem, allocator)

@@ -6,7 +6,7 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.heuristic.held import Held
 from hpcsched.dispatching.heuristic.node_level import NodeWorkspace
-from hpcsched.dispatching.heuristic.workspace import Profile, open_workspace
+from hpcsched.dispatching.heuristic.node_profile import NodeProfile
 from hpcsched.dispatching.planning.carrying_out import allocation_of
 from hpcsched.dispatching.planning.explaining import CarriedOut
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -44,15 +44,12 @@ def starts_in_workspace(
     beyond = [job for job in by_priority if job.job_id not in planned]
     if not beyond:
         return ()
-    workspace = open_workspace(problem, allocator)
+    workspace = NodeWorkspace(problem, allocator)
     waiting = {job.job_id: job for job in problem.queue}
     for start in starts:
         job = waiting[start.job_id]
-        if isinstance(workspace, NodeWorkspace):
-            assert isinstance(start.allocation, NodeAllocation)
-            workspace.place_on(job, start.allocation)
-        else:
-            workspace.place(job)  # on the slots that it was given before, one after the other
+        assert isinstance(start.allocation, NodeAllocation)
+        workspace.place_on(job, start.allocation)
     beyond = workspace.fitting(beyond)
     if not beyond:
         return ()
@@ -63,7 +60,7 @@ def starts_in_workspace(
 
 
 def _reserve(
-    profile: Profile, carried_out: CarriedOut, planned: dict[int, int], started: set[int]
+    profile: NodeProfile, carried_out: CarriedOut, planned: dict[int, int], started: set[int]
 ) -> None:
     """Reserve room for what is to start later, where the plan has it or as soon as there is room.
 

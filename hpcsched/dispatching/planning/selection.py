@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.pool_profile import PoolProfile
+from hpcsched.dispatching.heuristic.round_pools import RoundPools
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning.content import (
     Content,
@@ -43,7 +43,6 @@ from hpcsched.dispatching.planning.releases import releases_of
 from hpcsched.dispatching.planning.system_pool import system_pool
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.system import IntArray
 
 Jobs = Literal["fitting", "all"]
@@ -223,7 +222,8 @@ def _select_nodes(
     by_priority = can_be_planned(problem, by_priority, wanted.step)
     fitting = [job for job in by_priority if rooms.units_now(job) >= job.units]
     if system.pools:
-        fitting = _fitting_pools(problem, fitting)
+        pools = RoundPools(problem)
+        fitting = [job for job in fitting if pools.lacking(job) is None]
     if not fitting:
         return None
     jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
@@ -262,16 +262,6 @@ def _select_nodes(
         content = scaled(content)
     content = content._replace(system_pool=pool)
     return _finish(content, wanted, cost_of(content.jobs), problem, closures)
-
-
-def _fitting_pools(problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> list[WaitingJob]:
-    """Return those of the jobs for which pools have enough from now to their predicted ends."""
-    profile, now = PoolProfile(problem), problem.now
-    return [
-        job
-        for job in jobs
-        if profile.fits(now, now + job.predicted_run_time, most_draw(problem.system, job.request))
-    ]
 
 
 def _finish(

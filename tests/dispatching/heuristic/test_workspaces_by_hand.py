@@ -5,12 +5,17 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.allocator import Room
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.round_kernels import decide_by_node, decide_by_slot
+from hpcsched.dispatching.core.start_kernels import start_where_placed
+from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.held import Held
-from hpcsched.dispatching.heuristic.node_level import NodeShadow, NodeWorkspace
-from hpcsched.dispatching.heuristic.node_profile import NodeProfile
-from hpcsched.dispatching.heuristic.pooled import PooledWorkspace
-from hpcsched.dispatching.heuristic.reserved_round import ReservedRound
+from hpcsched.dispatching.heuristic.core_calls import CoreCalls
+from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.dispatching.heuristic.relaxed import Relaxed
+from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.outages import Outage
@@ -18,6 +23,7 @@ from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import alike
+from tests.dispatching.plans import RoundPlan
 
 GPUS = Draw({"gpu": 1})
 
@@ -28,9 +34,25 @@ def problem(table: str, *pools: Pool, nodes: int = 2, now: int = 0, **node: int)
     return make_problem(System((NodeGroup("node", nodes, resources),), {}, pools), table, now=now)
 
 
-def workspace(given: DispatchingProblem) -> NodeWorkspace:
-    """Return a workspace for first fit."""
-    return NodeWorkspace(given, FirstFit())
+def easy(given: DispatchingProblem, outages: tuple[Outage, ...] = ()) -> Decision:
+    """Return what EASY decides, with reasons."""
+    return Easy(FirstFit()).dispatch(given._replace(explain=True, outages=outages))
+
+
+def relaxed(given: DispatchingProblem, relaxation: float) -> Decision:
+    """Return what relaxed backfilling decides, with reasons."""
+    rule = Relaxed(FirstFit(), relaxation, ArrivalOrder())
+    return rule.dispatch(given._replace(explain=True))
+
+
+def head_time(decision: Decision) -> int | None:
+    """Return for when the first job that waits has a reservation."""
+    return next(reason for reason in decision.reasons if reason.kind == "no_room").time
+
+
+def started(decision: Decision) -> list[int]:
+    """Return the jobs that start."""
+    return [start.job_id for start in decision.starts]
 
 
 # When nodes are switched on.
@@ -45,27 +67,45 @@ job_id  units  core  gpu  requested_time  start_time
 PER_NODE = Pool("power", 90, Draw(per_node=10))
 
 
-def test_nodes_draw_from_when_they_would_be_switched_off() -> None:
-    """Job 1 keeps node 0 on until 10; nodes 1 and 2 are off."""
-    given = problem(SWITCHED, PER_NODE, nodes=3)
-    two, three, _ = given.queue
-    where = NodeAllocation((0, 1, 2), (1, 1, 1))
-    ws = workspace(given)
-    assert ws.stretches(two, where) == [(0, 15, (0,)), (10, 15, (10,)), (0, 15, (20,))]
-    assert ws.stretches(three, where) == [(0, 10, (0,)), (0, 10, (20,))]
+def start_on(plan: RoundPlan, row: int, **units: int) -> None:
+    """Start the job of a row with so many units on nodes 0, 1 and 2."""
+    placed = [units.get(f"n{node}", 0) for node in range(3)]
+    plain(start_where_placed)(row, placed, plan.now, plan.state)
+
+
+def levels(plan: RoundPlan) -> list[tuple[int, int]]:
+    """Return from when on how much is free of the pool."""
+    count, state = plan.state.counters[codes.POOL_STEPS], plan.state
+    steps = zip(state.pool_time[:count].tolist(), state.pool_free[:count, 0].tolist(), strict=True)
+    found: list[tuple[int, int]] = []
+    for time, free in steps:
+        if not found or free != found[-1][1]:
+            found.append((time, free))
+    return found
+
+
+@pytest.mark.parametrize(("row", "until"), [(0, 15), (1, 10)])
+def test_nodes_draw_from_when_they_would_be_switched_off(row: int, until: int) -> None:
+    """Job 1 keeps node 0 on until 10; nodes 1 and 2 are off. Of 90, three nodes draw 10 each."""
+    plan = RoundPlan(problem(SWITCHED, PER_NODE, nodes=3), FirstFit())
+    assert levels(plan) == [(0, 80), (10, 90)]
+    start_on(plan, row, n0=1, n1=1, n2=1)
+    assert levels(plan) == [(0, 60), (until, 90)]
 
 
 def test_what_starts_keeps_its_nodes_on() -> None:
-    """Job 2 keeps nodes 1 and 2 on until 15, whatever ends there before."""
-    given = problem(SWITCHED, PER_NODE, nodes=3)
-    two, three, four = given.queue
-    ws = workspace(given)
-    ws.place_on(two, NodeAllocation((1, 2), (1, 2)))
-    ws.place_on(four, NodeAllocation((2,), (1,)))
-    where = NodeAllocation((1, 2), (1, 2))
-    assert ws.stretches(three, where) == [(0, 10, (0,))]
-    longer = three._replace(predicted_run_time=20)
-    assert ws.stretches(longer, where) == [(0, 20, (0,)), (15, 20, (20,))]
+    """Job 2 keeps nodes 1 and 2 on until 15, whatever ends there before.
+
+    Job 3 draws nothing more if it runs for 10 s, and from 15 on if it runs for 20.
+    """
+    for run_time, after in ((10, [(15, 90)]), (20, [(20, 90)])):
+        table = SWITCHED.replace("0    10              -", f"0    {run_time}              -")
+        plan = RoundPlan(problem(table, PER_NODE, nodes=3), FirstFit())
+        start_on(plan, 0, n1=1, n2=2)
+        start_on(plan, 2, n2=1)
+        assert levels(plan) == [(0, 60), (10, 70), (15, 90)]
+        start_on(plan, 1, n1=1, n2=2)
+        assert levels(plan) == [(0, 60), (10, 70), *after]
 
 
 # What a job lacks.
@@ -80,8 +120,8 @@ def test_what_a_job_is_short_of(units: int, capacity: int, lacks: str) -> None:
     table = f"job_id units core gpu requested_time\n1 {units} 1 1 5"
     given = problem(table, Pool("licences", capacity, GPUS))
     (job,) = given.queue
-    assert workspace(given).short_of(job) == lacks
-    assert workspace(given).fits(job) is (units == capacity)
+    assert open_workspace(given, FirstFit()).short_of(job) == lacks
+    assert open_workspace(given, FirstFit()).fits(job) is (units == capacity)
 
 
 # The head job's reservation.
@@ -95,42 +135,41 @@ job_id  units  core  gpu  requested_time  start_time
 LICENCES = Pool("licences", 0, GPUS, (Change(5, 2), Change(20, 1), Change(40, 2)))
 
 
-def head_of(table: str, *pools: Pool, outages: tuple[Outage, ...] = ()) -> NodeShadow:
-    """Return the reservation of the first job that waits."""
-    given = problem(table, *pools)._replace(outages=outages)
-    return workspace(given).shadow(given.queue[0])
+def head_of(table: str, *pools: Pool, outages: tuple[Outage, ...] = ()) -> int | None:
+    """Return for when the first job that waits has a reservation."""
+    return head_time(easy(problem(table, *pools), outages))
 
 
 def test_a_head_job_waits_for_a_pool_and_not_for_nodes() -> None:
     """Job 2 has room on nodes now, and licences from 5 on: it does not wait for job 1."""
-    assert head_of(WAITS, LICENCES).time == 5
+    assert head_of(WAITS, LICENCES) == 5
 
 
 def test_a_head_job_waits_for_a_pool_and_for_nodes_in_service() -> None:
     """From 5 on it would still run at 10, when both nodes go; from 15 on, too few licences stay."""
     nodes = Outage(10, 15, (0, 1), "maintenance")
-    assert head_of(WAITS, LICENCES, outages=(nodes,)).time == 40
+    assert head_of(WAITS, LICENCES, outages=(nodes,)) == 40
 
 
 def test_a_head_job_that_ends_as_nodes_go() -> None:
     """From 5 to 13 is long enough."""
-    assert head_of(WAITS, LICENCES, outages=(Outage(13, 15, (0, 1), "maintenance"),)).time == 5
-    assert head_of(WAITS, LICENCES, outages=(Outage(12, 15, (0, 1), "maintenance"),)).time == 40
+    assert head_of(WAITS, LICENCES, outages=(Outage(13, 15, (0, 1), "maintenance"),)) == 5
+    assert head_of(WAITS, LICENCES, outages=(Outage(12, 15, (0, 1), "maintenance"),)) == 40
 
 
 def test_a_head_job_waits_for_a_pool_where_nothing_runs() -> None:
     """The pool changes for the last time at 30, after all that is predicted."""
     table = "job_id units core gpu requested_time\n1 1 1 1 5"
-    assert head_of(table, Pool("licences", 0, GPUS, (Change(30, 1),))).time == 30
+    assert head_of(table, Pool("licences", 0, GPUS, (Change(30, 1),))) == 30
 
 
 def test_a_head_job_is_put_off_where_pools_allow_it() -> None:
-    """From 12 to 20 there are licences, and from 13 to 21 too few."""
-    shadow = head_of(WAITS, LICENCES)
-    shadow.postpone(13)
-    assert shadow.time == 5
-    shadow.postpone(12)
-    assert shadow.time == 12
+    """From 12 to 20 there are licences, and from 13 to 21 too few.
+
+    Job 2 came at 0 and is promised 5: 1.4 times that wait later it is 12, and 1.6 times, 13.
+    """
+    assert head_time(relaxed(problem(WAITS, LICENCES), 1.6)) == 5
+    assert head_time(relaxed(problem(WAITS, LICENCES), 1.4)) == 12
 
 
 PASSING = """
@@ -149,12 +188,9 @@ def test_pools_are_left_to_the_head_job() -> None:
     Job 3 would hold the other until 11. Job 4 may have it until 10, and job 5 needs none.
     """
     given = problem(PASSING, Pool("licences", 2, GPUS))
-    head, three, four, five = given.queue
-    shadow = workspace(given).shadow(head)
-    assert shadow.time == 10
-    assert shadow.backfill(three) is None
-    assert shadow.backfill(five) is not None
-    assert shadow.backfill(four) is not None
+    decision = easy(given)
+    assert head_time(decision) == 10
+    assert started(decision) == [4, 5]
 
 
 COSTS = """
@@ -174,33 +210,29 @@ def test_what_jobs_cost_the_head_job_adds_up() -> None:
     leave 7, room for one.
     """
     given = problem(COSTS, nodes=1, core=12)
-    head, three, four, five = given.queue
-    shadow = workspace(given).shadow(head)
-    assert shadow.time == 10
-    assert shadow.backfill(three) is not None
-    assert shadow.backfill(four) is not None
-    assert shadow.backfill(five) is None
+    decision = easy(given)
+    assert head_time(decision) == 10
+    assert started(decision) == [3, 4]
 
 
 def test_nodes_of_equal_cost_are_taken_in_order() -> None:
     """On 20 nodes of 4 cores job 1 has 3 until 10, on 20 of 5 cores job 2 has 4.
 
-    Of two cores each, two units of the head job fit on each node then. Beside them there is a core
-    on the larger nodes, where 20 units of job 4 cost it nothing; on others each costs it one.
+    Of two cores each, 80 units of the head job fit then, and 15 are spare. Beside them there is a
+    core on the larger nodes, where 20 units of job 4 cost it nothing; on others each costs it one.
+    So first fit, which takes the smaller nodes first, would cost it 20.
     """
     table = """
     job_id  units  core  requested_time  start_time
     1       20     3     10              0
     2       20     4     10              0
-    3       60     2     5               -
+    3       65     2     5               -
     4       30     1     20              -
     """
     groups = (NodeGroup("small", 20, {"core": 4}), NodeGroup("large", 20, {"core": 5}))
     given = make_problem(System(groups), table, now=0)
-    head, job = given.queue
-    ws = workspace(given)
-    found = ws.shadow(head)._least_loss(job, ws.units_that_fit(job)[0])
-    assert found == NodeAllocation((*range(10), *range(20, 40)), (1,) * 30)
+    (start,) = easy(given).starts
+    assert start.allocation == NodeAllocation((*range(10), *range(20, 40)), (1,) * 30)
 
 
 # Where slots are counted.
@@ -224,28 +256,32 @@ def test_room_on_nodes_where_slots_are_counted() -> None:
     """
     given = make_problem(alike(2, core=5, gpu=2), table, pooled=True)
     looks = Looks()
-    assert PooledWorkspace(given, looks).place(given.queue[0]).nodes == (0, 1)
+    assert open_workspace(given, looks).place(given.queue[0]).nodes == (0, 1)
     assert looks.room.fits.tolist() == [1, 2]
     assert looks.room.available.tolist() == [[3, 5], [1, 2]]
     assert looks.room.unit_request == (2, 1)
     assert looks.room.problem is given
 
 
-@pytest.mark.parametrize(("time", "spare"), [(10, 1), (11, 1), (12, 2), (19, 2), (20, 3), (99, 3)])
-def test_what_is_spare_when_a_head_job_is_put_off(time: int, spare: int) -> None:
-    """Of six slots two are free, two more at 10, one at 12 and one at 20; job 4 needs three."""
+@pytest.mark.parametrize(("time", "starts"), [(10, []), (11, []), (12, [5]), (99, [5])])
+def test_what_is_spare_when_a_head_job_is_put_off(time: int, starts: list[int]) -> None:
+    """Of six slots two are free, two more at 10, one at 12 and one at 20; job 4 needs three.
+
+    So at 10 one is spare, and from 12 on two, which job 5 may have for as long as it likes. Job 4
+    came at 0 and is promised 10.
+    """
     table = """
     job_id  units  core  requested_time  start_time
     1       2      1     10              0
     2       1      1     12              0
     3       1      1     20              0
     4       3      1     5               -
+    5       2      1     999             -
     """
     given = make_problem(alike(6, core=1), table, pooled=True)
-    shadow = PooledWorkspace(given, FirstFit()).shadow(given.queue[0])
-    assert (shadow.time, shadow.spare) == (10, 1)
-    shadow.postpone(time)
-    assert (shadow.time, shadow.spare) == (time, spare)
+    decision = relaxed(given, (time - 10) / 10)
+    assert head_time(decision) == time
+    assert started(decision) == starts
 
 
 # Reservations beside each other.
@@ -259,15 +295,16 @@ job_id  units  core  gpu  requested_time
 """
 
 
-@pytest.mark.parametrize(("cores", "conflict"), [(3, None), (4, 1)])
-def test_a_reservation_counts_once(cores: int, conflict: int | None) -> None:
+@pytest.mark.parametrize(("cores", "fits"), [(3, True), (4, False)])
+def test_a_reservation_counts_once(cores: int, fits: bool) -> None:
     """Job 1 has one of four cores from now on."""
     table = f"job_id units core requested_time\n1 1 1 9\n2 1 {cores} 9\n"
     given = problem(table, nodes=1, core=4)
     one, two = given.queue
-    profile: Any = NodeProfile(workspace(given))
-    assert profile.reserve(one) == 0
-    assert profile.first_conflict(two) == conflict
+    plan = RoundPlan(given, FirstFit())
+    plan.open()
+    assert plan.reserve(one) == 0
+    assert plan.fits(two) is fits
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -280,11 +317,14 @@ def test_reservations_are_taken_up_in_the_order_of_their_starts(pooled: bool) ->
     3       1      1     10              -
     """
     given = make_problem(alike(1, core=1), table, pooled=pooled)
-    taken = ReservedRound(given, FirstFit())
-    assert taken.take_up({2: Held(20), 3: Held(10)})
-    assert [taken.profile.held(job).start for job in given.queue] == [25, 15]
-    kept = ReservedRound(given, FirstFit())
-    assert not kept.take_up({2: Held(25), 3: Held(15)})
+    choices = {"rule": codes.CONSERVATIVE, "compression": codes.BY_ARRIVAL}
+    core = CoreCalls(FirstFit(), choices)
+    for held in ({2: 20, 3: 10}, {2: 25, 3: 15}):
+        filled = core.fill(given, given.queue)
+        filled.set_promises(given.queue, held)
+        filled.set_reservations(given.queue, held, {})
+        core.call(decide_by_slot if pooled else decide_by_node, given, given.queue)
+        assert filled.column(given.queue, codes.RESERVED) == {2: 25, 3: 15}
 
 
 def test_a_plan_keeps_pools_for_what_is_reserved() -> None:
@@ -294,18 +334,12 @@ def test_a_plan_keeps_pools_for_what_is_reserved() -> None:
     """
     given = problem(PLANNED, Pool("licences", 1, GPUS))
     one, two, three, four = given.queue
-    ws = workspace(given)
-    profile = ws.profile()
-    assert profile.reserve(two) == 0
-    assert profile.reserve(one, 5) == 5
-    assert ws.fits(three)
-    assert not profile.fits(three)
-    assert profile.fits(four)
-    assert profile.first_conflict(three) == 1
-    assert profile.first_conflict(four) is None
-    assert profile.first_conflict(three, [2]) is None
-    assert profile.reserve(three) == 15
-    assert profile.first_conflict(four, [3, 2, 1]) is None
-    profile.cancel(one)
-    assert profile.fits(three)
-    assert profile.first_conflict(three) is None
+    plan = RoundPlan(given, FirstFit())
+    plan.open()
+    assert plan.reserve(two) == 0
+    assert plan.reserve(one, 5) == 5
+    assert not plan.fits(three)
+    assert plan.fits(four)
+    assert plan.reserve(three) == 15
+    plan.cancel(one)
+    assert plan.fits(three)

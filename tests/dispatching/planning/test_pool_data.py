@@ -5,17 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.heuristic.pool_profile import PoolProfile
+from hpcsched.dispatching.core import pool_kernels as kernels
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
 from hpcsched.dispatching.planning.pool_data import pool_data
 from hpcsched.dispatching.planning.selection import Wanted, select
-from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import Spy, Told, easy, replay
+from tests.dispatching.plans import RoundPlan
 from tests.pool_workloads import pool_workloads
 from tests.strategies import tries
 
@@ -66,9 +68,9 @@ def test_plans_in_steps(workload, step):
             continue
         plan = ListPlanner(selection.data).plan(range(len(selection.jobs)))
         assert fault_of(plan, selection.data) is None
-        profile = PoolProfile(problem)
+        state = RoundPlan(problem, FirstFit()).state
+        row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
         for job, start in zip(selection.jobs, plan.starts.tolist(), strict=True):
-            begin = problem.now + start * step
-            end, draw = begin + job.predicted_run_time, most_draw(workload.system, job.request)
-            assert profile.fits(begin, end, draw)
-            profile.take(begin, end, draw)
+            row, begin = row_of[job.job_id], problem.now + start * step
+            assert plain(kernels.pools_suffice)(row, begin, state, state.pool_free)
+            plain(kernels.reserve_in_pools)(row, begin, 1, state, state.pool_free)
