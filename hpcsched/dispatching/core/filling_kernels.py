@@ -23,6 +23,7 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
 from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
+from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.reservation_kernels import (
     drop_places,
     hold,
@@ -58,9 +59,11 @@ def fill_by_node(state: State, now: int) -> None:
 @compiled()
 def _fill(now: int, state: State, by_node: ByNode) -> None:
     counters, queue = state.counters, state.queue
+    open_pools(now, state, state.pool_drawn)
     pressure = pressure_on(state)
     first_shape = state.jobs[queue[0], SHAPE]
     alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
+    alike = alike and state.pool_free is None
     find_reach(now, state, state.outage_nodes)
     alike = alike and not any_ahead(now, state, state.outage_nodes)
     for k in range(counters[STARTING]):

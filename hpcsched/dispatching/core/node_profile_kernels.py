@@ -300,7 +300,7 @@ def place_reservation(row: int, begin: int, profile: Profile, state: State) -> I
 
 
 @compiled()
-def _earliest_beside_pools(row: int, now: int, profile: Profile, state: State) -> int:
+def earliest_beside_pools(row: int, now: int, profile: Profile, state: State) -> int:
     """Return the earliest time at which nodes and pools have enough for a job; `NEVER` if none.
 
     Each is asked in turn from where the other has enough, until both agree.
@@ -330,7 +330,7 @@ def _reserve_in_profile(
         for node in range(len(placed)):
             placed[node] = 1 if node == profile.used[1] and begin != NEVER else 0
         return begin
-    start = _earliest_beside_pools(row, now, profile, state)
+    start = earliest_beside_pools(row, now, profile, state)
     if start == NEVER:
         for node in range(len(placed)):
             placed[node] = 0

@@ -20,7 +20,7 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
 from hpcsched.dispatching.core.node_profile_kernels import (
-    earliest_in_profile,
+    earliest_beside_pools,
     fits_in_profile,
     make_room,
     place_reservation,
@@ -28,6 +28,7 @@ from hpcsched.dispatching.core.node_profile_kernels import (
     start_in_profile,
 )
 from hpcsched.dispatching.core.plan_kernels import take_on
+from hpcsched.dispatching.core.pool_kernels import pools_suffice, reserve_in_pools
 from hpcsched.dispatching.core.room_kernels import held_on_node
 from hpcsched.dispatching.core.row_kernels import (
     least_on_row,
@@ -92,6 +93,7 @@ def take_reserved(
         _take_steps(row, sign, steps, state)
     if profile is not None:
         _take_nodes(row, sign, profile, state)
+    reserve_in_pools(row, state.jobs[row, RESERVED], sign, state, state.pool_free)
 
 
 @compiled()
@@ -158,14 +160,15 @@ def reserve(
             release, jobs[row, PREDICTED], jobs[row, UNITS], steps.used[0], steps.start, steps.free
         )
     if profile is not None:
-        if jobs[row, UNITS] == 1 and release == now:
+        if jobs[row, UNITS] == 1 and release == now and state.pool_free is None:
             begin = reserve_unit(row, profile, state)
             drop_places(row, state)
             jobs[row, CELL] = add_cell(profile.used[1], 1, state.cells, state.counters)
         else:
-            begin = earliest_in_profile(row, release, profile, state)
+            begin = earliest_beside_pools(row, release, profile, state)
             _note_places(row, place_reservation(row, begin, profile, state), state)
     jobs[row, RESERVED] = begin
+    reserve_in_pools(row, begin, 1, state, state.pool_free)
     _note(row, state)
     return begin
 
@@ -202,6 +205,8 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
     """
     jobs = state.jobs
     jobs[row, RESERVED] = begin
+    if not pools_suffice(row, begin, state, state.pool_free):
+        return False
     if steps is not None:
         end = begin + jobs[row, PREDICTED]
         if least_on_row(begin, end, steps.used[0], steps.start, steps.free) < jobs[row, UNITS]:
@@ -214,6 +219,7 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
             _note_places(row, place_reservation(row, begin, profile, state), state)
             if jobs[row, CELL] == -1:
                 return False
+    reserve_in_pools(row, begin, 1, state, state.pool_free)
     _note(row, state)
     return True
 

@@ -14,7 +14,6 @@ from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.heuristic.core_calls import CoreCalls, starts_of
 from hpcsched.dispatching.planning.carrying_out import allocation_of
 from hpcsched.dispatching.planning.explaining import CarriedOut
-from hpcsched.dispatching.planning.filling_in_workspace import starts_in_workspace
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import Allocation
 
@@ -29,7 +28,6 @@ class Filling:
     """
 
     def __init__(self, allocator: Allocator) -> None:
-        self._allocator = allocator
         self._core = CoreCalls(allocator, {"rule": codes.BESIDE_PLAN})
 
     def starts_beside(
@@ -55,8 +53,6 @@ class Filling:
         starts
             What it starts now.
         """
-        if problem.system.pools:
-            return starts_in_workspace(problem, by_priority, carried_out, starts, self._allocator)
         selection, plan = carried_out
         if len(selection.jobs) == len(by_priority):
             return ()
