@@ -1,6 +1,13 @@
 """Compiled list scheduling by number: free units as steps in time, whatever nodes they are on.
 
-It is right where slots are counted, and where all jobs that wait ask for the same of a node.
+It is right where slots are counted, and where all jobs that wait ask for the same of a node. Any
+free slot takes any unit, and units that are placed in order of their start times never conflict as
+long as no instant needs more slots than there are (intervals with at most `k` at once can be
+coloured with `k` colours in order of their starts). So a plan that holds by count can always be
+carried out. Likewise units of one shape can be counted, whatever runs: on each node more and more
+of them fit as running jobs end. Exclusive jobs are the exception, as what they take depends on how
+they are placed; scattered jobs, as a unit of one leaves room beside it for units of others; and so
+is the time before an outage, when fewer and fewer fit.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers

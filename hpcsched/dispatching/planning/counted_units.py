@@ -43,7 +43,7 @@ def ends_of(problem: DispatchingProblem, *, overdue: bool) -> list[tuple[int, Ru
 def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
     """Say whether counting the units that wait is enough, where a problem speaks of nodes.
 
-    It is if all are alike, whatever runs (see `NodeWorkspace.profile`), and no announced outage
+    It is if all are alike, whatever runs (see `step_kernels`), and no announced outage
     begins before all jobs could have run one after the other, in steps of so many seconds.
     """
     first = problem.queue[0].request
