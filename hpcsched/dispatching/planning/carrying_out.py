@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.heuristic.workspace import open_workspace
+from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
 from hpcsched.dispatching.planning.explaining import CarriedOut
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import NodeAllocation
@@ -24,15 +24,12 @@ def starts_now(
     """
     selection, plan = carried_out
     now = (plan.starts == 0).nonzero()[0].tolist()
-    if not anew and selection.nodes is None:
-        return place_all(problem, (selection.jobs[i] for i in now), allocator)
-    if anew:
+    if anew or selection.nodes is None:
         workspace = open_workspace(problem, allocator)
-        return tuple(
-            Start(job.job_id, workspace.place(job))
-            for job in (selection.jobs[i] for i in now)
-            if workspace.fits(job)
-        )
+        jobs = (selection.jobs[i] for i in now)
+        if anew:
+            jobs = (job for job in jobs if workspace.fits(job))
+        return place_all(jobs, workspace)
     return tuple(
         Start(selection.jobs[i].job_id, selection.allocation(i, plan.placed[i])) for i in now
     )
@@ -46,11 +43,8 @@ def allocation_of(carried_out: CarriedOut, job: int) -> NodeAllocation | None:
     return selection.allocation(job, plan.placed[job])
 
 
-def place_all(
-    problem: DispatchingProblem, jobs: Iterable[WaitingJob], allocator: Allocator
-) -> tuple[Start, ...]:
+def place_all(jobs: Iterable[WaitingJob], workspace: Workspace) -> tuple[Start, ...]:
     """Return the starts of jobs for all of which there is room now."""
-    workspace = open_workspace(problem, allocator)
     return tuple(Start(job.job_id, workspace.place(job)) for job in jobs)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planning.carrying_out import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.filling import Filling
@@ -62,11 +63,12 @@ class PlanningDispatcher:
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        if nothing_fits(problem):
+        workspace = open_workspace(problem, self.allocator)
+        if nothing_fits(problem, workspace):
             return with_reasons(problem, NOTHING, None, self.allocator)
         by_priority = self.priority.sort(problem)
-        if not problem.explain and all_fit(problem, self.wanted):
-            starts = place_all(problem, by_priority, self.allocator)
+        if not problem.explain and all_fit(problem, workspace, self.wanted):
+            starts = place_all(by_priority, workspace)
             self.objective.add(problem, starts)
             return Decision(starts)
         decision, carried_out = self._plan(problem, by_priority)
