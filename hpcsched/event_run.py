@@ -9,6 +9,7 @@ from hpcsched.dispatching.problem import RunningJob
 from hpcsched.report.monitor import Monitor
 from hpcsched.results.outages import InterruptionRecorder
 from hpcsched.results.pools import PoolRecorder
+from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
@@ -42,7 +43,8 @@ class EventRun:
             followers.append(watching.bar(assembly.source))
         self._followers, self._assembly, self.in_python = followers, assembly, because
         self._parts = parts._replace(observers=followers)
-        self._simulation = Simulation(self._parts)
+        self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
+        self._simulation = Simulation(self._timed(self._parts))
         self._planning = False
         self.plan: OfflinePlan | None = None
 
@@ -72,9 +74,18 @@ class EventRun:
         if self._assembly.scenario.simulation.mode == "offline":
             self._planning = True
             self.plan, parts = planned_offline(self._assembly, self._parts)
-            self._simulation = Simulation(parts)
+            self._simulation = Simulation(self._timed(parts))
             self._planning = False
-        self._simulation.run(self._assembly.source.jobs())
+        jobs = self._assembly.source.jobs()
+        for usage in self._usages:
+            jobs = usage.timed_jobs(jobs)
+        self._simulation.run(jobs)
+
+    def _timed(self, parts: Parts) -> Parts:
+        """Return parts whose dispatcher is timed by the observers that measure CPU time."""
+        for usage in self._usages:
+            parts = parts._replace(dispatcher=usage.timed_dispatcher(parts.dispatcher))
+        return parts
 
     def close(self) -> None:
         """Finish what was recorded and shown."""

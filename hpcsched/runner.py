@@ -21,6 +21,7 @@ from hpcsched.results.manifest import Status, finish_manifest, start_manifest
 from hpcsched.results.offline import offline_figures
 from hpcsched.results.outages import down_amounts, outage_figures, write_outages
 from hpcsched.results.pools import pool_summary
+from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.results.run_state import remove_state
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
@@ -153,7 +154,7 @@ def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
     found = [
         f"the observer {choice.plugin_name}"
         for choice, observer in zip(scenario.observers, parts.observers, strict=True)
-        if needs_reasons(observer)
+        if needs_reasons(observer) or isinstance(observer, ProcessUsage)
     ]
     if scenario.simulation.mode == "offline":
         found.append("planning off-line")

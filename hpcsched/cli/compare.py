@@ -28,6 +28,7 @@ class Shown(StrEnum):
     RANKS = "ranks"
     LOAD = "load"
     DECISION_TIME = "decision-time"
+    CPU_MEMORY = "cpu-memory"
     ALL = "all"
 
 

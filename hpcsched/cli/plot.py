@@ -15,12 +15,13 @@ app = typer.Typer(name="plot", no_args_is_help=True, help="Draw pictures of runs
 
 
 class Of(StrEnum):
-    """What jobs have, one by one."""
+    """What jobs have, one by one; and how many are queued before each round."""
 
     WAIT_TIME = "wait_time"
     RESPONSE_TIME = "response_time"
     SLOWDOWN = "slowdown"
     BOUNDED_SLOWDOWN = "bounded_slowdown"
+    QUEUE_SIZE = "queue_size"
 
 
 Directories = Annotated[
@@ -36,7 +37,7 @@ Out = Annotated[
     typer.Option(help="The file to write; it ends in .pdf, .svg or .png.", show_default=False),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
-Quantity = Annotated[Of, typer.Option("--of", help="What is drawn of each job.")]
+Quantity = Annotated[Of, typer.Option("--of", help="What is drawn of each job, or of each round.")]
 
 
 @app.command()
@@ -53,7 +54,7 @@ def boxes(
 def ecdf(
     directories: Directories, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
-    """Draw the share of jobs up to each value, with a panel for each trace."""
+    """Draw the share of jobs, or rounds, up to each value, with a panel for each trace."""
     from hpcsched.report.pictures import draw_shares
 
     _write(directories, lambda compared: draw_shares(compared, of), out, force=force)
@@ -96,6 +97,22 @@ def decision_time(directories: Directories, out: Out, force: Force = False) -> N
     from hpcsched.report.pictures import draw_decision_times
 
     _write(directories, draw_decision_times, out, force=force)
+
+
+@app.command(name="cpu-time")
+def cpu_time(directories: Directories, out: Out, force: Force = False) -> None:
+    """Draw the mean CPU time of a round, in its parts; needs the observer `cpu-memory`."""
+    from hpcsched.report.process_usage import draw_cpu_time
+
+    _write(directories, draw_cpu_time, out, force=force)
+
+
+@app.command(name="cpu-memory")
+def cpu_memory(directories: Directories, out: Out, force: Force = False) -> None:
+    """Draw CPU time and memory over simulated time; needs the observer `cpu-memory`."""
+    from hpcsched.report.process_usage import draw_cpu_over_time
+
+    _write(directories, draw_cpu_over_time, out, force=force)
 
 
 @app.command()

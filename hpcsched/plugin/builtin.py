@@ -550,7 +550,7 @@ def hpcsched_metrics() -> Iterable[Plugin]:
 
 @hookimpl
 def hpcsched_observers() -> Iterable[Plugin]:
-    """Return `event-log` and `reasons`."""
+    """Return `event-log`, `reasons` and `cpu-memory`."""
     from hpcsched.simulation.event_log import EventLog
 
     yield Plugin(
@@ -563,6 +563,18 @@ def hpcsched_observers() -> Iterable[Plugin]:
         "asks the dispatcher why jobs start or wait; writes reasons.parquet in the run directory",
         _make_reasons,
     )
+    yield Plugin(
+        "cpu-memory",
+        "measures CPU time and memory of the simulation, round by round; writes usage.parquet",
+        _make_usage,
+    )
+
+
+def _make_usage(_params: Params, context: Context) -> object:
+    """Build the observer of CPU time; what writes Parquet files is imported only then."""
+    from hpcsched.results.process_usage import ProcessUsage
+
+    return ProcessUsage(context.folder)
 
 
 def _make_reasons(_params: Params, context: Context) -> object:

@@ -10,6 +10,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.bootstrap import Interval, mean_interval
 from hpcsched.metrics.over_time import binned
 from hpcsched.metrics.sums import FloatColumn
+from hpcsched.metrics.tables import whole_column
 from hpcsched.report.boxes import box_of, draw_box
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.decision_times import by_queue_length, decision_times
@@ -27,6 +28,8 @@ SPANS = 400
 """Into how many spans of time a course is averaged: what the eye can tell apart on a page."""
 DOTS_A_RUN = 2000
 """How many rounds of each run are drawn as dots; the rest would lie on top of them."""
+QUEUE_SIZE = "queue_size"
+"""How many jobs are queued before a round: of each round, and not of each job."""
 MEANS = {
     "mean_wait_time": "wait_time",
     "mean_response_time": "response_time",
@@ -35,14 +38,18 @@ MEANS = {
 }
 """The metrics that are means over jobs, and what they are means of."""
 
-_DAY = 86_400
-_WIDTH = 7.2
+DAY = 86_400
+"""Seconds of a day."""
+WIDTH = 7.2
+"""The width of figures, in inches."""
 _LINE = 0.17
-"""The width of figures, and the height of a line of a legend, in inches."""
+"""The height of a line of a legend, in inches."""
 
 
 def title_of(compared: ComparedStudy, quantity: str) -> str:
     """Return what stands at the axis of a quantity: its title, its bound and its unit."""
+    if quantity == QUEUE_SIZE:
+        return "jobs in the queue before a round"
     about = QUANTITIES[quantity]
     bound = ""
     if quantity == "bounded_slowdown":
@@ -57,7 +64,7 @@ def draw_boxes(compared: ComparedStudy, quantity: str) -> Draw:
 
     def draw(figure: "Figure") -> None:
         groups, drawn = compared.study.groups, contender_looks(compared)
-        figure.set_size_inches(_WIDTH, 3.2)
+        figure.set_size_inches(WIDTH, 3.2)
         axes = figure.add_subplot()
         step = 0.8 / len(drawn)
         named: dict[str, Any] = {}
@@ -75,7 +82,7 @@ def draw_boxes(compared: ComparedStudy, quantity: str) -> Draw:
         axes.set_xlim(-0.55, len(groups) - 0.45)
         axes.set_ylabel(title_of(compared, quantity))
         axes.grid(True, axis="y")
-        _legend(figure, list(named), list(named.values()))
+        legend(figure, list(named), list(named.values()))
 
     return draw
 
@@ -104,8 +111,8 @@ def draw_shares(compared: ComparedStudy, quantity: str) -> Draw:
             axes.set_title(group, fontsize=9)
             axes.set_xlabel(title_of(compared, quantity))
             axes.grid(True)
-        panels[0].set_ylabel("jobs up to it [%]")
-        _legend(figure)
+        panels[0].set_ylabel(f"{'rounds' if quantity == QUEUE_SIZE else 'jobs'} up to it [%]")
+        legend(figure)
 
     return draw
 
@@ -119,7 +126,7 @@ def draw_bars(compared: ComparedStudy, metric: str) -> Draw:
 
     def draw(figure: "Figure") -> None:
         groups, drawn = compared.study.groups, contender_looks(compared)
-        figure.set_size_inches(_WIDTH, 3.2)
+        figure.set_size_inches(WIDTH, 3.2)
         axes = figure.add_subplot()
         step = 0.8 / len(drawn)
         for m, (contender, look) in enumerate(drawn.items()):
@@ -144,7 +151,7 @@ def draw_bars(compared: ComparedStudy, metric: str) -> Draw:
         axes.set_ylabel(metric_title(compared, metric))
         axes.grid(True, axis="y")
         axes.set_axisbelow(True)
-        _legend(figure)
+        legend(figure)
 
     return draw
 
@@ -197,7 +204,7 @@ def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
 
     def draw(figure: "Figure") -> None:
         groups, drawn = compared.study.groups, contender_looks(compared)
-        figure.set_size_inches(_WIDTH, 1.0 + 1.4 * len(panels) * len(groups))
+        figure.set_size_inches(WIDTH, 1.0 + 1.4 * len(panels) * len(groups))
         rows = figure.subplots(len(panels) * len(groups), 1, squeeze=False)[:, 0]
         for k, group in enumerate(groups):
             of_group = rows[len(panels) * k : len(panels) * (k + 1)]
@@ -205,12 +212,12 @@ def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
                 limit = next((c for case, c in panel.limits.items() if case[1] == group), None)
                 if limit is not None:
                     edges, means, _ = binned(limit, SPANS)
-                    axes.stairs(means, edges / _DAY, baseline=None, color="0.6", linewidth=1.2)
+                    axes.stairs(means, edges / DAY, baseline=None, color="0.6", linewidth=1.2)
                 for contender, look in drawn.items():
                     if (contender, group) in panel.courses:
                         edges, means, _ = binned(panel.courses[contender, group], SPANS)
                         axes.stairs(
-                            means, edges / _DAY, baseline=None, color=look.colour,
+                            means, edges / DAY, baseline=None, color=look.colour,
                             linestyle=look.line, linewidth=0.9, label=contender,
                         )  # fmt: skip
                 axes.set_ylim(bottom=0)
@@ -219,7 +226,7 @@ def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
                 axes.set_axisbelow(True)
             of_group[0].set_title(group, fontsize=9)
             of_group[-1].set_xlabel("days since the trace's origin")
-        _legend(figure)
+        legend(figure)
 
     return draw
 
@@ -228,7 +235,7 @@ def draw_decision_times(compared: ComparedStudy) -> Draw:
     """Return what draws how long rounds took by the length of the queue, with a line of medians."""
 
     def draw(figure: "Figure") -> None:
-        figure.set_size_inches(_WIDTH, 3.4)
+        figure.set_size_inches(WIDTH, 3.4)
         axes = figure.add_subplot()
         drawn = run_looks(compared)
         for one in compared.study.runs:
@@ -253,16 +260,22 @@ def draw_decision_times(compared: ComparedStudy) -> Draw:
         axes.set_ylabel("decision time [real s]")
         axes.set_title("dots: rounds; lines: medians by queue length", fontsize=8)
         axes.grid(True)
-        _legend(figure)
+        legend(figure)
 
     return draw
 
 
 def pooled(compared: ComparedStudy, quantity: str) -> Mapping[tuple[str, str], FloatColumn]:
-    """Return the values of all jobs by contender and trace, those of all seeds together."""
+    """Return the values of all jobs by contender and trace, those of all seeds together.
+
+    The size of the queue has a value for each round instead.
+    """
     parts: dict[tuple[str, str], list[FloatColumn]] = defaultdict(list)
     for one in compared.study.runs:
-        own = QUANTITIES[quantity].values(compared.jobs[one.name])
+        if quantity == QUEUE_SIZE:
+            own = whole_column(one.run.rounds, "queued").astype(np.float64)
+        else:
+            own = QUANTITIES[quantity].values(compared.jobs[one.name])
         parts[one.contender, one.group].append(own)
     return {key: np.concatenate(part) for key, part in parts.items()}
 
@@ -285,7 +298,7 @@ def _panels(figure: "Figure", count: int) -> Sequence["Axes"]:
     """Return panels side by side, three in a row at most."""
     columns = min(count, 3)
     rows = -(-count // columns)
-    figure.set_size_inches(_WIDTH if count > 1 else 5.0, 0.6 + 2.8 * rows)
+    figure.set_size_inches(WIDTH if count > 1 else 5.0, 0.6 + 2.8 * rows)
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
     for unused in panels[count:]:
         unused.set_axis_off()
@@ -301,7 +314,7 @@ def _logarithmic(set_scale: Callable[..., None], values: Iterable[FloatColumn]) 
         set_scale("log")
 
 
-def _legend(figure: "Figure", names: Sequence[str] = (), patches: Sequence[Any] = ()) -> None:
+def legend(figure: "Figure", names: Sequence[str] = (), patches: Sequence[Any] = ()) -> None:
     """Put a legend below all panels, with each name once."""
     if not names:
         found: dict[str, Any] = {}

@@ -6,6 +6,7 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.job_tables import classes, distribution, paired
 from hpcsched.report.load_tables import decision_time, load
 from hpcsched.report.metric_tables import ranks, replicas
+from hpcsched.report.process_usage import cpu_memory
 from hpcsched.report.tables import ReportTable
 
 TABLES: Mapping[str, Callable[[ComparedStudy], ReportTable]] = {
@@ -16,5 +17,6 @@ TABLES: Mapping[str, Callable[[ComparedStudy], ReportTable]] = {
     "ranks": ranks,
     "load": load,
     "decision-time": decision_time,
+    "cpu-memory": cpu_memory,
 }
 """The tables by name, in the order in which they are shown."""

@@ -14,6 +14,7 @@ ROUNDS = "rounds.parquet"
 SUMMARY = "summary.json"
 TIMING = "timing.json"
 REASONS = "reasons.parquet"
+USAGE = "usage.parquet"
 STATE = "state.json"
 OUTAGES = "outages.parquet"
 INTERRUPTIONS = "interruptions.parquet"
@@ -21,7 +22,7 @@ POOLS = "pools.parquet"
 ADVICE = "advice.jsonl"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
-OPTIONAL = (EVENTS, REASONS, STATE, OUTAGES, INTERRUPTIONS, POOLS, ADVICE)
+OPTIONAL = (EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, POOLS, ADVICE)
 """What observers, outages, pools and real clusters add to a run, and the state of one under way."""
 
 

@@ -135,6 +135,24 @@ def reasons_schema() -> pa.Schema:
     )
 
 
+def usage_schema() -> pa.Schema:
+    """Return the columns of `usage.parquet`: a row for each dispatching round.
+
+    `now` is in simulated seconds, times are CPU seconds of the process since the round before, and
+    `memory` is in bytes.
+    """
+    return pa.schema(
+        [
+            *(pa.field(name, pa.int64(), nullable=False) for name in ("round", "now", "queued")),
+            *(
+                pa.field(f"{part}_time", pa.float64(), nullable=False)
+                for part in ("loading", "dispatching", "other")
+            ),
+            ("memory", pa.int64()),
+        ]
+    )
+
+
 def amounts_type(system: System, number: pa.DataType | None = None) -> pa.StructType:
     """Return the type of amounts, whole numbers if not given: a field for each resource type."""
     kind = pa.int64() if number is None else number

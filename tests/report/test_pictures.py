@@ -75,6 +75,21 @@ def test_boxes(tmp_path: Path) -> None:
     assert (extents.min(), extents.max()) == (0, 80)
 
 
+def test_queue_sizes(tmp_path: Path) -> None:
+    """Boxes may be of rounds: by the queue before each, of all seeds."""
+    paths = pair(tmp_path)
+    compared = tables_of(paths)
+    drawing = pictures.draw_boxes(compared, "queue_size")
+    (axes,) = drawn(drawing).axes
+    assert axes.get_ylabel() == "jobs in the queue before a round"
+    queued = compared.study.runs[0].run.rounds.whole()["queued"].to_pylist()
+    assert pictures.pooled(compared, "queue_size")["easy", compared.study.groups[0]].tolist() == (
+        queued
+    )
+    shares = drawn(pictures.draw_shares(compared, "queue_size")).axes[0]
+    assert shares.get_ylabel() == "rounds up to it [%]"
+
+
 def test_shares(tmp_path: Path) -> None:
     """A line climbs to 100 percent, and is where it should be."""
     figure = drawn(pictures.draw_shares(tables_of(pair(tmp_path)), "wait_time"))

@@ -13,6 +13,7 @@ from tests.report.studies import pair
     ("kind", "options"),
     [
         ("boxes", ["--of", "slowdown"]),
+        ("boxes", ["--of", "queue_size"]),
         ("ecdf", []),
         ("bars", ["--metric", "mean_wait_time"]),
         ("load", ["--resource", "mem"]),

@@ -1,13 +1,14 @@
 """Checks the columns of a run's tables, so that what reads them need not."""
 
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS
+from hpcsched.results.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
 from hpcsched.results.schema import (
     interruptions_schema,
     jobs_schema,
     outages_schema,
     reasons_schema,
     rounds_schema,
+    usage_schema,
 )
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import System
@@ -24,6 +25,7 @@ def expect_columns(run: RunDirectory, system: System) -> None:
         OUTAGES: outages_schema(),
         INTERRUPTIONS: interruptions_schema(),
         REASONS: reasons_schema(),
+        USAGE: usage_schema(),
     }
     for name, columns in expected.items():
         if (run.path / name).is_file():

@@ -1,0 +1,163 @@
+"""The observer `cpu-memory`, and what is made of what it records."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from matplotlib.figure import Figure
+
+from hpcsched.cli.auditing import audit_directory
+from hpcsched.dispatching.decision import NOTHING, Decision
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.errors import InputError
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.figure_style import STYLE
+from hpcsched.report.process_usage import cpu_memory, draw_cpu_over_time, draw_cpu_time
+from hpcsched.report.studied_runs import open_study
+from hpcsched.results import process_usage
+from hpcsched.results.process_usage import ProcessUsage, UsageRow, resident_memory
+from hpcsched.results.record_file import RecordFile
+from hpcsched.results.schema import usage_schema
+from hpcsched.runner import run
+from hpcsched.scenario import load_scenario
+from hpcsched.simulation.records import RoundRecord
+from hpcsched.testing import make_problem
+from hpcsched.workload.job import TracedJob
+from tests.builders import alike, traced
+
+SCENARIO = Path(__file__).parents[2] / "scenarios" / "small-easy.yaml"
+MB = 1_000_000
+
+
+class Clock:
+    """A clock of CPU time that is told how much time passes."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.seconds
+
+
+class Slow:
+    """A dispatcher that takes 3 s and starts nothing."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Let time pass."""
+        self._clock.seconds += 3
+        return NOTHING
+
+
+def record(number: int, now: int, queued: int) -> RoundRecord:
+    """Return the record of a round."""
+    return RoundRecord(number, now, queued, 0, 0, 0, queued, (0,), (2,), 0, (0,), 0.0, None, None)
+
+
+def test_parts_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each job takes 2 s to be there, each decision 3 s, and 1 s passes otherwise.
+
+    The first round comes after two jobs: 4 s of loading, 3 of a decision and 1 of something else.
+    The second comes after the last, and the end of the trace, which takes 2 s to be found.
+    """
+    clock = Clock()
+    monkeypatch.setattr(process_usage, "process_time", clock)
+    monkeypatch.setattr(process_usage, "resident_memory", lambda: 5 * MB)
+
+    def jobs() -> Iterator[TracedJob]:
+        for k in (1, 2, 3):
+            clock.seconds += 2
+            yield traced(k, k, 1, 10)
+        clock.seconds += 2
+
+    usage = ProcessUsage(tmp_path)
+    timed = usage.timed_dispatcher(Slow(clock))
+    loaded = usage.timed_jobs(jobs())
+    problem = make_problem(alike(1, core=1), "job_id submit_time units requested_time", now=0)
+    for number, count in ((1, 2), (2, 9)):
+        for _ in range(count):
+            next(loaded, None)
+        timed.dispatch(problem)
+        clock.seconds += 1
+        usage.round_ended(record(number, 10 * number, 3))
+    usage.close()
+    assert pq.read_table(tmp_path / "usage.parquet").to_pylist() == [
+        {"round": 1, "now": 10, "queued": 3, "loading_time": 4, "dispatching_time": 3,
+         "other_time": 1, "memory": 5 * MB},
+        {"round": 2, "now": 20, "queued": 3, "loading_time": 4, "dispatching_time": 3,
+         "other_time": 1, "memory": 5 * MB},
+    ]  # fmt: skip
+
+
+def test_a_run_is_the_same_with_it(tmp_path: Path) -> None:
+    """There is a row a round, and nothing else of the run is another; the audit finds nothing."""
+    few = ["trace.jobs=60"]
+    plain = run(load_scenario(SCENARIO, few), tmp_path / "plain")
+    seen = run(load_scenario(SCENARIO, [*few, "observers=[cpu-memory]"]), tmp_path / "seen")
+    assert seen.summary == plain.summary
+    assert audit_directory(seen.directory).ok
+    table = pq.read_table(tmp_path / "seen" / "usage.parquet")
+    assert table["round"].to_pylist() == seen.rounds["round"].to_pylist()
+    assert table["queued"].to_pylist() == seen.rounds["queued"].to_pylist()
+    times = [table[f"{part}_time"].to_numpy() for part in ("loading", "dispatching", "other")]
+    assert all((part >= 0).all() and part.sum() > 0 for part in times)
+    memory = resident_memory()
+    if memory is not None:
+        assert 0 < min(table["memory"].to_pylist()) <= 2 * memory
+
+
+def studied(folder: Path) -> ComparedStudy:
+    """Return two runs whose usage is written by hand, and one without."""
+    for seed, scale in ((0, 1), (1, 3)):
+        changes = ["trace.jobs=3", "observers=[cpu-memory]", f"seed={seed}"]
+        run(load_scenario(SCENARIO, changes), folder / str(seed))
+        rows = [
+            UsageRow(1, 0, 1, scale * 0.5, scale * 1.0, scale * 0.25, 10 * scale * MB),
+            UsageRow(2, 86_400, 1, 0.0, scale * 2.0, scale * 0.25, 20 * scale * MB),
+        ]
+        file: RecordFile[UsageRow] = RecordFile(
+            folder / str(seed) / "usage.parquet", usage_schema(), process_usage._columns
+        )
+        for row in rows:
+            file.add(row)
+        file.close()
+    run(load_scenario(SCENARIO, ["trace.jobs=3", "name=other"]), folder / "other")
+    return ComparedStudy(open_study([folder / name for name in ("0", "1", "other")]))
+
+
+def test_table_and_pictures_by_hand(tmp_path: Path) -> None:
+    """Totals are 4 and 12 s: 8 in the mean, with a deviation of √32; a round takes 2 and 6 s."""
+    compared = studied(tmp_path)
+    (row,) = cpu_memory(compared).rows
+    contender, _, count, *figures = row
+    assert (contender, count) == ("small-easy", 2)
+    root = np.sqrt(2)
+    expected = [8, 4 * root, 1, 0.5 * root, 6, 3 * root, 1, 0.5 * root]
+    assert figures == pytest.approx([*expected, 30, 15 * root, 40, 20 * root])
+    with mpl.rc_context(STYLE):
+        bars, courses = Figure(layout="constrained"), Figure(layout="constrained")
+        draw_cpu_time(compared)(bars)
+        draw_cpu_over_time(compared)(courses)
+    # Over the four rounds of both: 0.5 s of loading, 1.5 of decisions and 0.5 of the rest, in ms.
+    heights = [patch.get_height() for patch in bars.axes[0].patches]
+    assert heights == pytest.approx([500, 3000, 500])
+    cpu, memory = courses.axes
+    assert cpu.lines[0].get_ydata().tolist() == [1.75, 4.0]
+    assert memory.lines[0].get_ydata().tolist() == [10, 20]
+    assert cpu.lines[0].get_xdata().tolist() == [0, 1]
+
+
+def test_nothing_recorded(tmp_path: Path) -> None:
+    """Pictures say what records it; the table is empty."""
+    run(load_scenario(SCENARIO, ["trace.jobs=3"]), tmp_path / "run")
+    compared = ComparedStudy(open_study([tmp_path / "run"]))
+    assert cpu_memory(compared).rows == ()
+    for draw in (draw_cpu_time, draw_cpu_over_time):
+        with pytest.raises(InputError, match="observers: \\[cpu-memory\\]"):
+            draw(compared)
