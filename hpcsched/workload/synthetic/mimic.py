@@ -7,8 +7,10 @@ scenario says so; its run time is a number of FLOPs / what its request computes 
 
 The thesis leaves open, and is decided here: sizes and FLOPs are drawn from the original's own
 distributions rather than from fitted formulas, FLOPs given a class of sizes; requested times and
-submitters, of which it says nothing, are drawn from the original's as well. Where the original has
-no requested times of its own, what stands in for them there is mimicked.
+submitters, of which it says nothing, are drawn from the original's as well. Where the scenario
+gives limits of requests, amounts are drawn evenly between them, type by type, as in the thesis; it
+also chooses among types, which here a limit of 0 does, as one of the amounts. Where the original
+has no requested times of its own, what stands in for them there is mimicked.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,8 +21,9 @@ from typing import Annotated, Any, Protocol, Self
 from pydantic import Field, field_validator, model_validator
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.parameters import Params, PositiveAmount, Selects
+from hpcsched.parameters import Amount, Params, PositiveAmount, Selects
 from hpcsched.system.request import Request, is_constrained
+from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.instants import calendar_of, time_comments
 from hpcsched.workload.job import Job, TracedJob
@@ -66,6 +69,19 @@ class Further(Params):
         return self
 
 
+class RequestLimits(Params):
+    """Between which amounts of a resource type a unit asks for one, each as likely."""
+
+    min: Amount = Field(0, description="The least that a unit asks for.")
+    max: PositiveAmount = Field(description="The most that a unit asks for.")
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"expected min to be at most max, found {self.min} and {self.max}")
+        return self
+
+
 class MimicParams(Params):
     """Which trace to mimic, how many jobs to make, and how the new machine differs."""
 
@@ -90,6 +106,11 @@ class MimicParams(Params):
         None,
         description="How many times as fast each resource type is on the new machine;"
         " 1 where nothing is said.",
+    )
+    request_limits: dict[str, RequestLimits] | None = Field(
+        None,
+        description="Between which amounts of resource types each unit asks for one, drawn evenly"
+        " instead of taken from the original; types that are not named stay as they are there.",
     )
     requests: dict[str, Further] | None = Field(
         None,
@@ -125,6 +146,7 @@ def make_mimic(params: MimicParams, context: Context) -> "MimicSource":
     _check_types(system, "performance", performance)
     _check_types(system, "speedup", params.speedup or ())
     _check_types(system, "requests", params.requests or ())
+    _check_limits(system, performance, params.request_limits or {})
     idle = [name for name in params.speedup or () if name not in performance]
     if idle:
         raise _problem(
@@ -157,7 +179,9 @@ class MimicSource(SyntheticSource):
             comments=_comments(original),
             count=params.jobs,
             files=original.files,
-            uniform_request=None if params.requests else original.uniform_request,
+            uniform_request=(
+                None if params.requests or params.request_limits else original.uniform_request
+            ),
         )
         self._params = params
         self._original = original
@@ -178,7 +202,7 @@ class MimicSource(SyntheticSource):
         numbers = range(1, (self._count or 0) + 1)
         for number, submit_time in zip(numbers, submissions(cycle, draws), strict=False):
             shape = fitted.shape(draws)
-            unit_request = self._with_further(shape, draws)
+            unit_request = self._with_further(shape, self._within_limits(shape, draws), draws)
             run_time, requested_time = fitted.times(draws, shape)
             submitter = fitted.submitter(draws, submitter)
             before = self._before.of_unit(shape.unit_request)
@@ -201,9 +225,26 @@ class MimicSource(SyntheticSource):
             )
             yield TracedJob(job, run_time)
 
-    def _with_further(self, shape: Request, draws: Draws) -> tuple[int, ...]:
+    def _within_limits(self, shape: Request, draws: Draws) -> tuple[int, ...]:
+        """Return what a unit asks for, with amounts between limits that are drawn for the job.
+
+        Jobs that are bound to nodes, or not to share them, ask for what they do in the original.
+        """
+        limits = self._params.request_limits
+        if not limits:
+            return shape.unit_request
+        drawn = {
+            name: limit.min + draws.below(limit.max - limit.min + 1)
+            for name, limit in limits.items()
+        }
+        if is_constrained(shape):
+            return shape.unit_request
+        return self._system.request({**self._system.declared(shape.unit_request), **drawn})
+
+    def _with_further(
+        self, shape: Request, unit_request: tuple[int, ...], draws: Draws
+    ) -> tuple[int, ...]:
         """Return what a unit asks for, with further resource types that are drawn for the job."""
-        unit_request = shape.unit_request
         for name, further in (self._params.requests or {}).items():
             asks = draws.chance(further.share)
             amount = further.min + draws.below(further.max - further.min + 1)
@@ -263,6 +304,29 @@ def _check_types(system: System, key: str, types: Iterable[str]) -> None:
             f"no node group has {', '.join(unknown)}; there are:"
             f" {', '.join(system.resource_types)}",
             f"trace.{key}",
+        )
+
+
+def _check_limits(
+    system: System, performance: Mapping[str, float], limits: Mapping[str, RequestLimits]
+) -> None:
+    """Raise InputError for limits between which no unit could run."""
+    _check_types(system, "request_limits", limits)
+    computing = [name for name in limits if name in performance]
+    if computing and not any(limits[name].min for name in computing):
+        raise _problem(
+            "bad-value",
+            "a unit must ask for something that computes; expected a min of at least 1 of"
+            f" {' or '.join(computing)}, found 0",
+            f"trace.request_limits.{computing[0]}.min",
+        )
+    least = {name: limit.min for name, limit in limits.items()}
+    if any(least.values()) and not room_for(system, system.request(least)):
+        asked = ", ".join(f"{amount} {name}" for name, amount in least.items())
+        raise _problem(
+            "bad-value",
+            f"no node can hold a unit that asks for the least of each: {asked}",
+            "trace.request_limits",
         )
 
 

@@ -219,6 +219,61 @@ def test_further_requests_need_room():
     }
 
 
+def test_request_limits():
+    """Each amount is as likely as any other, type by type, and more cores are that much faster.
+
+    An original of jobs with 2 units of 1 core for 1200 s each is 2400 core seconds; run times of a
+    bin differ by 10 %. With 1 to 4 cores and 0 to 2 GPUs a unit, twelve requests are as likely.
+    """
+    system = alike(8, core=4, gpu=2)
+    jobs = [traced(k, k, 2, 1200, (1, 0)) for k in range(1, 50)]
+    limits = {"core": {"min": 1, "max": 4}, "gpu": {"max": 2}}
+    source = mimic(of=Counted(jobs, uniform_request=(1, 0)), system=system, jobs=6000,
+                   request_limits=limits)  # fmt: skip
+    assert source.uniform_request is None
+    amounts = Counter()
+    for job, run_time in source.jobs():
+        cores, gpus = job.unit_request
+        amounts[cores, gpus] += 1
+        assert job.units == 2
+        assert run_time * cores == pytest.approx(1200, rel=0.11)
+    assert set(amounts) == {(cores, gpus) for cores in (1, 2, 3, 4) for gpus in (0, 1, 2)}
+    deviation = (6000 * (1 / 12) * (11 / 12)) ** 0.5
+    assert all(count == pytest.approx(500, abs=4 * deviation) for count in amounts.values())
+
+
+def test_request_limits_leave_the_rest():
+    """Types that are not named, and jobs that are bound to nodes, stay as in the original.
+
+    What fits on no node is skipped: of 1 to 8 cores a node has 4.
+    """
+    system = alike(8, core=4, gpu=2)
+    jobs = [
+        traced(1, 0, 1, 100, (1, 2)),
+        traced(2, 9, 1, 100, (3, 1), exclusive=True),
+    ]
+    source = mimic(of=Counted(jobs), system=system, jobs=400,
+                   request_limits={"core": {"min": 2, "max": 8}})  # fmt: skip
+    found = {(job.unit_request, job.exclusive) for job, _ in source.jobs()}
+    assert found == {((2, 2), False), ((3, 2), False), ((4, 2), False), ((3, 1), True)}
+    left_out = source.account.skipped["larger_than_system"]
+    assert left_out == pytest.approx(200 * 4 / 7, abs=4 * (200 * 4 / 7) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"mic": {"max": 2}}, "no node group has mic"),
+        ({"core": {"max": 2}}, "expected a min of at least 1 of core, found 0"),
+        ({"core": {"min": 1, "max": 2}, "gpu": {"min": 3, "max": 3}}, "no node can hold a unit"),
+    ],
+)
+def test_request_limits_that_fit_nothing(limits, said):
+    """A type that the system lacks, units that compute nothing, and those that fit nowhere."""
+    with pytest.raises(InputError, match=said):
+        mimic(request_limits=limits)
+
+
 def test_jobs_that_compute_nothing():
     """Of a type without performance: they run as long as they did, whatever is faster."""
     jobs = [traced(k, k, 3, 100, (0, 1)) for k in range(1, 50)]
@@ -337,6 +392,8 @@ def test_what_the_system_lacks(params, said):
         {"speedup": {"core": -1.0}},
         {"requests": {"gpu": {"share": 0.0}}},
         {"requests": {"gpu": {"share": 0.5, "min": 3, "max": 2}}},
+        {"request_limits": {"core": {"min": 3, "max": 2}}},
+        {"request_limits": {"core": {"min": 1}}},
     ],
 )
 def test_bad_parameters(params):
