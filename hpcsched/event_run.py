@@ -122,4 +122,5 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
     starts = _Starts()
     Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
     plan = dispatcher.plan_offline(problem._replace(online=starts.of))
-    return plan, parts._replace(dispatcher=FollowsPlan(plan, dispatcher.allocator))
+    follower = FollowsPlan(plan, dispatcher.allocator)
+    return plan, parts._replace(dispatcher=follower, instants=plan.instants)

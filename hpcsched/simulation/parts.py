@@ -31,7 +31,8 @@ class Parts(NamedTuple):
     `dependencies` says that jobs may wait for others to end (`Job.after`). Where there are
     `outages`, there is no uniform request. `givers` are the observers, by name, that tell
     dispatchers something before each round. `recorded` are the starts of a log that the dispatcher
-    follows: a job is held back until it is due.
+    follows: a job is held back until it is due. At `instants`, which ascend, a round is held
+    if jobs wait.
     """
 
     system: System
@@ -51,3 +52,4 @@ class Parts(NamedTuple):
     givers: Mapping[str, GivesData] = MappingProxyType({})
     predictor_name: str | None = None
     recorded: RecordedStarts | None = None
+    instants: Sequence[int] = ()

@@ -5,6 +5,7 @@ module of its own and knows nothing of the others; the engine asks them all toge
 simulation without any of them has none of this.
 """
 
+from collections import deque
 from collections.abc import Sequence
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
@@ -22,7 +23,7 @@ from hpcsched.workload.job import Job
 def start_conditions(parts: Parts, downtime: Downtime | None) -> "StartConditions | None":
     """Return the conditions of a simulation; None if room is all that its jobs need."""
     needed = (parts.dependencies, downtime is not None, parts.partitions, parts.system.pools)
-    if any(needed) or parts.recorded is not None:
+    if any(needed) or parts.recorded is not None or parts.instants:
         return StartConditions(parts, downtime)
     return None
 
@@ -39,6 +40,7 @@ class StartConditions:
         self._limits = Limits(parts.partitions, parts.system) if parts.partitions else None
         self._pools = PoolAccounts(parts.system) if parts.system.pools else None
         self._recorded = parts.recorded
+        self._instants = deque(parts.instants)
         # In each period of the pools a decision may take another time, as fractions of seconds
         # are carried over, and only one of these times may suit.
         self._periods = 1 if parts.latency is None else parts.latency.fractions
@@ -50,12 +52,16 @@ class StartConditions:
 
         `event` is the next one at which a job ends or is submitted, if there is one, and `waiting`
         says whether jobs wait. Others are those at which a job has waited long enough for another,
-        or is due by the log, an outage begins or ends, or a pool changes.
+        or is due by the log, a round is asked for, an outage begins or ends, or a pool changes.
         """
         if waiting and self._dependencies is not None:
             event = _sooner(event, self._dependencies.next_release(now))
         if waiting and self._recorded is not None:
             event = _sooner(event, self._recorded.next_start(now))
+        while self._instants and self._instants[0] <= now:
+            self._instants.popleft()
+        if waiting and self._instants:
+            event = _sooner(event, self._instants[0])
         if self._downtime is not None and (waiting or event is not None):
             event = _sooner(event, self._downtime.next_change)
         change = self._next_pool_change(now, alone=event is None) if waiting else None

@@ -2,10 +2,12 @@
 
 import json
 import re
+from dataclasses import asdict
 
 import pytest
 
 from hpcsched.assembly import assemble
+from hpcsched.dispatching.recorded_starts import RecordedFigures
 from hpcsched.metrics.pools import PoolFigures
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest
@@ -18,6 +20,7 @@ from hpcsched.results.schema import (
     pools_schema,
     reasons_schema,
     rounds_schema,
+    usage_schema,
 )
 from hpcsched.results.summary import Left, job_account
 from hpcsched.runner import run
@@ -96,6 +99,7 @@ def test_columns_of_optional_files():
     assert described("pools.parquet") == pools_schema(system).names
     assert described("interruptions.parquet") == interruptions_schema().names
     assert described("reasons.parquet") == reasons_schema().names
+    assert described("usage.parquet") == usage_schema().names
 
 
 def test_states():
@@ -118,6 +122,7 @@ def test_summary_keys(scenario, tmp_path):
     figures = outage_figures(tmp_path, down, scenario.system.build())
     found |= dict.fromkeys(key_paths({"outages": figures}))
     found |= dict.fromkeys(key_paths({"pools": {"power": dict.fromkeys(PoolFigures._fields, 0)}}))
+    found |= dict.fromkeys(key_paths({"recorded_starts": asdict(RecordedFigures())}))
     jobs = job_account(account, {}, Left(1, 1), {"dispatcher": 1})
     found |= dict.fromkeys(key_paths({"jobs": jobs}))
     assert sorted(described("summary.json")) == sorted(found)

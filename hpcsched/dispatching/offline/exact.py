@@ -11,7 +11,7 @@ parts add up; and where each part's best plan is over before the next begins, th
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import ceil, floor, lcm, log2
 from typing import NamedTuple
@@ -58,7 +58,9 @@ def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> Exact:
     The solver works for so long, in its deterministic time, on all parts together.
     """
     better, bound, statuses = starts.copy(), 0.0, Counter[str]()
-    for part in _parts(trace, costs, starts):
+    # The last end is everyone's.
+    parts = [np.arange(trace.job_count)] if costs.makespan else parts_of_trace(trace, starts)
+    for part in parts:
         known = _cost(costs, part, starts)
         if known <= 0:
             statuses["nothing to gain"] += 1
@@ -72,12 +74,10 @@ def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> Exact:
     return Exact(better, bound, statuses)
 
 
-def _parts(trace: Trace, costs: Costs, starts: IntArray) -> Iterator[IntArray]:
-    """Yield the numbers of the jobs of each part, by submission."""
+def parts_of_trace(trace: Trace, starts: IntArray) -> Iterator[IntArray]:
+    """Yield the numbers of the jobs of each part, by submission, given a plan that is known."""
     ended = np.maximum.accumulate(starts + trace.content.run_times)
     cuts = (ended[:-1] <= trace.submit[1:]).nonzero()[0] + 1
-    if costs.makespan:
-        cuts = cuts[:0]  # the last end is everyone's
     yield from np.split(np.arange(trace.job_count), cuts)
 
 
@@ -128,6 +128,21 @@ def _solve_part(
         for j, begin in begins.items():
             model.add(end >= begin + int(content.run_times[j]))
         terms.append(floor(costs.makespan * scale) * end)
+    add_room(model, trace, begins)
+    model.minimize(sum(terms))
+    solver, status = solved(model, work)
+    bound = max(ceil(solver.best_objective_bound - 1e-6), 0) / scale
+    if status == "unknown":
+        return status, None, bound
+    found = starts.copy()
+    for j, begin in begins.items():
+        found[j] = solver.value(begin)
+    return status, found, bound
+
+
+def add_room(model: cp_model.CpModel, trace: Trace, begins: Mapping[int, cp_model.IntVar]) -> None:
+    """Have jobs that start then, by number, find room on all nodes together at any time."""
+    content = trace.content
     intervals = {
         j: model.new_fixed_size_interval_var(begin, int(content.run_times[j]), "")
         for j, begin in begins.items()
@@ -138,20 +153,16 @@ def _solve_part(
         amounts = [int(demands[j, r]) for j in asking]
         if sum(amounts) > capacity:
             model.add_cumulative([intervals[j] for j in asking], amounts, capacity)
-    model.minimize(sum(terms))
+
+
+def solved(model: cp_model.CpModel, work: float) -> tuple[cp_model.CpSolver, str]:
+    """Return a solver that has worked on a model for so long, deterministically, and its status."""
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = work
     solver.parameters.catch_sigint_signal = False
-    status = _STATUS.get(solver.solve(model), "unknown")
-    bound = max(ceil(solver.best_objective_bound - 1e-6), 0) / scale
-    if status == "unknown":
-        return status, None, bound
-    found = starts.copy()
-    for j, begin in begins.items():
-        found[j] = solver.value(begin)
-    return status, found, bound
+    return solver, _STATUS.get(solver.solve(model), "unknown")
 
 
 def _latest(costs: Costs, j: int, known: float, latest: int) -> int:

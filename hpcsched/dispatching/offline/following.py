@@ -17,7 +17,8 @@ PASSING_FIRST = "jobs that run for no time go first in an instant"
 class FollowsPlan:
     """Starts each job when a plan says, and where it says, or else where the allocator says.
 
-    A planned start is the submission of a job or the end of one, so there is a round then.
+    A planned start is the submission of a job or the end of one, so that there is a round then; a
+    simulation has to hold further rounds at the plan's `instants`.
     """
 
     def __init__(self, plan: OfflinePlan, allocator: Allocator) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 
 from hpcsched.dispatching.offline.bounds import Bound, lower_bound
 from hpcsched.dispatching.offline.exact import MOST_JOBS, WORK, solve
+from hpcsched.dispatching.offline.exact_ratio import MOST_JOBS as MOST_JOBS_OF_A_RATIO
+from hpcsched.dispatching.offline.exact_ratio import solve_ratio
 from hpcsched.dispatching.offline.first_plans import Known, first_plans, plan_in, plan_of, shifted
 from hpcsched.dispatching.offline.instants import instants
 from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
@@ -61,6 +63,8 @@ def plan_offline(
         if not trace.pooled:
             allocations[job.job_id] = selection.allocation(j, known.placed[j])
     passing = dict(instants(problem, starts, allocations))
+    ends = {starts[job.job_id] + job.predicted_run_time for job in trace.jobs}
+    events = ends | {job.submit_time for job in problem.jobs}
     return OfflinePlan(
         starts | passing,
         allocations,
@@ -70,6 +74,7 @@ def plan_offline(
         answer.bound.source,
         answer.work,
         dict(answer.statuses),
+        tuple(sorted({*starts.values()} - events)),
     )
 
 
@@ -81,15 +86,25 @@ def _answer(trace: Trace, goal: Goal, firsts: Sequence[Known], limits: _Limits) 
         known = first
     statuses: Counter[str] = Counter()
     bound = lower_bound(trace, goal, known.starts)
-    if trace.job_count <= MOST_JOBS and not goal.ratio:
+    if trace.job_count > (MOST_JOBS_OF_A_RATIO if goal.ratio else MOST_JOBS):
+        return _Answer(known, bound, work, statuses)
+    if goal.ratio:
+        least = solve_ratio(trace, goal, known.starts, limits.effort)
+        statuses, proved = least.statuses, least.bound
+        solved = _carried_out(trace, least.starts)
+        # Jobs may start late on purpose: none is shifted to before where the solver has it.
+        late = trace._replace(content=trace.content._replace(releases=least.starts))
+        as_found = plan_in(late, np.argsort(least.starts, kind="stable"), solved.method)
+        solved = min(solved, as_found, key=lambda known: _value(trace, known))
+    else:
         exact = solve(trace, goal.costs, known.starts, limits.effort)
         statuses = exact.statuses
         solved = _carried_out(trace, exact.starts)
-        if _value(trace, solved) < _value(trace, known):
-            known = solved
         proved = goal.value(exact.bound)
-        if proved > bound.value:
-            bound = Bound(proved, "the solver")
+    if _value(trace, solved) < _value(trace, known):
+        known = solved
+    if proved > bound.value:
+        bound = Bound(proved, "the solver")
     return _Answer(known, bound, work, statuses)
 
 

@@ -67,8 +67,9 @@ def problem_of(
 class OfflinePlan(NamedTuple):
     """When every job starts, and how far that may be from what is possible.
 
-    `starts`, by job number, are instants in seconds, each the submission of a job or the end of
-    one. `allocations`, by job number, say where; of a job that is not there any place with room
+    `starts`, by job number, are instants in seconds, each the submission of a job, the end of one,
+    or one of `instants`, which ascend: at these a job starts later than it could, since that pays.
+    `allocations`, by job number, say where; of a job that is not there any place with room
     will do. `passing` are the jobs that run for no time. `method` says which step found the plan,
     in words. `lower_bound` is what no schedule can undercut, in the objective's own unit, and
     `bound_by` where it comes from; both are None where nothing is known. `work` counts the pieces
@@ -84,6 +85,7 @@ class OfflinePlan(NamedTuple):
     bound_by: str | None
     work: int
     solver: Mapping[str, int]
+    instants: tuple[int, ...] = ()
 
 
 @runtime_checkable

@@ -118,9 +118,9 @@ class SpecificCurves:
         """Return the first step from which on each job costs no less by starting later, `[J]`."""
         return self._first(lambda starts: self._slope(starts) >= 0)
 
-    def shapes(self, latest: IntArray) -> list[Shape]:
-        """Return the curves up to the jobs' latest starts, `[J]`, at least 0."""
-        at, concave, error = self._breakpoints(latest)
+    def shapes(self, latest: IntArray, pieces: int = PIECES) -> list[Shape]:
+        """Return the curves up to the jobs' latest starts, `[J]`, at least 0, in so many pieces."""
+        at, concave, error = self._breakpoints(latest, pieces)
         shapes = []
         for j, last in enumerate(latest.tolist()):
             if last <= FEW_STEPS:
@@ -140,8 +140,10 @@ class SpecificCurves:
             shape._replace(slopes=slopes[j, : len(shape.at) - 1]) for j, shape in enumerate(shapes)
         ]
 
-    def _breakpoints(self, latest: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_], FloatArray]:
-        """Return breakpoints, `[J, PIECES + 1]`, ascending, some of them twice.
+    def _breakpoints(
+        self, latest: IntArray, pieces: int
+    ) -> tuple[IntArray, npt.NDArray[np.bool_], FloatArray]:
+        """Return breakpoints, `[J, pieces + 1]`, ascending, some of them twice.
 
         And of each piece whether it is in the concave part, and how far it is from the share at
         most. Where a curve bends most it is split, until there are enough pieces.
@@ -153,7 +155,7 @@ class SpecificCurves:
         rows = np.arange(len(latest))
         while True:
             apart, split = self._apart(at)
-            if at.shape[1] == PIECES + 1:
+            if at.shape[1] == pieces + 1:
                 return at, at[:, 1:] <= before[:, np.newaxis], apart
             worst = apart.argmax(axis=1)
             at = np.sort(np.column_stack((at, split[rows, worst])), axis=1)

@@ -62,7 +62,14 @@ def audit(
     partial = run.partial
     rounds, happened = read_rounds(run), happenings(trace, columns, lost)
     conditions = conditions_of(
-        trace, columns, rounds, system, partitions=partitions, outages=outages, due=due
+        trace,
+        columns,
+        rounds,
+        system,
+        partitions=partitions,
+        outages=outages,
+        due=due,
+        planned=declared.offline,
     )
     return AuditReport(
         (

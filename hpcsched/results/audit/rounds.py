@@ -202,10 +202,12 @@ def conditions_of(
     partitions: Partitions,
     outages: Outages,
     due: DueTimes | None = None,
+    planned: bool = False,
 ) -> Conditions:
     """Return the conditions of a run: jobs that wait for others, outages, limits and pools.
 
-    `due` is when jobs are due by the log, where the dispatcher follows it.
+    `due` is when jobs are due by the log, where the dispatcher follows it. Where a whole trace was
+    `planned` at once, a round may be held wherever a job starts.
     """
     instants = {time for outage in outages.all for time in (outage.start, outage.end)}
     waits = any(trace.after)
@@ -214,6 +216,8 @@ def conditions_of(
         instants |= {time + think for time in left for think in set(trace.think_time.tolist())}
     if due is not None:
         instants |= set(due.at.tolist())
+    if planned:
+        instants |= set(run.start_time[run.ran].tolist())
     limits = any(partition.limits_users for partition in partitions)
     hold_back = waits or limits or bool(outages.all) or due is not None
     return Conditions(hold_back, frozenset(instants), system)

@@ -75,7 +75,7 @@ def planned(
     """Plan all jobs at once, and replay them under that plan."""
     plan = plan_offline(problem(system, jobs, objective, request), budget, 1, EFFORT)
     follower = FollowsPlan(plan, FirstFit())
-    recorder = replay(system, follower, jobs, uniform_request=request)
+    recorder = replay(system, follower, jobs, uniform_request=request, instants=plan.instants)
     records = recorder.jobs
     return Planned(plan, records, measured(system, records.values(), objective))
 
