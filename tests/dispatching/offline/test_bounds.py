@@ -128,8 +128,8 @@ def test_a_ratio_by_hand() -> None:
     """Of two nodes job 1 has one for 10 s: its share of P²SF is ¾ · 10⁴ over 10³.
 
     Job 2 runs for 1 s. Starting at Q it adds ¾ · ((Q + 1)⁴ − Q⁴) above and (Q + 1)³ − Q³ below:
-    with Q from 0 to 5 the ratio is 7500.75/1001, 7511.25/1007, 7548.75/1019, 7631.25/1037, 7776.75/1061
-    and 8003.25/1091. It is least at 4, when nothing ends and nothing is submitted.
+    with Q from 0 to 5 the ratio is 7500.75/1001, 7511.25/1007, 7548.75/1019, 7631.25/1037,
+    7776.75/1061 and 8003.25/1091. It is least at 4, when nothing ends and nothing is submitted.
     """
     jobs = [traced(1, 0, 1, 10), traced(2, 0, 1, 1)]
     found = planned(alike(2, core=1), jobs, PSF(2), (1,))
