@@ -117,12 +117,13 @@ def _write_page(shown: Shown, finished: Finished) -> None:
     formats = {"png": DOTS, "svg": DOTS} if shown.vectors else {"png": DOTS}
     folder = shown.page.parent / "figures" / shown.name
     content = shown.content(finished, Drawing(folder, formats, whole=True))
-    block.fill("\n\n".join(_lines(content, shown.page.parent)))
+    block.fill("\n\n".join(lines_of(content, shown.page.parent)))
     for path in (shown.page, *(p for part in content for p in _files(part))):
         _say(f"wrote {path}")
 
 
-def _lines(content: Content, folder: Path) -> Iterator[str]:
+def lines_of(content: Content, folder: Path) -> Iterator[str]:
+    """Yield the content as Markdown, with links to pictures from a page in this folder."""
     for part in content:
         if isinstance(part, str):
             yield part

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +50,13 @@ def read_finished(folder: Path, axes: Collection[str]) -> Finished:
         else:
             runs.append(LabelledRun(cell.labels, run))
     return Finished(index.axes, runs, missing)
+
+
+def seconds_of(run: RunDirectory) -> float:
+    """Return how long a complete run took, in real seconds."""
+    began = datetime.fromisoformat(run.manifest.started)
+    ended = datetime.fromisoformat(run.manifest.finished or run.manifest.started)
+    return (ended - began).total_seconds()
 
 
 def _complete(path: Path) -> RunDirectory | None:

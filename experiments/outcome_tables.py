@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
 from experiments.distributions import Outcome
-
-MISSING = "–"
-"""What stands for a run that is not there."""
+from experiments.markdown import MISSING, as_table
 
 SLOWDOWNS = "slowdown of jobs that wait in some run"
 QUEUES = "jobs waiting, by the second"
@@ -39,10 +37,10 @@ def _table(
     of: Callable[[Outcome], float],
     digits: str,
 ) -> str:
-    lines = [["dispatcher", *predictors], ["---", *["---:"] * len(predictors)]]
+    rows = []
     for dispatcher in dispatchers:
         found = [outcomes.get((dispatcher, one)) for one in predictors]
-        lines.append(
+        rows.append(
             [dispatcher, *(MISSING if one is None else format(of(one), digits) for one in found)]
         )
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return as_table(["dispatcher", *predictors], rows)

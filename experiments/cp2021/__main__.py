@@ -26,7 +26,7 @@ def _choose(_: argparse.Namespace) -> Shown:
 
 def content_of(finished: Finished, _: Drawing) -> Content:
     """Return the two tables."""
-    return [f"## {title}\n\n{as_markdown(finished, trace)}" for trace, title in TRACES.items()]
+    return [f"### {title}\n\n{as_markdown(finished, trace)}" for trace, title in TRACES.items()]
 
 
 if __name__ == "__main__":

@@ -1,14 +1,11 @@
 """The tables, as Markdown: the paper's times beside those of the runs."""
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from experiments.cp2021.paper import DISPATCHERS, PRINTED, Printed
-from experiments.finished import Finished
+from experiments.finished import Finished, seconds_of
+from experiments.markdown import MISSING, as_table
 from hpcsched.results.directory import RunDirectory
-
-MISSING = "–"
-"""What stands for a run that is not there."""
 
 HEADER = (
     "dispatcher",
@@ -30,8 +27,7 @@ def as_markdown(finished: Finished, trace: str) -> str:
     Times are means over rounds and those of whole runs, by the clock. *Fallbacks* are
     the rounds in which the solver had no plan, and a list plan was carried out.
     """
-    lines = [HEADER, ("---", *["---:"] * (len(HEADER) - 1)), *_rows(finished, trace)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return as_table(HEADER, _rows(finished, trace))
 
 
 def _rows(finished: Finished, trace: str) -> Iterator[tuple[str, ...]]:
@@ -52,17 +48,10 @@ def _row(printed: Printed, run: RunDirectory | None) -> tuple[str, ...]:
         paper[0],
         f"{1000 * run.timing['rounds']['decision_time_mean']:.1f}",
         paper[1],
-        f"{_seconds(run):,.0f}",
+        f"{seconds_of(run):,.0f}",
         f"{summary['jobs']['completed']:,}",
         f"{rounds['count']:,}",
         f"{rounds['fallbacks']:,}",
         f"{summary['metrics']['mean_slowdown']:.2f}",
         f"{summary['metrics']['mean_wait_time']:,.0f}",
     )
-
-
-def _seconds(run: RunDirectory) -> float:
-    """Return how long a run took, by the clock."""
-    began = datetime.fromisoformat(run.manifest.started)
-    ended = datetime.fromisoformat(run.manifest.finished or run.manifest.started)
-    return (ended - began).total_seconds()

@@ -8,6 +8,7 @@ from pathlib import Path
 from experiments.command import Content, Drawing, Shown, carry_out, make_parser
 from experiments.debs2024.declaration import Presentation, read_presentation
 from experiments.debs2024.figures import draw_figures
+from experiments.debs2024.queues import draw_queues
 from experiments.debs2024.results import Comparison, read_results
 from experiments.debs2024.table import as_markdown, effort
 from experiments.finished import Finished
@@ -40,7 +41,7 @@ def content_of(presentation: Presentation, finished: Finished, drawing: Drawing)
     """Return table, effort and figures."""
     comparison = Comparison(presentation, read_results(presentation, finished))
     table = [as_markdown(comparison), effort(comparison.results)]
-    return [*table, *draw_figures(comparison, drawing)]
+    return [*table, *draw_figures(comparison, drawing), *draw_queues(finished, drawing)]
 
 
 if __name__ == "__main__":

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from experiments.debs2024.declaration import Presentation
-from experiments.finished import Finished
+from experiments.finished import Finished, seconds_of
 from hpcsched.results.directory import RunDirectory
 
 
@@ -77,11 +76,9 @@ def read_results(shown: Presentation, finished: Finished) -> Results:
 def _result(run: RunDirectory) -> Result:
     summary: Mapping[str, Any] = run.summary
     offline = summary.get("offline")
-    began = datetime.fromisoformat(run.manifest.started)
-    ended = datetime.fromisoformat(run.manifest.finished or run.manifest.started)
     return Result(
         summary["metrics"],
         None if offline else run.timing["rounds"].get("decision_time_mean"),
         offline.get("lower_bound") if offline else None,
-        (ended - began).total_seconds(),
+        seconds_of(run),
     )

@@ -2,8 +2,7 @@
 
 from experiments.debs2024.declaration import Printed
 from experiments.debs2024.results import Comparison, Result, Results
-
-MISSING = "–"
+from experiments.markdown import MISSING, as_table
 
 
 def as_markdown(comparison: Comparison) -> str:
@@ -17,7 +16,7 @@ def as_markdown(comparison: Comparison) -> str:
     header = ["objective", "dispatcher"]
     for title in shown.halves.values():
         header += [f"{title}: paper", f"{title}: ours", f"{title}: ms"]
-    lines = [header, ["---", "---", *["---:"] * (len(header) - 2)]]
+    rows = []
     for row in shown.table:
         line = [shown.objectives[row.objective].title, row.run]
         for name in shown.halves:
@@ -26,8 +25,8 @@ def as_markdown(comparison: Comparison) -> str:
                 _ours(comparison, name, row.run, row.objective),
                 _milliseconds(comparison.results.get((name, row.run))),
             ]
-        lines.append(line)
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rows.append(line)
+    return as_table(header, rows, words=2)
 
 
 def effort(results: Results) -> str:

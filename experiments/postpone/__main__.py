@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from experiments.asking import FailedError, ask, record
 from experiments.block import find_block
-from hpcsched.cli import main as hpcsched
+from experiments.markdown import as_table
 from hpcsched.errors import HpcschedError
 from hpcsched.instances.comparison import Comparison, compare
 from hpcsched.instances.pairing import Floats, Pairing
-from hpcsched.instances.table import SolvedTable
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "backends.md"
@@ -21,11 +21,14 @@ SCENARIO = ROOT / "scenarios" / "eurora-day-easy.yaml"
 PROBLEMS = 200
 
 DISPATCHERS = {
-    "HCP'19": "hcp19",
-    "joint-now": "joint-now",
-    "PCP'21": "pcp21",
+    "HCP'19": "name: hcp19",
+    "joint-now": "name: joint-now",
+    "PCP'19": "name: pcp19",
+    "PCP'20": "name: pcp20",
+    "PCP'21": "name: pcp21",
+    "PCP'21s": "name: pcp21, symmetric: true",
 }
-"""What is shown of a dispatcher, and how a scenario names it."""
+"""What is shown of a dispatcher, and what a scenario has of it."""
 
 SOLVERS = {"ortools": 0.05, "schedule-or-postpone": 0.01}
 """The solvers, A and B, with their budgets of a round."""
@@ -55,44 +58,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given.folder.mkdir(parents=True, exist_ok=True)
         recorded = given.folder / "problems.jsonl.gz"
-        _run("record", SCENARIO, "--min-queued", 4, "--max-queued", 60, "--every", 2,
-             "--limit", given.problems, "--out", recorded, "--force")  # fmt: skip
-        lines = [_line(HEADER), _line(["---"] * len(HEADER))]
+        wanted = ("--min-queued", 4, "--max-queued", 60, "--every", 2, "--limit", given.problems)
+        record(SCENARIO, recorded, wanted)
+        rows = []
         for name, dispatcher in DISPATCHERS.items():
-            pairing = _asked(given.folder, recorded, dispatcher)
-            lines.append(_line([name, *_cells(pairing, compare(pairing))]))
-        table = "\n".join(lines)
+            pairing = _asked(given.folder, recorded, name.replace("'", ""), dispatcher)
+            rows.append([name, *_cells(pairing, compare(pairing))])
+        table = as_table(HEADER, rows, words=len(HEADER))
         if given.write_docs:
             find_block(PAGE, "postpone").fill(table)
-    except (HpcschedError, OSError, _FailedError) as error:
+    except (HpcschedError, OSError, FailedError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write(f"{table}\n")
     return 0
 
 
-class _FailedError(Exception):
-    """A command came to no good end; it has said why."""
-
-
-def _run(*arguments: object) -> None:
-    """Run a command of `hpcsched instances`."""
-    if hpcsched(["instances", *map(str, arguments)]):
-        raise _FailedError(f"hpcsched instances {arguments[0]} failed")
-
-
-def _asked(folder: Path, recorded: Path, dispatcher: str) -> Pairing:
+def _asked(folder: Path, recorded: Path, shown: str, dispatcher: str) -> Pairing:
     """Have both solvers asked by a dispatcher, in the papers' manner: without list plans."""
     tables = []
     for solver, budget in SOLVERS.items():
-        name = f"{dispatcher}-{solver}"
+        name = f"{shown}-{solver}"
         chosen = (
-            f"dispatcher={{name: {dispatcher}, solver: {solver}, budget: {budget}, orders: [],"
+            f"dispatcher={{{dispatcher}, solver: {solver}, budget: {budget}, orders: [],"
             " spare_nodes: null, largest_model: 1000000}"
         )
-        _run("solve", recorded, SCENARIO, "--out", folder, "--force",
-             "--set", chosen, "--set", f"name={name}")  # fmt: skip
-        tables.append(SolvedTable.open(folder / f"{name}.parquet"))
+        tables.append(ask(recorded, SCENARIO, folder, name, chosen))
     return Pairing(*tables)
 
 
@@ -131,10 +122,6 @@ def _quartiles(ratios: Floats) -> str:
     if not len(ratios):
         return "–"
     return ", ".join(f"{value:.2g}" for value in np.quantile(ratios, (0.25, 0.5, 0.75)))
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 from experiments.cp2021.paper import PRINTED
 from experiments.debs2024.__main__ import SHOWN
 from experiments.debs2024.declaration import read_presentation
+from experiments.in_papers_manner.papers import PAPERS
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.reading import Experiment, read_experiment
 
@@ -95,6 +96,29 @@ def test_cp2021(read):
         assert getattr(cell.scenario.dispatcher, "symmetric", False) is (
             cell.labels["dispatcher"] == "pcp21s"
         )
+
+
+def test_in_papers_manner(read):
+    """There is a cell for each row and bar of three papers, and no other; all have the manner."""
+    cells = read("in_papers_manner").cells
+    wanted = {
+        (one.system, row.dispatcher, row.predictor)
+        for paper in PAPERS.values()
+        for one in paper.tables
+        for row in one.rows
+    }
+    wanted |= {
+        (one.system, *bar) for paper in PAPERS.values() for one in paper.figures for bar in one.bars
+    }
+    assert sorted(labels(cells, "system", "dispatcher", "predictor")) == sorted(wanted)
+    for cell in cells:
+        dispatcher, system = cell.scenario.dispatcher, cell.labels["system"]
+        assert (dispatcher.orders, dispatcher.fill, dispatcher.spare_nodes) == ((), False, None)
+        limits = dispatcher.time_limits
+        assert (limits.first, limits.most, limits.extensions) == (1, 16, 2)
+        assert dispatcher.solver.plugin_name == "schedule-or-postpone"
+        assert dispatcher.horizon == "worst_case"
+        assert cell.scenario.trace.plugin_name == f"{system}-like"
 
 
 def test_mod2017(read):

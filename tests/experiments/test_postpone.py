@@ -37,7 +37,7 @@ def test_what_goes_wrong_is_one_line(tmp_path, capsys):
 @pytest.mark.slow
 def test_the_whole(tmp_path, monkeypatch, capsys):
     """A few problems, recorded, asked and shown."""
-    monkeypatch.setattr(postpone, "DISPATCHERS", {"joint-now": "joint-now"})
+    monkeypatch.setattr(postpone, "DISPATCHERS", {"joint-now": "name: joint-now"})
     assert postpone.main([str(tmp_path), "--problems", "6"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-3].startswith("| dispatcher | problems |")

@@ -1,0 +1,135 @@
+"""The tables, as Markdown: the paper's times beside those of the runs, and how jobs were served."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from experiments.finished import Finished, seconds_of
+from experiments.in_papers_manner.beside_lists import BesideLists, beside_lists
+from experiments.in_papers_manner.papers import Bars, Paper, Printing
+from experiments.in_papers_manner.spread import Served, ServedRuns, Spread
+from experiments.markdown import MISSING, as_table
+from hpcsched.results.directory import RunDirectory
+
+TIMES = (
+    "dispatcher", "decision, ms: paper", "decision, ms: ours", "simulation, s: paper",
+    "simulation, s: ours", "jobs", "rounds", "without a plan", "variables",
+)  # fmt: skip
+ROUNDS = (
+    "dispatcher", "solver asked", "two jobs or more", "proved", "better than the best list plan",
+    "worse", "other jobs than by the best list plan", "other jobs than by priority", "fails",
+)  # fmt: skip
+
+
+def run_of(finished: Finished, system: str, dispatcher: str, predictor: str) -> RunDirectory | None:
+    """Return the run of a cell, None if it is not there."""
+    found = finished.having(system=system, dispatcher=dispatcher, predictor=predictor)
+    return found[0].run if found else None
+
+
+def times(finished: Finished, paper: Paper, printing: Printing) -> str:
+    """Return the paper's rows with its times and ours.
+
+    Times are means over rounds and those of whole runs, by the clock. `variables` are the decision
+    variables of a model, as a mean over the rounds that asked the solver.
+    """
+    return as_table(TIMES, _times(finished, paper, printing))
+
+
+def _times(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:
+    for dispatcher, letter, printed in printing.rows:
+        name = f"{paper.names[dispatcher]}-{letter}"
+        told = ["∞" if time is None else f"{time:,}" for time in printed]
+        run = run_of(finished, printing.system, dispatcher, letter)
+        if run is None:
+            yield name, told[0], MISSING, told[1], *[MISSING] * (len(TIMES) - 4)
+            continue
+        rounds = run.summary["rounds"]
+        calls = [call for call in run.rounds.read("solver")["solver"].to_pylist() if call]
+        variables = sum(call["variables"] for call in calls) / len(calls) if calls else 0.0
+        yield (
+            name,
+            told[0],
+            f"{1000 * run.timing['rounds']['decision_time_mean']:.1f}",
+            told[1],
+            f"{seconds_of(run):,.0f}",
+            f"{run.summary['jobs']['completed']:,}",
+            f"{rounds['count']:,}",
+            f"{rounds['without_plan']:,}",
+            f"{variables:,.1f}",
+        )
+
+
+def ranking(finished: Finished, paper: Paper, printing: Printing) -> str:
+    """Return the dispatchers by the mean time of a decision, the quickest first: paper's and ours.
+
+    Those that did not come to their end in the paper are last there, and equal.
+    """
+    rows = []
+    for letter in dict.fromkeys(row.predictor for row in printing.rows):
+        theirs: dict[str, float] = {}
+        ours: dict[str, float] = {}
+        for dispatcher, _, printed in (row for row in printing.rows if row.predictor == letter):
+            name = paper.names[dispatcher]
+            theirs[name] = float("inf") if printed.decision is None else printed.decision
+            run = run_of(finished, printing.system, dispatcher, letter)
+            if run is not None:
+                ours[name] = run.timing["rounds"]["decision_time_mean"]
+        rows.append([letter, _ordered(theirs), _ordered(ours) or MISSING])
+    return as_table(("predictor", "quickest first: paper", "ours"), rows, words=3)
+
+
+def _ordered(values: Mapping[str, float]) -> str:
+    return ", ".join(sorted(values, key=values.__getitem__))
+
+
+def served_table(paper: Paper, figure: Bars, served: ServedRuns) -> str:
+    """Return slowdowns and wait times of a figure's runs: mean ± standard deviation."""
+    classes = figure.classes or ("all",)
+    header = ["dispatcher"]
+    for name in classes:
+        of = "" if name == "all" else f" of {name} jobs"
+        header += [f"jobs{of}", f"slowdown{of}", f"wait time{of}, s"]
+    rows = []
+    for dispatcher, letter in figure.bars:
+        row = [f"{paper.names[dispatcher]}-{letter}"]
+        by_class = served.get((dispatcher, letter))
+        for name in classes:
+            row += [MISSING] * 3 if by_class is None else _served(by_class[name])
+        rows.append(row)
+    return as_table(header, rows)
+
+
+def _served(one: Served) -> list[str]:
+    return [f"{one.jobs:,}", _spread(one.slowdown, ",.2f"), _spread(one.wait_time, ",.0f")]
+
+
+def _spread(spread: Spread, digits: str) -> str:
+    if spread.mean != spread.mean:  # there is no job
+        return MISSING
+    return f"{spread.mean:{digits}} ± {spread.deviation:{digits}}"
+
+
+def rounds(finished: Finished, paper: Paper, printing: Printing) -> str:
+    """Return how the decisions of a table's runs compare with list scheduling, by rounds."""
+    return as_table(ROUNDS, _rounds(finished, paper, printing))
+
+
+def _rounds(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:
+    for dispatcher, letter, _ in printing.rows:
+        name = f"{paper.names[dispatcher]}-{letter}"
+        run = run_of(finished, printing.system, dispatcher, letter)
+        if run is None:
+            yield name, *[MISSING] * (len(ROUNDS) - 1)
+            continue
+        found: BesideLists = beside_lists(run)
+        yield (
+            name,
+            f"{found.asked:,}",
+            f"{found.choices:,}",
+            *(_share(count, found.choices) for count in (found.proved, found.better, found.worse)),
+            *(_share(count, found.choices) for count in (found.other_jobs, found.other_than_first)),
+            f"{found.fails:,}",
+        )
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count:,} ({count / of:.0%})" if of else f"{count:,}"
