@@ -44,6 +44,9 @@ class _InnerLibrary(JITCodeLibrary):
 
     _with_called: Any = None
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Leave its functions as they are, for what they become part of is optimized as a whole."""
+
     def finalize(self) -> None:
         """Have its functions be such as may stand in several modules."""
         self._raise_if_finalized()

@@ -1,5 +1,8 @@
 """What numba makes of functions of a state: object code that needs only the C library."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from llvmlite import binding
@@ -108,13 +111,26 @@ def object_code(function: Compiled, kinds: str) -> ObjectCode:
     state = state_type(kinds)
     arguments = state, _NUMBERS[number]
     inner = cast(Any, function.machine).inner
-    inner.compile(arguments)
+    with _no_collecting():
+        inner.compile(arguments)
     compiled = inner.overloads[arguments]
     symbol = compiled.fndesc.llvm_func_name
     module = compiled.library._get_module_for_linking().clone()
     module.get_function(symbol).linkage = "external"
     code = _optimized(symbol, module)
     return ObjectCode(code, symbol, payload_offsets(state, cpu_target.target_context))
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Leave garbage where it is: to look for it is a seventh of all that compiling takes."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _optimized(symbol: str, module: Any) -> bytes:
