@@ -272,3 +272,11 @@ def test_checks(pooled, decision, message):
         other = SlotMap(problem.slot_map.per_node * 2)
         with pytest.raises(ValueError, match="numbered otherwise"):
             check_decision(problem, Decision((Start(3, SlotAllocation(((3, 4),), other)),)))
+
+
+def test_a_log_is_not_in_saved_problems():
+    """A dispatcher that follows the starts of a log has none to follow here."""
+    text = "dispatcher={name: recorded, missing_start: submission}"
+    scenario = load_scenario(SMALL, [text, "predictor=requested-time"])
+    with pytest.raises(InputError, match="recorded follows a log, which dispatching problems"):
+        answering_parts(scenario)
