@@ -73,6 +73,8 @@ class Replay:
         self.carried = Fraction(0)
         self.found: dict[int, tuple[int, Placed]] = {}
         self.refused: dict[int, str] = {}
+        # When refused jobs would have waited long enough for others: rounds are held then too.
+        self.wasted: list[int] = []
         self.lost: list[tuple[int, int, int]] = []
         self.rounds: list[tuple[int, int, int, int, int, int]] = []
         self.told: list[list[Why]] = []
@@ -90,6 +92,7 @@ class Replay:
         times = [self.end(held) for held in self.running]
         times += [job.submit_time for job, _ in self.coming]
         times += [self.release(job) or 0 for job in self.queue]
+        times += self.wasted if self.queue else []
         times += [time for out in self.around.outages.all for time in (out.start, out.end)]
         return [time for time in times if time > self.now]
 
@@ -156,6 +159,7 @@ class Replay:
             self.queue.append(job)
         else:
             self.refused[job.job_id] = refusal
+            self.wasted.append(self.release(job) or 0)
             self.left[job.job_id] = self.now
 
     def limit(self, job: Job) -> Limit | None:

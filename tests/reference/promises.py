@@ -134,7 +134,7 @@ class PromiseRound(Round):
     def hold_again(self, job: Job, start: int, placed: Placed) -> bool:
         """Reserve room from a time on, if there is any: where it was, or anywhere."""
         end = start + self.predicted[job.job_id]
-        if placed and not self.counts and not self.down & set(placed):
+        if placed and not self.counts:
             least = self.least(start, end)
             if all(
                 want <= have

@@ -13,7 +13,6 @@ from tests.reference.room import (
     fill,
     fits,
     free_at,
-    idle,
     preference,
     take,
 )
@@ -99,7 +98,7 @@ class Round:
 
     def __init__(self, system: System, rule: Rule, asked: Asked) -> None:
         self.system, self.rule = system, rule
-        self.now, queue, running, self.predicted, ahead, self.down = asked
+        self.now, queue, running, self.predicted, ahead, down = asked
         self.queue, self.holding = queue, list(running)
         self.started: list[Held] = []
         self.notes: dict[int, Why] = {}
@@ -112,6 +111,8 @@ class Round:
         reach = max([self.now, *(held.end for held in running)])
         reach += max(self.predicted[job.job_id] for job in queue)
         self.closed = [out for out in ahead if out.start < reach]
+        # Nothing is planned for the return of nodes that are out of service.
+        self.shut = [*self.closed, Closed(self.now, 1 << 62, sorted(down))]
         pairs = zip(wanted, system.totals, strict=True)
         self.pressure = [amount / total if total else 0.0 for amount, total in pairs]
         self.counts = self.countable()
@@ -170,11 +171,7 @@ class Round:
 
     def free(self) -> Free:
         """Return what is free now."""
-        started = [held for held in self.holding if held.start <= self.now]
-        free = idle(self.system)
-        for held in started:
-            free = take(self.system, free, held.job, held.placed)
-        return free
+        return free_at(self.system, self.now, self.now, self.holding, self.shut)
 
     def chosen(self, job: Job, free: Free) -> Placed:
         """Return where the allocator places a job."""
@@ -226,7 +223,7 @@ class Round:
         end = time + self.predicted[head.job_id]
         closed = [
             out._replace(start=time, end=end)
-            for out in self.closed
+            for out in self.shut
             if out.start < end and time < out.end
         ]
         return free_at(self.system, time, self.now, self.holding, closed)
@@ -323,7 +320,7 @@ class Round:
         """Return the least that is free on each node beside all reservations."""
         holding = [*self.holding, *self.kept.values()]
         free = [
-            free_at(self.system, time, self.now, holding, self.closed)
+            free_at(self.system, time, self.now, holding, self.shut)
             for time in self.changes(begin, end, holding)
         ]
         nodes = zip(*free, strict=True)
