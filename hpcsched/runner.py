@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from hpcsched.assembly import Assembly, assemble
 from hpcsched.column_run import ColumnRun
+from hpcsched.dispatching.additional import GivesData
 from hpcsched.dispatching.offline.problem import OfflinePlan
 from hpcsched.event_run import EventRun
 from hpcsched.results.directory import RunDirectory, create
@@ -114,8 +115,7 @@ def _write(
     (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
     if scenario.outages is not None:
         write_outages(folder, assembly.outages)
-    names = [choice.plugin_name for choice in scenario.observers]
-    parts = parts_of(assembly, observers)._replace(givers=givers_among(names, observers))
+    parts = parts_of(assembly, observers)._replace(givers=_givers(scenario, observers))
     in_python = _in_python(assembly, parts)
     loop: ColumnRun | EventRun
     if in_python:
@@ -187,11 +187,20 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     )
 
 
+def _givers(scenario: Scenario, observers: Sequence[Observer]) -> dict[str, GivesData]:
+    """Return the observers that tell dispatchers something, by name."""
+    return givers_among([choice.plugin_name for choice in scenario.observers], observers)
+
+
 def begun_anew(assembly: Assembly, parts: Parts) -> Parts:
     """Return the parts of a simulation with what has been told of a replay built once more."""
-    scenario = assembly.scenario
+    scenario, observers = assembly.scenario, assembly.observers()
+    assembly.followers.clear()
     return parts._replace(
-        observers=assembly.observers(),
+        dispatcher=assembly.make("dispatcher", scenario.dispatcher),
+        observers=observers,
+        followers=assembly.followers,
+        givers=_givers(scenario, observers),
         predictor=assembly.make("predictor", scenario.predictor),
         correction=assembly.make("correction", scenario.correction),
     )

@@ -33,11 +33,8 @@ def scenario(dispatcher: str, more: Sequence[str] = (), path: Path = SMALL) -> h
         ("{name: easy}", ["predictor=last-two"], ()),
         ("{name: relaxed, order: slowdown}", [], ()),
         ("{name: prb, allocator: hybrid}", [], ()),
-        (
-            "{name: easy, order: multifactor}",
-            [],
-            ("a part of the dispatcher that follows jobs", "the queue order MultifactorOrder"),
-        ),
+        ("{name: easy, order: multifactor}", [], ()),
+        ("order-search", [], ("the dispatcher order-search",)),
     ],
 )
 def test_as_a_run(dispatcher: str, more: list[str], needs: tuple[str, ...], tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from hpcsched.simulation.records import (
     JobState,
     RoundRecord,
 )
+from hpcsched.simulation.telling import additional_data
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.job import TracedJob
@@ -35,15 +36,15 @@ class _Present(NamedTuple):
 
 
 class ArrayEvents:
-    """The events of a replay, told to observers and to what holds jobs back, if anything does.
+    """The events of a replay, told to what follows them and to what holds jobs back.
 
-    `heard` says whether an observer hears of anything.
+    Jobs are known by their places among all submitted. `heard` says whether anything follows.
     """
 
     def __init__(self, parts: Parts, holding: ArrayHolding | None) -> None:
         self._parts, self._holding = parts, holding
-        self._tell = listeners(parts.observers, ())
-        self.heard = any(self._tell)
+        self._tell = listeners(parts.observers, parts.followers)
+        self.heard = any(self._tell) or bool(parts.givers)
         # Jobs that were read and have not been submitted, and how many were read.
         self._coming: dict[int, TracedJob] = {}
         self._read = 0
@@ -52,6 +53,14 @@ class ArrayEvents:
         self._running: dict[int, RunningJob] = {}
         # How many of the events, and of the places of jobs that started, were gone through.
         self._told = self._places = 0
+
+    def waiting(self, number: int) -> WaitingJob:
+        """Return a job in the system as it was submitted."""
+        return self._present[number].waiting
+
+    def running(self, number: int) -> RunningJob:
+        """Return a running job as it was started."""
+        return self._running[number]
 
     def taken(self) -> None:
         """Take note that what is written down begins anew."""
@@ -87,7 +96,12 @@ class ArrayEvents:
                 self._lose(now, number, row, requeued=bool(value))
             elif kind == codes.ENDED_JOB:
                 running, present = self._running.pop(number), self._present.pop(number)
+                for follow in self._tell.followed_ends:
+                    follow(running, now)
                 self._leave(running, present, present.state, now)
+            elif kind == codes.ASKED_ROUND:
+                # Nothing that decides in compiled code looks at what they tell.
+                additional_data(self._parts.givers, now)
             elif kind == codes.REJECTED_JOB:
                 self._reject(now, number, row, value)
             else:
@@ -140,6 +154,8 @@ class ArrayEvents:
         """Have a job run no more that has lost a node; it waits again or leaves."""
         running, present = self._running.pop(number), self._present[number]
         start, allocation = running.start_time, running.allocation
+        for follow in self._tell.followed_ends:
+            follow(running, now)
         if self._tell.interrupted:
             told = Interruption(present.waiting.job, start, now, allocation, requeued)
             for tell in self._tell.interrupted:

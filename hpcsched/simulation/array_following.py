@@ -30,15 +30,15 @@ class ArrayFollowing:
         self._holding: ArrayHolding | None = None
         if parts.dependencies or any(partition.limits_users for partition in parts.partitions):
             self._holding = ArrayHolding(parts)
-        self._events = ArrayEvents(parts, self._holding)
-        self.needed = self._holding is not None or self._events.heard
+        self.events = ArrayEvents(parts, self._holding)
+        self.needed = self._holding is not None or self.events.heard
         self.tables = followed_tables(4096, 1 << 14) if self.needed else FollowedTables()
         if self._holding is not None:
             self.tables = self.tables._replace(turned=np.empty(rows, dtype=np.int64))
 
     def read(self, jobs: Sequence[TracedJob]) -> BoolArray:
         """Take note of the next batch of jobs; return which of them are watched, `[B]`."""
-        self._events.read(jobs)
+        self.events.read(jobs)
         if self._holding is None:
             return np.zeros(len(jobs), dtype=np.bool_)
         return np.array([self._holding.may_hold(job) for job, _ in jobs], dtype=np.bool_)
@@ -46,11 +46,11 @@ class ArrayFollowing:
     def catch_up(self, tables: Tables, output: Output) -> None:
         """Tell of all that has happened since."""
         if self.tables.events is not None:
-            self._events.catch_up(tables, self.tables, output)
+            self.events.catch_up(tables, self.tables, output)
 
     def taken(self, counters: np.ndarray) -> None:
         """Take note that what is written down begins anew."""
-        self._events.taken()
+        self.events.taken()
         counters[[codes.OUT_EVENTS, codes.OUT_START_PLACES]] = 0
 
     def look(self, tables: Tables) -> None:

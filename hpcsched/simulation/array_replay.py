@@ -37,6 +37,7 @@ from hpcsched.dispatching.core.state import (
 from hpcsched.dispatching.shapes import shape_of
 from hpcsched.simulation.array_flight import ArrayFlight
 from hpcsched.simulation.array_following import ArrayFollowing
+from hpcsched.simulation.array_order import ArrayOrder
 from hpcsched.simulation.array_predictions import ArrayPredictions
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.parts import Parts
@@ -92,6 +93,7 @@ class ArrayReplay:
         if parts.outages.all:
             self._tables.counters[codes.ALTERED] = 1
         self._following = ArrayFollowing(parts, len(self._tables.jobs))
+        self._order = ArrayOrder(orders_of(parts.dispatcher), choices, self._following.events)
         self._flight = ArrayFlight(parts.latency, len(system.resource_types))
         self._pools = pool_tables(system, len(self._tables.jobs))
         self._admission = PoolAdmission(system)
@@ -205,6 +207,9 @@ class ArrayReplay:
             self._admission.check(batch.predicted, first, int(tables.counters[codes.FORESEEN]))
         elif because == codes.NEEDS_CORRECTIONS:
             self._predictions.correct(tables)
+        elif because == codes.NEEDS_ORDER:
+            following.catch_up(tables, output)
+            self._order.sort(tables, self._shapes, by_node=self.by_node)
         elif because == codes.NEEDS_CHARGE:
             self._flight.charge(tables)
         elif because in (codes.NEEDS_LOOK, codes.NEEDS_SECOND_LOOK):

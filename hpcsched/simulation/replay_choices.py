@@ -11,6 +11,7 @@ from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueO
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.slack import SlackBased
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
+from hpcsched.simulation.array_order import IN_PYTHON
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
@@ -39,8 +40,6 @@ def obstacles(parts: Parts) -> list[str]:
         "dispatching that takes simulated time beside pools": (
             parts.latency is not None and parts.system.pools
         ),
-        "a part of the dispatcher that follows jobs": parts.followers,
-        "an observer that gives dispatchers data": parts.givers,
     }
     found = [what for what, needed in there.items() if needed]
     dispatcher = parts.dispatcher
@@ -50,7 +49,7 @@ def obstacles(parts: Parts) -> list[str]:
     if type(dispatcher.allocator) not in ALLOCATORS:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
     for order in orders_of(dispatcher):
-        if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT):
+        if type(order) not in (ArrivalOrder, KeyOrder, *BY_WAIT, *IN_PYTHON):
             found.append(f"the queue order {type(order).__name__}")
     return found
 
@@ -103,7 +102,9 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
 
 
 def _by_wait(order: QueueOrder) -> bool | None:
-    """Return whether an order is by how long jobs have waited, or None."""
+    """Return True for an order by wait, False for one that Python works out, None for others."""
+    if type(order) in IN_PYTHON:
+        return False
     return True if type(order) in BY_WAIT else None
 
 

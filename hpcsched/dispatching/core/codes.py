@@ -26,7 +26,7 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 # it needs more rows for jobs in the system, more cells for their places, or more shapes; time is
 # up; or Python is to be asked for predictions of jobs that come now, or for corrected ones, or
 # which jobs are held back in the next round, or whether those of the last still are, or when the
-# decision of a round is due.
+# decision of a round is due, or in which order it considers jobs.
 (
     DONE,
     NEEDS_JOBS,
@@ -40,7 +40,8 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
     NEEDS_LOOK,
     NEEDS_SECOND_LOOK,
     NEEDS_CHARGE,
-) = range(12)
+    NEEDS_ORDER,
+) = range(13)
 
 # Phases of an instant, in this order; the loop can be left and entered in each.
 NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = range(8)
@@ -104,6 +105,7 @@ JOB_COLUMNS = 27
 # nothing happens; `TURNED` counts those whom it turns about. `FREED_UNTIL` is the latest predicted
 # end of the jobs that have ended since the last round, which was at `LAST_ASKED`. `FIRST_MADE` and
 # `LAST_MADE` are rows: the first and the last reservation made in this round.
+# `ORDERED` is 1 once Python has put the queue in order for the next round.
 # `FLYING` is 1 from when a decision was `ASKED` for, of so many jobs, to when it is `DUE`. So many
 # jobs are `DECIDED` to be started then, and `FLYING_CHANGED` is 1 once anything has happened.
 # What is free of pools is `POOL_STEPS` steps, in which changes of capacity are worked in up to
@@ -166,8 +168,9 @@ JOB_COLUMNS = 27
     STARTING,
     PLANNED,
     LAST_ASKED,
-) = range(55)
-COUNTERS = 55
+    ORDERED,
+) = range(56)
+COUNTERS = 56
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what
@@ -197,7 +200,7 @@ ENDED, FAILED, REQUEUED, REJECTED = range(4)
 # jobs, or of one that is submitted and rejected at once what refused it. `EVENT_VALUE` is the
 # predicted run time at a submission; at a start, where the places end; for a job that has lost a
 # node, whether it waits again.
-SUBMITTED_JOB, REJECTED_JOB, STARTED_JOB, LOST_JOB, ENDED_JOB, HELD_ROUND = range(6)
+SUBMITTED_JOB, REJECTED_JOB, STARTED_JOB, LOST_JOB, ENDED_JOB, ASKED_ROUND, HELD_ROUND = range(7)
 EVENT_KIND, EVENT_TIME, EVENT_NUMBER, EVENT_ROW, EVENT_VALUE = range(5)
 EVENT_COLUMNS = 5
 

@@ -27,6 +27,7 @@ from hpcsched.dispatching.core.codes import (
     NEEDS_CORRECTIONS,
     NEEDS_JOBS,
     NEEDS_LOOK,
+    NEEDS_ORDER,
     NEEDS_PREDICTIONS,
     NEEDS_ROWS,
     NEEDS_SECOND_LOOK,
@@ -35,6 +36,7 @@ from hpcsched.dispatching.core.codes import (
     NEXT,
     NEXT_INSTANT,
     NOW,
+    ORDERED,
     OUT_ROUNDS,
     OUTAGES,
     OUTPUT_FULL,
@@ -62,6 +64,7 @@ from hpcsched.dispatching.core.follow_kernels import (
     is_full,
     needs_look,
     needs_second_look,
+    note_asked,
     note_end,
     note_refusal,
     note_round,
@@ -86,6 +89,7 @@ from hpcsched.dispatching.core.output_kernels import (
 )
 from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
+from hpcsched.dispatching.core.queue_order_kernels import in_python
 from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.dispatching.core.state_function import of_state
@@ -124,6 +128,15 @@ def _is_to_correct(state: State) -> bool:
 
 
 @compiled()
+def _is_to_order(state: State) -> bool:
+    """Say whether Python is to put the queue in order before a round."""
+    if not in_python(state.by_wait) and not in_python(state.behind_by_wait):
+        return False
+    counters = state.counters
+    return bool(counters[ORDERED] == 0 and counters[QUEUED] > counters[HELD_BACK])
+
+
+@compiled()
 def _hold_round(state: State, by_node: ByNode, lost: IntArray | None) -> float:
     """Start what the rule starts now; return when that was over, by the clock.
 
@@ -131,10 +144,11 @@ def _hold_round(state: State, by_node: ByNode, lost: IntArray | None) -> float:
     """
     counters = state.counters
     counters[ROUND] += 1
-    counters[STARTED] = counters[ENDED_ANY] = 0
+    counters[STARTED] = counters[ENDED_ANY] = counters[ORDERED] = 0
     queued, running = counters[QUEUED], counters[RUNNING]
     began = read_clock(state.clock)
     hold_back(state)
+    note_asked(state, state.events)
     decide(counters[NOW], state, by_node, None)
     if lost is not None:
         over = read_clock(state.clock)
@@ -233,6 +247,8 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                 turn_about(state, by_node, state.turned)
                 if counters[QUEUED] > counters[HELD_BACK] and _is_to_correct(state):
                     return NEEDS_CORRECTIONS
+                if _is_to_order(state):
+                    return NEEDS_ORDER
                 over = _hold_round(state, by_node, state.lost)
                 if counters[PHASE] == FLIGHT and counters[ASKED_SHOWN]:
                     return NEEDS_CHARGE

@@ -4,6 +4,7 @@ Where nobody follows events, `events` is None, and compiled code has nothing of 
 """
 
 from hpcsched.dispatching.core.codes import (
+    ASKED_ROUND,
     CELL,
     CELL_DEMAND,
     CHANGED,
@@ -24,6 +25,7 @@ from hpcsched.dispatching.core.codes import (
     QUEUED,
     REJECTED_JOB,
     RELEASE,
+    ROUND,
     SEQUENCE,
     SHAPE,
     STARTED,
@@ -99,9 +101,16 @@ def has_room_for_round(state: State, events: IntArray | None) -> bool:
         return True
     counters = state.counters
     return bool(
-        counters[OUT_EVENTS] + counters[QUEUED] < len(events)
+        counters[OUT_EVENTS] + counters[QUEUED] + 1 < len(events)
         and counters[OUT_START_PLACES] + counters[CELL_DEMAND] <= len(state.start_nodes)
     )
+
+
+@compiled()
+def note_asked(state: State, events: IntArray | None) -> None:
+    """Note that a rule is asked what to start, if it is shown any jobs."""
+    if events is not None and state.counters[QUEUED]:
+        _note(ASKED_ROUND, state.counters[ROUND], 0, 0, state, events)
 
 
 @compiled()

@@ -1,7 +1,7 @@
 """Compiled queue orders: by keys that a job keeps, or by how long it has waited in relation to one.
 
-The latter change with time. What a wait is divided by is the first key of a job: its expected wait,
-or its predicted run time for its slowdown.
+The latter change with time, and so do those that Python works out. What a wait is divided by is the
+first key of a job: its expected wait, or its predicted run time for its slowdown.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers, shares
@@ -30,7 +30,7 @@ def insert_into_queue(
 ) -> None:
     """Insert a row into a queue of `count` rows where its keys say, or at its end.
 
-    The latter suits what has just arrived, and orders by wait, which `sort_by_wait` makes.
+    The latter suits what has just arrived, and orders that are made anew for each round.
     """
     left, right = 0, count
     if by_wait is not None or (
@@ -82,6 +82,12 @@ def merge(
 
 
 @compiled()
+def in_python(by_wait: bool | None) -> bool:
+    """Say whether Python puts a queue in order."""
+    return by_wait is not None and not by_wait
+
+
+@compiled()
 def sort_by_wait(
     now: int, queue: IntArray, count: int, by_wait: bool | None, keys: IntArray, jobs: IntArray
 ) -> bool:
@@ -91,7 +97,7 @@ def sort_by_wait(
     stays as it is. Rows are inserted one after the other: any two change places but once while they
     wait, so that most of a queue is in order from one time to the next.
     """
-    if by_wait is None:
+    if by_wait is None or not by_wait:
         return False
     ratios = shares(count, 0.0)
     for k in range(count):

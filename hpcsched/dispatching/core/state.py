@@ -45,10 +45,11 @@ class Choices(NamedTuple):
 
     What few replays follow is None in the others, and what would look at it is not compiled for
     these. Jobs come `by_wait` over their first key, not by that key; so do those behind the head
-    job, `behind_by_wait`. `critical`, `[R]`, says which resource types are to be kept for jobs that
-    ask for them; where it is None, the allocator is one of the first three. `external` is what is
-    asked in place of an allocator of the core (see `external_allocator`). `compression` is that of
-    rules that keep reservations from round to round.
+    job, `behind_by_wait`. Where that is False, Python puts them in order before each round.
+    `critical`, `[R]`, says which resource types are to be kept for jobs that ask for them; where it
+    is None, the allocator is one of the first three. `external` is what is asked in place of an
+    allocator of the core (see `external_allocator`). `compression` is that of rules that keep
+    reservations from round to round.
     """
 
     rule: int

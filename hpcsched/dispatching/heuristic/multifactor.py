@@ -16,6 +16,14 @@ from hpcsched.workload.job import Job
 from hpcsched.workload.partitions import Partitions
 
 
+class Moment(NamedTuple):
+    """What the order looks at of a problem."""
+
+    now: int
+    queue: Sequence[WaitingJob]
+    running: Sequence[RunningJob]
+
+
 class Factors(NamedTuple):
     """What speaks for a job, each between 0 and 1."""
 
@@ -59,7 +67,7 @@ class MultifactorOrder:
         """Take note of a job's end, at `end_time` in seconds."""
         self._usage.job_ended(job, end_time)
 
-    def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
+    def sort(self, problem: DispatchingProblem | Moment) -> Sequence[WaitingJob]:
         """Return the queue by priority, the highest first."""
         priority = {job: self.priority(factors) for job, factors in self.factors(problem).items()}
         return sorted(problem.queue, key=lambda job: -priority[job.job_id])
@@ -77,7 +85,7 @@ class MultifactorOrder:
             )
         )
 
-    def factors(self, problem: DispatchingProblem) -> dict[int, Factors]:
+    def factors(self, problem: DispatchingProblem | Moment) -> dict[int, Factors]:
         """Return the factors of each queued job, by job number."""
         fair_shares = self._fair_shares(problem)
         return {job.job_id: self._factors(job, problem.now, fair_shares) for job in problem.queue}
@@ -103,7 +111,7 @@ class MultifactorOrder:
             return by_number or 0.0
         return self._params.qos.get(job.queue_name, 0.0)
 
-    def _fair_shares(self, problem: DispatchingProblem) -> dict[User, float]:
+    def _fair_shares(self, problem: DispatchingProblem | Moment) -> dict[User, float]:
         """Return the factor of fair share of each user in the queue."""
         usage = self._usage.at(problem.now, problem.running)
         total = fsum(usage.values())

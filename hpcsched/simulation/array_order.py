@@ -1,0 +1,63 @@
+"""Queue orders in a replay of columns that Python works out before each round."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.job_kernels import corrected_end
+from hpcsched.dispatching.core.state import Choices, Shapes, Tables
+from hpcsched.dispatching.heuristic.multifactor import Moment, MultifactorOrder
+from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.problem import RunningJob
+from hpcsched.simulation.array_events import ArrayEvents
+from hpcsched.system.system import IntArray
+
+IN_PYTHON = (MultifactorOrder,)
+"""The orders that are asked so."""
+
+
+class ArrayOrder:
+    """The order of the queue and that behind the head job, of which Python works out some."""
+
+    def __init__(self, orders: Sequence[QueueOrder], choices: Choices, events: ArrayEvents) -> None:
+        self._orders, self._choices, self._events = orders, choices, events
+
+    def sort(self, tables: Tables, shapes: Shapes, *, by_node: bool) -> None:
+        """Put the jobs that rules are shown in order; all that has happened has been told."""
+        counters, jobs = tables.counters, tables.jobs
+        counters[codes.ORDERED] = 1
+        count = int(counters[codes.QUEUED])
+        rows = tables.queue[:count]
+        shown = rows[jobs[rows, codes.HELD] == 0]
+        free = counters[codes.FREE_SLOTS]
+        if by_node:
+            free = shapes.fitting[jobs[shown, codes.SHAPE]]
+        # Where none fits, none starts in any order; the head job may be promised a start still.
+        if self._choices.rule != codes.RELAXED and not (jobs[shown, codes.UNITS] <= free).any():
+            return
+        in_turn = shown[np.argsort(jobs[shown, codes.SEQUENCE])]
+        waiting = [self._events.waiting(k) for k in jobs[in_turn, codes.SEQUENCE].tolist()]
+        now = int(counters[codes.NOW])
+        moment = Moment(now, waiting, self._running(now, tables))
+        row_of = {job.job_id: row for job, row in zip(waiting, in_turn.tolist(), strict=True)}
+        for order, queue in zip(self._orders, (tables.queue, tables.behind), strict=True):
+            if isinstance(order, IN_PYTHON):
+                held = queue[:count][jobs[queue[:count], codes.HELD] != 0]
+                queue[: len(shown)] = [row_of[job.job_id] for job in order.sort(moment)]
+                queue[len(shown) : count] = held
+
+    def _running(self, now: int, tables: Tables) -> Sequence[RunningJob]:
+        """Return the running jobs as dispatchers are shown them: by the ends that are foreseen."""
+        jobs, correction = tables.jobs, self._choices.correction
+        rows = tables.running[: tables.counters[codes.RUNNING]].tolist()
+        ends: IntArray = np.array([jobs[row, codes.SHOWN_END] for row in rows], dtype=np.int64)
+        for k, row in enumerate(rows):
+            if jobs[row, codes.PLANNED_END] > now:
+                break
+            ends[k] = plain(corrected_end)(row, now, correction, jobs)
+        return [
+            self._events.running(int(jobs[rows[k], codes.SEQUENCE]))
+            for k in np.argsort(ends, kind="stable").tolist()
+        ]

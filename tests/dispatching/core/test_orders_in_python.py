@@ -1,0 +1,143 @@
+"""Orders that Python works out, and what observers tell, are asked for alike in both loops."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.heuristic.easy import Easy
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.multifactor import MultifactorOrder
+from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams, Weights
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.dispatching.heuristic.relaxed import Relaxed
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.parts import Parts
+from hpcsched.system.system import System
+from hpcsched.workload.columns import NeedsPythonError, RequestNumbers, columns_of
+from hpcsched.workload.partitions import NO_PARTITIONS
+from tests.builders import alike, easy, parts, traced
+from tests.dispatching.core.replays import event_by_event, in_compiled_code
+from tests.dispatching.core.test_against_events import requesting, settings
+from tests.dispatching.core.test_held_jobs import held_jobs
+from tests.dispatching.core.test_latency import latencies
+from tests.simulation.test_outages_of_all import outages
+from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
+
+RULES = ["list", "easy", "behind", "relaxed"]
+
+amounts = st.sampled_from([0.0, 1.0, 30.0])
+shares = st.dictionaries(st.integers(0, 1), st.sampled_from([0.0, 1.0, 4.0]))
+weights = st.builds(Weights, age=amounts, size=amounts, fair_share=amounts, partition=amounts)
+
+
+@st.composite
+def followed(draw: Any, system: System, told: dict[str, Any]) -> Any:
+    """Draw what makes parts whose dispatcher sorts by priority, with a history of its own."""
+    params = MultifactorParams(
+        weights=draw(weights),
+        max_age=draw(st.integers(1, 20)),
+        half_life=draw(st.none() | st.integers(1, 20)),
+        shares=draw(shares),
+    )
+    rule = draw(st.sampled_from(RULES))
+
+    def make() -> Parts:
+        order = MultifactorOrder(params, system, told.get("partitions", NO_PARTITIONS))
+        dispatcher: Dispatcher = Easy(FirstFit(), order)
+        if rule == "list":
+            dispatcher = ListScheduler(order, "backfill", FirstFit())
+        elif rule == "behind":
+            dispatcher = Easy(FirstFit(), ArrivalOrder(), order)
+        elif rule == "relaxed":
+            dispatcher = Relaxed(FirstFit(), 0.5, order)
+        return parts(system, dispatcher, followers=[order], **told)
+
+    return make
+
+
+@tries(800)
+@given(
+    workload=mixed_workloads(max_jobs=12) | uniform_workloads(max_jobs=14),
+    chosen=settings,
+    data=st.data(),
+)
+def test_priorities(
+    workload: Uniform | Workload, chosen: dict[str, Any], data: st.DataObject
+) -> None:
+    """The usage of users decays; some jobs are held back, some nodes fail, decisions take time."""
+    system = workload.system
+    jobs, told = data.draw(held_jobs(requesting(workload), system))
+    if data.draw(st.booleans()):
+        told["outages"] = data.draw(outages(system, 20))
+    elif isinstance(workload, Uniform) and data.draw(st.booleans()):
+        jobs, told = data.draw(held_jobs(requesting(workload), system, pooled=True))
+        told["uniform_request"] = workload.request
+    if data.draw(st.booleans()):
+        told["latency"] = data.draw(latencies)
+    make = data.draw(followed(system, {**chosen, **told}))
+    assert in_compiled_code(make(), jobs, plainly=True) == event_by_event(make(), jobs)
+
+
+class Counting(Observer):
+    """An observer that tells how many jobs have started, and keeps when it was asked."""
+
+    def __init__(self) -> None:
+        self.started = 0
+        self.asked: list[tuple[int, int]] = []
+
+    def job_started(self, *_: object) -> None:
+        """Count it."""
+        self.started += 1
+
+    def additional_data(self, now: int) -> dict[str, object]:
+        """Return the count."""
+        self.asked.append((now, self.started))
+        return {"started": self.started}
+
+
+def test_an_observer_that_tells_something() -> None:
+    """It is asked before each round, after all that was before; two jobs of four start at once."""
+    jobs = [traced(k, k // 3, 1, 5) for k in range(4)]
+    in_both = Counting(), Counting()
+    simulated, other = (
+        parts(
+            alike(1, core=2),
+            easy(),
+            predictor=RequestedTime(),
+            observers=[counting],
+            givers={"counts": counting},
+        )
+        for counting in in_both
+    )
+    loop = ArrayReplay(simulated)
+    loop.plainly = True
+    list(loop.run(columns_of(jobs, RequestNumbers())))
+    Simulation(other).run(iter(jobs))
+    assert [counting.asked for counting in in_both] == [[(0, 0), (1, 2), (5, 2)]] * 2
+
+
+def test_an_observer_that_tells_no_data() -> None:
+    """The loop in Python says what is wrong."""
+
+    class Odd(Observer):
+        """Tells what is no data."""
+
+        def additional_data(self, _now: int) -> Any:
+            """Return it."""
+            return 1
+
+    odd = Odd()
+    simulated = parts(
+        alike(1, core=2), easy(), predictor=RequestedTime(), observers=[odd], givers={"odd": odd}
+    )
+    loop = ArrayReplay(simulated)
+    loop.plainly = True
+    with pytest.raises(NeedsPythonError, match="an observer that fails"):
+        list(loop.run(columns_of([traced(0, 0, 1, 5)], RequestNumbers())))
