@@ -206,7 +206,9 @@ def _detail(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Return what a trace tells of jobs, None or nothing where it does not, as a column."""
     if pa.types.is_nested(kind):
         told = [value or None for value in values]
-        return python_array(told, kind) if any(told) else pa.nulls(len(told), kind)
+        if not any(told):
+            return pa.nulls(len(told), kind)
+        return pa.array(told, kind) if pa.types.is_map(kind) else python_array(told, kind)
     missing = np.array([value is None for value in values], dtype=np.bool_)
     if kind == pa.string():
         return text_array(["" if value is None else str(value) for value in values], missing)
