@@ -98,7 +98,9 @@ def _count_ended(
 def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArray) -> None:
     """Start jobs behind the head job of EASY, at place `at`, that do not delay it.
 
-    `last` is the place of the last job that fits by itself.
+    The head job keeps the choice of its nodes: a job that runs past the shadow time is started if
+    enough of the head job's units still fit beside it then, where the allocator puts it or where it
+    costs the head job little. `last` is the place of the last job that fits by itself.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     head = queue[at]

@@ -263,6 +263,27 @@ def test_room_on_nodes_where_slots_are_counted() -> None:
     assert looks.room.problem is given
 
 
+@pytest.mark.parametrize("pooled", [False, True])
+def test_what_is_left_beside_what_is_placed(pooled: bool) -> None:
+    """Two nodes of five cores have room for two units each; job 1 has one, and job 2 takes two."""
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       1      2     10              0
+    2       2      2     5               -
+    3       2      2     5               -
+    4       1      2     5               -
+    """
+    given = make_problem(alike(2, core=5), table, pooled=pooled)
+    two, three, four = given.queue
+    workspace = open_workspace(given, FirstFit())
+    assert workspace.units_that_fit(three) == 3
+    assert workspace.place(two).nodes == (0, 1)
+    assert [workspace.units_that_fit(job) for job in (three, four)] == [1, 1]
+    assert [workspace.fits(job) for job in (three, four)] == [False, True]
+    assert workspace.place(four).nodes == (1,)
+    assert not workspace.fits(four)
+
+
 @pytest.mark.parametrize(("time", "starts"), [(10, []), (11, []), (12, [5]), (99, [5])])
 def test_what_is_spare_when_a_head_job_is_put_off(time: int, starts: list[int]) -> None:
     """Of six slots two are free, two more at 10, one at 12 and one at 20; job 4 needs three.
