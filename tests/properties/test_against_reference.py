@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties.reference_cases import FEATURES, RULES, Case, cases, check, rules
+from hpcsched.dispatching.heuristic import core_calls
+from tests.dispatching.core.replays import event_by_event
+from tests.properties.reference_cases import (
+    FEATURES,
+    RULES,
+    Case,
+    cases,
+    check,
+    parts_of,
+    reasons_of,
+    rules,
+)
 from tests.strategies import tries
 
 names = pytest.mark.parametrize("name", RULES)
@@ -53,3 +64,17 @@ def test_ten_thousand_rounds(name: str) -> None:
     replay()
     # A case has about nine.
     assert sum(rounds) > 7 * len(rounds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["relaxed", "conservative", "slack"])
+@tries(200)
+@given(data=st.data())
+def test_compiled_rounds(name: str, data: st.DataObject) -> None:
+    """What a rule keeps from round to round it keeps in compiled rounds too, with the reasons."""
+    simple = rules(name).map(lambda rule: rule._replace(allocator="best_fit", order="fcfs"))
+    case = data.draw(cases(simple, feature="none"))
+    plain = event_by_event(parts_of(case), case.jobs), reasons_of(case)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core_calls, "COMPILING_TAKES", -1.0)
+        assert (event_by_event(parts_of(case), case.jobs), reasons_of(case)) == plain
