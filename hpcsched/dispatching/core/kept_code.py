@@ -66,10 +66,14 @@ def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
 
 
 def _folders(function: Callable[..., object]) -> Iterator[Path]:
-    """Yield where code may be kept: in a folder that was named, beside the module, or at home."""
+    """Yield where code may be kept: where a variable says, or beside the module, or at home."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         yield Path(named)
+        with suppress(OSError):
+            Path(named).mkdir(parents=True, exist_ok=True)
+        if os.access(named, os.W_OK):
+            return
     yield Path(inspect.getfile(function)).parent / "__pycache__"
     with suppress(RuntimeError):  # this user has no home
         at_home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

@@ -136,10 +136,10 @@ def test_changed_sources_are_compiled_anew(folder: Path) -> None:
     """Code is made anew where what it was made from has changed, and takes the place of the old."""
     module = loaded(folder, "counting")
     assert module.count(state(), 2) == 18
-    (folder / "counting.py").write_text(COUNTING.replace("FACTOR = 3", "FACTOR = 5"))
+    (folder / "counting.py").write_text(COUNTING.replace("FACTOR = 3", "FACTOR = 50"))
     again = loaded(folder, "counting")
     assert not is_compiled(again.count, state().kinds)
-    assert again.count(state(), 2) == 30
+    assert again.count(state(), 2) == 300
     assert len(list(folder.glob("__pycache__/*.code"))) == 1
 
 
@@ -195,6 +195,8 @@ def test_where_code_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     assert kept() == [named]
     assert kept_code.find(count.py_func, kinds) == made
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "other"))
+    assert kept_code.find(count.py_func, kinds) is None
     file = folder / "file"
     file.touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "folder"))
@@ -207,6 +209,9 @@ def test_where_code_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (folder / "__pycache__").touch()
     assert kept() == [home / "hpcsched"]
     assert kept_code.find(count.py_func, kinds) == made
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(named))
+    assert kept_code.find(count.py_func, kinds) is None
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "folder"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(file / "folder"))
     assert kept_code.find(count.py_func, kinds) is None
     assert kept() == [home / "hpcsched"]
