@@ -12,6 +12,7 @@ RULES = MappingProxyType(
         "merge-key": "A merge key (<<) is used, which YAML 1.2 does not have.",
         "missing-key": "A key that is required is not there.",
         "no-folder": "Nothing says into which folder a file is to be put.",
+        "no-waits": "A trace does not record how long jobs waited.",
         "not-installed": "A solver is named whose Python package is not installed.",
         "not-live": "A choice does not go with a real cluster, or is not how that is.",
         "not-offline": "A choice does not go with planning the whole trace at once.",
