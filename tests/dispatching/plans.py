@@ -243,13 +243,15 @@ class RoundPlan:
         """Return when a job could start, as it is found for jobs of any number of units."""
         assert self.profile is not None
         row = self._row_of[job.job_id]
-        return plain(profiles.earliest_in_profile)(row, self.now, self.profile, self.state)
+        return plain(profiles.earliest_in_profile)(
+            row, self.now, codes.NEVER, self.profile, self.state
+        )
 
     def reserve(self, job: WaitingJob, not_before: int | None = None) -> int:
         """Reserve room at the earliest time that there is, which is returned."""
         row = self._row_of[job.job_id]
         begin = self.now if not_before is None else not_before
-        return plain(reservations.reserve)(row, begin, self.now, *self._plan)
+        return plain(reservations.reserve)(row, begin, codes.NEVER, self.now, *self._plan)
 
     def hold(self, job: WaitingJob, begin: int) -> bool:
         """Reserve room from a time on, where it was before if it can be; say whether there is."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.core import plan_kernels
+from hpcsched.dispatching.core.plan_kernels import NEVER
 from hpcsched.system.system import IntArray
 
 Step = tuple[int, tuple[int, ...]]
@@ -234,13 +235,20 @@ FULL, GAP = [(0, (1, 2))], [(0, (1, 2)), (2, (0, 2)), (5, (1, 2))]
         (([(0, (1, 1))], [(0, (1, 1)), (2, (1, 0))]), 3, 0, 1),
     ],
 )
+@pytest.mark.parametrize("known", [False, True])
 def test_room_for_one_unit(
-    nodes: tuple[list[Step], list[Step]], run_time: int, start: int, on: int
+    nodes: tuple[list[Step], list[Step]], run_time: int, start: int, on: int, known: bool
 ) -> None:
-    """At the earliest time, on the node that is ranked first; the room is taken."""
+    """At the earliest time, on the node that is ranked first; the room is taken.
+
+    It is the same where that time is known as one with room, and as the first there may be.
+    """
+    release, latest = (start, start) if known else (0, NEVER)
     plan = Plan(*nodes)
     shape = array(1, 0), array(1, 1), False, array((2, 2), (2, 2))
-    found = plan_kernels.reserve_one(run_time, *plan.segments, plan.state, *shape, array(4, 4))
+    found = plan_kernels.reserve_one(
+        release, latest, run_time, *plan.segments, plan.state, *shape, array(4, 4)
+    )
     assert found == start
     assert plan.state[1] == on
     taken = Plan(*nodes)
@@ -253,7 +261,9 @@ def test_room_for_one_unit_of_an_exclusive_job() -> None:
     """Node 0 is idle from 5 on, and taken in full; node 1 may not be used."""
     plan = Plan([(0, (1, 2)), (5, (2, 2))], [(0, (2, 2))])
     shape = array(1, 0), array(1, 0), True, array((2, 2), (2, 2))
-    assert plan_kernels.reserve_one(3, *plan.segments, plan.state, *shape, array(4, 4)) == 5
+    assert (
+        plan_kernels.reserve_one(0, NEVER, 3, *plan.segments, plan.state, *shape, array(4, 4)) == 5
+    )
     assert plan.steps == [[(0, (1, 2)), (5, (0, 0)), (8, (2, 2))], [(0, (2, 2))]]
     assert plan.state.tolist() == [4, 0]
 
@@ -262,8 +272,8 @@ def test_no_room_for_one_unit() -> None:
     """Nothing is taken where there is none, and no node is chosen."""
     plan = Plan([(0, (1,))], [(0, (0,)), (3, (0,))])
     shape = array(1), array(0, 1), False, array((2,), (2,))
-    never = plan_kernels.NEVER
-    assert plan_kernels.reserve_one(3, *plan.segments, plan.state, *shape, array(4)) == never
+    found = plan_kernels.reserve_one(0, NEVER, 3, *plan.segments, plan.state, *shape, array(4))
+    assert found == NEVER
     assert plan.steps == [[(0, (1,))], [(0, (0,)), (3, (0,))]]
     assert plan.state.tolist() == [3, -1]
 
@@ -319,6 +329,8 @@ def test_room_for_units(
         [(10, (9,))],
     )
     shape = array(1), array(*on_idle), False, array((9,), (9,), (9,))
-    found = plan_kernels.earliest(10, units, run_time, int(plan.state[0]), *plan.segments, *shape)
-    assert found == (plan_kernels.NEVER if start is None else start)
+    count = int(plan.state[0])
+    for latest in (NEVER, 30, NEVER if start is None else start):
+        found = plan_kernels.earliest(10, latest, units, run_time, count, *plan.segments, *shape)
+        assert found == (NEVER if start is None else start)
     assert isinstance(found, int | np.integer)

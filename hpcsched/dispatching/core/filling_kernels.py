@@ -13,6 +13,7 @@ from hpcsched.dispatching.core.codes import (
     CELL,
     FIRST_MADE,
     LAST_MADE,
+    NEVER,
     PLANNED,
     QUEUED,
     RESERVED,
@@ -115,7 +116,7 @@ def _keep_to_plan(now: int, steps: Steps | None, profile: Profile | None, state:
         row = state.queue[k]
         begin = state.jobs[row, RESERVED]
         if not hold(row, begin, steps, profile, state):
-            reserve(row, begin, now, steps, profile, state)
+            reserve(row, begin, NEVER, now, steps, profile, state)
 
 
 @compiled()

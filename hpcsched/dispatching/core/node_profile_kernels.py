@@ -10,18 +10,14 @@ from hpcsched.dispatching.core.codes import (
     KEEP_SCARCE,
     NEVER,
     PREDICTED,
-    QUEUED,
     REACH,
     SHAPE,
     SHOWN_END,
     UNITS,
-    WAITS,
-    WHEN,
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
 from hpcsched.dispatching.core.external_allocator import place_by_external
-from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.plan_kernels import (
     close,
@@ -31,19 +27,9 @@ from hpcsched.dispatching.core.plan_kernels import (
     reserve_one,
     take_on,
 )
-from hpcsched.dispatching.core.pool_kernels import (
-    earliest_in_pools,
-    pools_suffice,
-    reserve_in_pools,
-)
+from hpcsched.dispatching.core.pool_kernels import earliest_in_pools
 from hpcsched.dispatching.core.room_kernels import held_on_node
-from hpcsched.dispatching.core.start_kernels import (
-    fits_now,
-    note_pool,
-    note_wait,
-    start_where_placed,
-)
-from hpcsched.dispatching.core.state import Explains, FloatArray
+from hpcsched.dispatching.core.state import FloatArray
 from hpcsched.system.system import IntArray
 
 
@@ -208,12 +194,12 @@ def place_between(
         if placed[node]:
             count += 1
     make_room(profile, 2 * count)
-    _take_placed(row, placed, begin, end, 1, profile, state)
+    take_placed(row, placed, begin, end, 1, profile, state)
     return placed
 
 
 @compiled()
-def _take_placed(
+def take_placed(
     row: int, placed: IntArray, begin: int, end: int, sign: int, profile: Profile, state: State
 ) -> None:
     """Take the room of `placed`, `[N]`, units of a job for a time; put it back with the sign -1."""
@@ -245,15 +231,18 @@ def start_in_profile(
 
 
 @compiled()
-def reserve_unit(row: int, profile: Profile, state: State) -> int:
-    """Reserve room for a job of one unit at the earliest time from now on; return that time.
+def reserve_unit(row: int, release: int, latest: int, profile: Profile, state: State) -> int:
+    """Reserve room for a job of one unit at the earliest time up to `latest`; return that time.
 
-    Which node it is on is then in `profile.used[1]`.
+    It is known that there is no room before `release`. Which node it is on is then in
+    `profile.used[1]`.
     """
     jobs = state.jobs
     shape = jobs[row, SHAPE]
     make_room(profile, 2)
     return reserve_one(
+        release,
+        latest,
         jobs[row, PREDICTED],
         profile.start,
         profile.after,
@@ -268,12 +257,16 @@ def reserve_unit(row: int, profile: Profile, state: State) -> int:
 
 
 @compiled()
-def earliest_in_profile(row: int, release: int, profile: Profile, state: State) -> int:
-    """Return the earliest time from `release` on that a job has room for its predicted run time."""
+def earliest_in_profile(row: int, release: int, latest: int, profile: Profile, state: State) -> int:
+    """Return the earliest time from `release` to `latest` that a job has room; NEVER if none.
+
+    That is for its predicted run time.
+    """
     jobs = state.jobs
     shape = jobs[row, SHAPE]
     return earliest(
         release,
+        latest,
         jobs[row, UNITS],
         jobs[row, PREDICTED],
         profile.used[0],
@@ -300,158 +293,20 @@ def place_reservation(row: int, begin: int, profile: Profile, state: State) -> I
 
 
 @compiled()
-def earliest_beside_pools(row: int, now: int, profile: Profile, state: State) -> int:
-    """Return the earliest time at which nodes and pools have enough for a job; `NEVER` if none.
+def earliest_beside_pools(
+    row: int, release: int, latest: int, profile: Profile, state: State
+) -> int:
+    """Return the earliest time from `release` to `latest` that nodes and pools have enough.
 
+    It is `NEVER` if there is none.
     Each is asked in turn from where the other has enough, until both agree.
     """
-    start = earliest_in_profile(row, now, profile, state)
+    start = earliest_in_profile(row, release, latest, profile, state)
     while start != NEVER:
         later = earliest_in_pools(row, start, state, state.pool_free)
         if later == start:
             break
         start = later
         if start != NEVER:
-            start = earliest_in_profile(row, start, profile, state)
+            start = earliest_in_profile(row, start, latest, profile, state)
     return start
-
-
-@compiled()
-def _reserve_in_profile(
-    row: int, now: int, profile: Profile, state: State, placed: IntArray
-) -> int:
-    """Reserve room at the earliest time that it stays free for the predicted run time.
-
-    Return that time. Unless `placed` is empty, how many units are on each node is written there,
-    `[N]`.
-    """
-    if state.jobs[row, UNITS] == 1 and state.pool_free is None:
-        begin = reserve_unit(row, profile, state)
-        for node in range(len(placed)):
-            placed[node] = 1 if node == profile.used[1] and begin != NEVER else 0
-        return begin
-    start = earliest_beside_pools(row, now, profile, state)
-    if start == NEVER:
-        for node in range(len(placed)):
-            placed[node] = 0
-        return NEVER
-    reserved = place_reservation(row, start, profile, state)
-    reserve_in_pools(row, start, 1, state, state.pool_free)
-    for node in range(len(placed)):
-        placed[node] = reserved[node]
-    return start
-
-
-@compiled()
-def _first_conflict(
-    row: int,
-    now: int,
-    reserved: IntArray,
-    placed: IntArray,
-    reservations: int,
-    profile: Profile,
-    state: State,
-) -> int:
-    """Return the first of the reserved rows beside which a job cannot start now; -1 if none.
-
-    That is the first, in the order in which reservations were made, that leaves too little with
-    those before it. Each has `placed[k]`, `[N]`, units on nodes. Of pools nothing is kept for any.
-    """
-    jobs, found = state.jobs, -1
-    without = Profile(profile.start, profile.after, profile.free.copy(), profile.used)
-    for k in range(reservations):
-        begin = jobs[reserved[k], WHEN]
-        end = begin + jobs[reserved[k], PREDICTED]
-        _take_placed(reserved[k], placed[k], begin, end, -1, without, state)
-    upto = 0
-    while upto < reservations and found == -1:
-        begin = jobs[reserved[upto], WHEN]
-        end = begin + jobs[reserved[upto], PREDICTED]
-        if begin < now + jobs[row, PREDICTED]:
-            _take_placed(reserved[upto], placed[upto], begin, end, 1, without, state)
-            reserve_in_pools(reserved[upto], begin, 1, state, state.pool_free)
-            if not pools_suffice(row, now, state, state.pool_free) or not fits_in_profile(
-                row, now, without, state
-            ):
-                found = reserved[upto]
-        upto += 1
-    for k in range(upto):
-        if jobs[reserved[k], WHEN] < now + jobs[row, PREDICTED]:
-            reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], -1, state, state.pool_free)
-    return int(found)
-
-
-@compiled()
-def _note_wait(
-    row: int,
-    now: int,
-    reserved: IntArray,
-    placed: IntArray,
-    reservations: int,
-    within: bool,
-    profile: Profile,
-    state: State,
-) -> None:
-    """Note why a job waits, beside the reservations that there are."""
-    jobs, other = state.jobs, -1
-    # Whether there is room now is asked without what is kept for others of pools.
-    for k in range(reservations):
-        reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], -1, state, state.pool_free)
-    if fits_now(row, state, True):
-        other = _first_conflict(row, now, reserved, placed, reservations, profile, state)
-    note_wait(row, other, within, state)
-    note_pool(row, state, state.pool_free)
-    for k in range(reservations):
-        reserve_in_pools(reserved[k], jobs[reserved[k], WHEN], 1, state, state.pool_free)
-
-
-@compiled()
-def backfill_on_nodes(
-    now: int,
-    at: int,
-    candidates: IntArray,
-    found: int,
-    state: State,
-    explains: Explains,
-    pressure: FloatArray,
-) -> None:
-    """Start or reserve, job by job, where jobs ask for unlike units; see `backfill_by_count`."""
-    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
-    profile = open_profile(now, by_shown_end(now, state.correction, state), state)
-    close_ahead(now, profile, state, state.outage_nodes)
-    reservations = 0
-    kept = 0 if explains is None else count
-    reserved, placed_for = numbers(kept), table(kept, state.available.shape[1])
-    reserving = numbers(0)
-    while at < count and (explains is not None or (found and candidates[found - 1] >= at)):
-        row = queue[at]
-        if found and candidates[found - 1] == at:
-            found -= 1
-        at += 1
-        within = state.depth < 0 or reservations < state.depth
-        if fits_now(row, state, True) and fits_in_profile(row, now, profile, state):
-            placed = start_in_profile(row, now, profile, state, state.allocator, pressure)
-            start_where_placed(row, placed, now, state)
-        elif within:
-            if explains is not None:
-                _note_wait(row, now, reserved, placed_for, reservations, within, profile, state)
-                reserved[reservations] = row
-                reserving = placed_for[reservations]
-            start = _reserve_in_profile(row, now, profile, state, reserving)
-            jobs[row, WHEN] = start
-            reservations += 1
-            if found and start - now >= jobs[queue[candidates[found - 1]], PREDICTED]:
-                continue
-        else:
-            if explains is not None:
-                _note_wait(row, now, reserved, placed_for, reservations, within, profile, state)
-            continue
-        while found:
-            row = queue[candidates[found - 1]]
-            if (
-                jobs[row, WAITS]
-                and fits_now(row, state, True)
-                and fits_in_profile(row, now, profile, state)
-            ):
-                break
-            found -= 1

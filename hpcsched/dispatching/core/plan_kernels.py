@@ -235,6 +235,8 @@ def preference(
 
 @compiled()
 def reserve_one(
+    release: int,
+    latest: int,
     run_time: int,
     start: IntArray,
     after: IntArray,
@@ -249,14 +251,17 @@ def reserve_one(
     """Reserve room for one unit at the earliest start there is, and return it; NEVER if none.
 
     Of nodes with room at the same time the first by `preference` is taken, and among equals the
-    lowest number. `state[1]` says which it was.
+    lowest number. `state[1]` says which it was. It is known that there is no room before `release`,
+    and only starts up to `latest` are looked at.
     """
-    best, on = NEVER, -1
+    best, on = latest, -1
     rank = (0.0, 0.0)
     for n in range(len(on_idle)):
         if on_idle[n] == 0:
             continue
         first, s = -1, n
+        while after[s] != -1 and start[after[s]] <= release:
+            s = after[s]
         while s != -1:
             if units_during(s, n, free, asked, on_idle, exclusive, capacity) == 0:
                 first = -1
@@ -275,14 +280,15 @@ def reserve_one(
                 found = preference(
                     n, first, begin + run_time, start, after, free, asked, capacity, totals
                 )
-                if begin < best or found < rank:
+                if on == -1 or begin < best or found < rank:
                     best, on, rank = begin, n, found
                 break
     if on != -1:
         amounts = capacity[on] if exclusive else asked
         take_on(on, best, best + run_time, amounts, start, after, free, state)
         state[1] = on
-    return best
+        return best
+    return NEVER
 
 
 @compiled()
@@ -307,6 +313,7 @@ def _sift(at: int, count: int, times: IntArray, gains: IntArray) -> None:
 @compiled()
 def earliest(
     now: int,
+    latest: int,
     units: int,
     run_time: int,
     segments: int,
@@ -318,7 +325,7 @@ def earliest(
     exclusive: bool,
     capacity: IntArray,
 ) -> int:
-    """Return the earliest start from which on the units fit for the run time; NEVER if none.
+    """Return the earliest start from `now` to `latest` at which the units fit; NEVER if none.
 
     The units that fit on a node from a start on are the least over the segments that the run time
     reaches. That number changes where the run time begins to reach a segment, which is one second
@@ -332,7 +339,9 @@ def earliest(
         if on_idle[n] == 0:
             continue
         count, s = 0, n
-        while s != -1:
+        while after[s] != -1 and start[after[s]] <= now:
+            s = after[s]
+        while s != -1 and start[s] < latest + run_time:
             fits = units_during(s, n, free, asked, on_idle, exclusive, capacity)
             if count == 0 or fits != levels[count - 1]:
                 of_node[count], levels[count] = start[s], fits
@@ -364,8 +373,10 @@ def earliest(
             time = of_node[left + 1]
             if reached < count:
                 time = min(time, of_node[reached] - run_time + 1)
-    if total >= units:
-        return now
+            if time > latest:
+                break
+        if total >= units:
+            return now
     for k in range(changes // 2 - 1, -1, -1):
         _sift(k, changes, times, gains)
     while changes:

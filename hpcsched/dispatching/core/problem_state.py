@@ -207,7 +207,10 @@ class ProblemState:
     def started(self) -> list[tuple[int, Allocation]]:
         """Return the rows of the jobs that were started, in turn, and where they run."""
         tables = self.tables
-        rows = tables.started[: tables.counters[codes.STARTED]].tolist()
+        count = int(tables.counters[codes.STARTED])
+        if count == 0:
+            return []
+        rows = tables.started[:count].tolist()
         first = tables.jobs[rows, codes.CELL].tolist()
         return [(row, self._allocation(cell)) for row, cell in zip(rows, first, strict=True)]
 

@@ -5,6 +5,7 @@ from hpcsched.dispatching.core.codes import (
     CELL,
     FIRST_MADE,
     MADE_AFTER,
+    NEVER,
     OTHER,
     PREDICTED,
     PROMISE,
@@ -57,7 +58,7 @@ def push_aside(
     late, replaced = False, 0
     while replaced < count and not late:
         other = moved[replaced]
-        late = reserve(other, now, now, steps, profile, state) > _latest_start(other, state)
+        late = reserve(other, now, NEVER, now, steps, profile, state) > _latest_start(other, state)
         jobs[row, OTHER] = other
         replaced += 1
     cancel(row, steps, profile, state)

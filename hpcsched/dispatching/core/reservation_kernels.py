@@ -146,12 +146,16 @@ def _note_places(row: int, placed: IntArray, state: State) -> None:
 def reserve(
     row: int,
     release: int,
+    latest: int,
     now: int,
     steps: Steps | None,
     profile: Profile | None,
     state: State,
 ) -> int:
-    """Reserve room for a job at the earliest time from `release` on, which is returned."""
+    """Reserve room for a job at the earliest time from `release` on, which is returned.
+
+    If there is known to be some at a time, that is `latest`, or else `NEVER`.
+    """
     jobs = state.jobs
     begin = release
     if steps is not None:
@@ -161,11 +165,11 @@ def reserve(
         )
     if profile is not None:
         if jobs[row, UNITS] == 1 and release == now and state.pool_free is None:
-            begin = reserve_unit(row, profile, state)
+            begin = reserve_unit(row, now, latest, profile, state)
             drop_places(row, state)
             jobs[row, CELL] = add_cell(profile.used[1], 1, state.cells, state.counters)
         else:
-            begin = earliest_beside_pools(row, release, profile, state)
+            begin = earliest_beside_pools(row, release, latest, profile, state)
             _note_places(row, place_reservation(row, begin, profile, state), state)
     jobs[row, RESERVED] = begin
     reserve_in_pools(row, begin, 1, state, state.pool_free)

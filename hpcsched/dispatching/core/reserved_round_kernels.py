@@ -106,7 +106,7 @@ def _hold_round(
     for k in range(count):
         row = queue[k]
         if jobs[row, RESERVED] == NEVER:
-            jobs[row, PROMISE] = reserve(row, now, now, steps, profile, state)
+            jobs[row, PROMISE] = reserve(row, now, NEVER, now, steps, profile, state)
     if freed:
         _compress(now, steps, profile, state)
     again = True
@@ -187,7 +187,7 @@ def _take_up(now: int, steps: Steps | None, profile: Profile | None, state: Stat
     for k in range(found):
         begin = max(jobs[kept[k], RESERVED], now)
         if not hold(kept[k], begin, steps, profile, state):
-            reserve(kept[k], begin, now, steps, profile, state)
+            reserve(kept[k], begin, NEVER, now, steps, profile, state)
             moved = True
     return moved
 
@@ -208,8 +208,8 @@ def _compress(now: int, steps: Steps | None, profile: Profile | None, state: Sta
     if state.compression == BY_RESERVATION:
         _sort_by_start(waiting, found, jobs)
     for k in range(found):
-        cancel(waiting[k], steps, profile, state)
-        reserve(waiting[k], now, now, steps, profile, state)
+        latest = cancel(waiting[k], steps, profile, state)
+        reserve(waiting[k], now, latest, now, steps, profile, state)
 
 
 @compiled()

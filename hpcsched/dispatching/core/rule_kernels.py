@@ -18,7 +18,7 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.head_job_kernels import pass_by_count, pass_on_nodes
-from hpcsched.dispatching.core.node_profile_kernels import backfill_on_nodes
+from hpcsched.dispatching.core.node_backfill_kernels import backfill_on_nodes
 from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.queue_order_kernels import sort_by_wait
 from hpcsched.dispatching.core.reserved_round_kernels import keep_promises

@@ -97,7 +97,14 @@ class NodeProfile:
         if alone:
             self._make_room(1)
             start = plan_kernels.reserve_one(
-                run_time, *self._segments, self._state, *shape, self._capacity, self._totals
+                self._now,
+                plan_kernels.NEVER,
+                run_time,
+                *self._segments,
+                self._state,
+                *shape,
+                self._capacity,
+                self._totals,
             )
         else:
             start = self._earliest(job, earliest)
@@ -123,7 +130,14 @@ class NodeProfile:
         count, start = int(self._state[0]), earliest
         while True:
             start = plan_kernels.earliest(
-                start, job.units, run_time, count, *self._segments, *shape, self._capacity
+                start,
+                plan_kernels.NEVER,
+                job.units,
+                run_time,
+                count,
+                *self._segments,
+                *shape,
+                self._capacity,
             )
             if self._pools is None or start == plan_kernels.NEVER:
                 return start

@@ -102,6 +102,7 @@ def earliest_start(j: int, content: Content, segments: Segments) -> int:
     while True:  # nodes and pools in turn, until they agree
         begin = earliest(
             begin,
+            NEVER,
             content.units[j],
             run_time,
             state[0],
