@@ -12,6 +12,7 @@ from hpcsched.dispatching.core.codes import (
     LAST_MADE,
     MADE_AFTER,
     MADE_BEFORE,
+    NEVER,
     PREDICTED,
     RESERVED,
     SHAPE,
@@ -93,7 +94,18 @@ def take_reserved(
         _take_steps(row, sign, steps, state)
     if profile is not None:
         _take_nodes(row, sign, profile, state)
-    reserve_in_pools(row, state.jobs[row, RESERVED], sign, state, state.pool_free)
+        reserve_in_pools(row, state.jobs[row, RESERVED], sign, state, state.pool_free)
+
+
+@compiled()
+def keep_of_pools(sign: int, state: State, pool_free: IntArray | None) -> None:
+    """Keep for all jobs what is reserved for them of pools (sign 1), or give it back (-1)."""
+    if pool_free is None:
+        return
+    row = state.counters[FIRST_MADE]
+    while row != -1:
+        reserve_in_pools(row, state.jobs[row, RESERVED], sign, state, pool_free)
+        row = state.jobs[row, MADE_AFTER]
 
 
 @compiled()
@@ -154,7 +166,8 @@ def reserve(
 ) -> int:
     """Reserve room for a job at the earliest time from `release` on, which is returned.
 
-    If there is known to be some at a time, that is `latest`, or else `NEVER`.
+    If there is known to be some at a time, that is `latest`, or else `NEVER`. What is returned is
+    `NEVER`, and nothing is reserved, where pools never have enough, or nodes.
     """
     jobs = state.jobs
     begin = release
@@ -167,13 +180,18 @@ def reserve(
         if jobs[row, UNITS] == 1 and release == now and state.pool_free is None:
             begin = reserve_unit(row, now, latest, profile, state)
             drop_places(row, state)
-            jobs[row, CELL] = add_cell(profile.used[1], 1, state.cells, state.counters)
+            if begin != NEVER:
+                jobs[row, CELL] = add_cell(profile.used[1], 1, state.cells, state.counters)
         else:
             begin = earliest_beside_pools(row, release, latest, profile, state)
-            _note_places(row, place_reservation(row, begin, profile, state), state)
+            if begin == NEVER:
+                drop_places(row, state)
+            else:
+                _note_places(row, place_reservation(row, begin, profile, state), state)
+                reserve_in_pools(row, begin, 1, state, state.pool_free)
     jobs[row, RESERVED] = begin
-    reserve_in_pools(row, begin, 1, state, state.pool_free)
-    _note(row, state)
+    if begin != NEVER:
+        _note(row, state)
     return begin
 
 
@@ -205,25 +223,28 @@ def _stays_free(row: int, begin: int, profile: Profile, state: State) -> bool:
 def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, state: State) -> bool:
     """Reserve room for a job from a time on; return whether there is any.
 
-    It is on the nodes that are noted for the job, if their room is free, and else on any.
+    It is on the nodes that are noted for the job, if their room is free, and else on any. From
+    `NEVER` on there is nothing to reserve.
     """
     jobs = state.jobs
     jobs[row, RESERVED] = begin
-    if not pools_suffice(row, begin, state, state.pool_free):
-        return False
+    if begin == NEVER:
+        return True
     if steps is not None:
         end = begin + jobs[row, PREDICTED]
         if least_on_row(begin, end, steps.used[0], steps.start, steps.free) < jobs[row, UNITS]:
             return False
         _take_steps(row, 1, steps, state)
     if profile is not None:
+        if not pools_suffice(row, begin, state, state.pool_free):
+            return False
         if jobs[row, CELL] != -1 and _stays_free(row, begin, profile, state):
             _take_nodes(row, 1, profile, state)
         else:
             _note_places(row, place_reservation(row, begin, profile, state), state)
             if jobs[row, CELL] == -1:
                 return False
-    reserve_in_pools(row, begin, 1, state, state.pool_free)
+        reserve_in_pools(row, begin, 1, state, state.pool_free)
     _note(row, state)
     return True
 
@@ -234,8 +255,9 @@ def cancel(row: int, steps: Steps | None, profile: Profile | None, state: State)
 
     Its nodes stay noted, so that it can be held again.
     """
-    take_reserved(row, -1, steps, profile, state)
-    _forget(row, state)
+    if state.jobs[row, RESERVED] != NEVER:
+        take_reserved(row, -1, steps, profile, state)
+        _forget(row, state)
     return state.jobs[row, RESERVED]
 
 
@@ -250,7 +272,8 @@ def fits_beside(
         units = state.jobs[row, UNITS]
         fits = segments_within(end, units, steps.used[0], steps.start, steps.free) > 0
     if profile is not None:
-        fits = fits_in_profile(row, now, profile, state)
+        fits = pools_suffice(row, now, state, state.pool_free)
+        fits = fits and fits_in_profile(row, now, profile, state)
     return fits
 
 

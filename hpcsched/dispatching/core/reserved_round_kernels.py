@@ -23,6 +23,7 @@ from hpcsched.dispatching.core.codes import (
     SEQUENCE,
     SHAPE,
     SLACK,
+    UNITS,
     WAITS,
     WHEN,
     WHY,
@@ -31,17 +32,19 @@ from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
 from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
+from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.push_kernels import push_aside
 from hpcsched.dispatching.core.reservation_kernels import (
     cancel,
     drop_places,
     fits_beside,
     hold,
+    keep_of_pools,
     reserve,
     start_beside,
     take_reserved,
 )
-from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on
+from hpcsched.dispatching.core.start_kernels import fits_now, note_pool, pressure_on
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.system.system import IntArray
@@ -62,10 +65,12 @@ def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -
     counters[FREED_UNTIL] = 0
     counters[LAST_ASKED] = now
     pressure = pressure_on(state)
+    open_pools(now, state, state.pool_drawn)
     running = by_shown_end(now, state.correction, state)
     first_shape = jobs[queue[0], SHAPE]
     alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
     find_reach(now, state, state.outage_nodes)
+    alike = alike and state.pool_free is None
     alike = alike and not any_ahead(now, state, state.outage_nodes)
     if by_node is None or alike:
         if by_node is not None:
@@ -106,7 +111,9 @@ def _hold_round(
     for k in range(count):
         row = queue[k]
         if jobs[row, RESERVED] == NEVER:
-            jobs[row, PROMISE] = reserve(row, now, NEVER, now, steps, profile, state)
+            begin = reserve(row, now, NEVER, now, steps, profile, state)
+            if begin != NEVER:
+                jobs[row, PROMISE] = begin
     if freed:
         _compress(now, steps, profile, state)
     again = True
@@ -114,7 +121,7 @@ def _hold_round(
         again = left_room = False
         for k in range(count):
             row = queue[k]
-            if jobs[row, WAITS] == 0 or not fits_now(row, state, by_node):
+            if jobs[row, WAITS] == 0 or not _has_room(row, state, by_node, state.pool_free):
                 continue
             reserved = jobs[row, RESERVED]
             if _start(row, now, steps, profile, state, by_node, pressure):
@@ -129,18 +136,38 @@ def _explain(
     now: int, steps: Steps | None, profile: Profile | None, state: State, by_node: ByNode
 ) -> None:
     """Note when jobs that wait are to start, and what keeps those waiting that have room."""
-    jobs, queue = state.jobs, state.queue
-    for k in range(state.counters[QUEUED]):
+    jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
+    keep_of_pools(-1, state, state.pool_free)
+    for k in range(count):
         row = queue[k]
         if jobs[row, WAITS] == 0:
             continue
         jobs[row, WHEN] = jobs[row, RESERVED]
-        if not fits_now(row, state, by_node):
+        if fits_now(row, state, by_node):
+            jobs[row, WHY] = RESERVED_FOR
+        else:
             jobs[row, OTHER] = -1
-            continue
-        jobs[row, WHY] = RESERVED_FOR
-        if state.rule != SLACK:
+            note_pool(row, state, state.pool_free)
+    keep_of_pools(1, state, state.pool_free)
+    for k in range(count):
+        row = queue[k]
+        if jobs[row, WAITS] and jobs[row, WHY] == RESERVED_FOR and state.rule != SLACK:
             jobs[row, OTHER] = _in_the_way(row, now, steps, profile, state)
+
+
+@compiled()
+def _has_room(row: int, state: State, by_node: ByNode, pool_free: IntArray | None) -> bool:
+    """Say whether there may be room for a job now, whatever is reserved for others."""
+    if pool_free is None:
+        return fits_now(row, state, by_node)
+    if state.jobs[row, UNITS] > state.fitting[state.jobs[row, SHAPE]]:
+        return False
+    if state.rule != SLACK:  # Pools are asked when the job is tried.
+        return True
+    keep_of_pools(-1, state, pool_free)
+    fits = fits_now(row, state, by_node)
+    keep_of_pools(1, state, pool_free)
+    return fits
 
 
 @compiled()

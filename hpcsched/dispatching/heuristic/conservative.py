@@ -1,14 +1,17 @@
 """Conservative backfilling (Mu'alem and Feitelson 2001)."""
 
+from typing import Literal
+
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.heuristic.conservative_by_workspace import ConservativeByWorkspace
 from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
 from hpcsched.dispatching.heuristic.kept import KeptReservations
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder
-from hpcsched.dispatching.heuristic.reserved_round import Compression
 from hpcsched.dispatching.problem import DispatchingProblem
+
+Compression = Literal["arrival", "reservation"]
+"""In which order reservations are moved to earlier times."""
 
 COMPRESSIONS: dict[Compression, int] = {
     "arrival": codes.BY_ARRIVAL,
@@ -45,15 +48,12 @@ class Conservative:
             kept=self._kept,
             choices={"compression": COMPRESSIONS[compression]},
         )
-        self._by_workspace = ConservativeByWorkspace(allocator, compression)
 
     @property
     def promised(self) -> dict[int, int]:
         """The first promise of each job that waits, by number, in seconds."""
-        return self._kept.promised or self._by_workspace.promised
+        return self._kept.promised
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
-        if problem.system.pools:
-            return self._by_workspace.dispatch(problem)
         return self._rounds.decide(problem, ArrivalOrder())

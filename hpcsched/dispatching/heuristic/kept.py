@@ -72,6 +72,7 @@ class KeptReservations:
         self._ends = {job.job_id: job.predicted_end_time for job in problem.running}
         for row, _ in filled.started():
             job = queue[row]
-            del self.promised[job.job_id], self._starts[job.job_id]
+            self.promised.pop(job.job_id, None)
+            self._starts.pop(job.job_id, None)
             self._ends[job.job_id] = problem.now + job.predicted_run_time
         self._places = filled.reserved_places(queue)

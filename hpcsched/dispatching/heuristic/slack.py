@@ -2,10 +2,8 @@
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.heuristic.conservative import COMPRESSIONS, Conservative
+from hpcsched.dispatching.heuristic.conservative import COMPRESSIONS, Compression, Conservative
 from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
-from hpcsched.dispatching.heuristic.reserved_round import Compression
-from hpcsched.dispatching.heuristic.slack_by_workspace import SlackByWorkspace
 
 
 class SlackBased(Conservative):
@@ -43,4 +41,3 @@ class SlackBased(Conservative):
                 "least_slack": least_slack,
             },
         )
-        self._by_workspace = SlackByWorkspace(allocator, share, least_slack, compression)

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.conservative import Conservative
+from hpcsched.dispatching.heuristic.conservative import Compression, Conservative
 from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.heuristic.orders import slowdown_order
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
-from hpcsched.dispatching.heuristic.reserved_round import Compression
 from hpcsched.dispatching.heuristic.slack import SlackBased
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import TracedJob
