@@ -204,7 +204,7 @@ class ArrayReplay:
         if because == codes.NEEDS_PREDICTIONS:
             first = int(tables.counters[codes.FORESEEN])
             self._predictions.predict(batch, tables, output, self._checks)
-            self._admission.check(batch.predicted, first, int(tables.counters[codes.FORESEEN]))
+            self._admission.refuse(batch, first, int(tables.counters[codes.FORESEEN]))
         elif because == codes.NEEDS_CORRECTIONS:
             self._predictions.correct(tables)
         elif because == codes.NEEDS_ORDER:
@@ -278,7 +278,7 @@ class ArrayReplay:
         tables.counters[codes.NEXT] = 0
         draws = self._admission.begin(columns)
         batch = self._batch_of(columns, watched, last=last)._replace(draws=draws)
-        self._admission.check(batch.predicted, 0, int(tables.counters[codes.FORESEEN]))
+        self._admission.refuse(batch, 0, int(tables.counters[codes.FORESEEN]))
         return batch
 
     def _batch_of(self, columns: JobColumns, watched: BoolArray, *, last: bool) -> Batch:
@@ -297,7 +297,7 @@ class ArrayReplay:
             behind_keys,
             watched,
             last,
-            columns.refusals if self._parts.partitions else None,
+            columns.refusals.copy() if self._parts.partitions or self._system.pools else None,
         )
 
     def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:

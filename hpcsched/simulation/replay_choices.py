@@ -31,12 +31,8 @@ def obstacles(parts: Parts) -> list[str]:
     Observers are not looked at; see `needs_reasons`.
     """
     there = {
-        "a pool whose draws the trace says": any(pool.draw.traced for pool in parts.system.pools),
         "dependencies between jobs beside pools": parts.dependencies and parts.system.pools,
         "partitions beside pools": parts.partitions and parts.system.pools,
-        "reservations that are kept beside pools": (
-            isinstance(parts.dispatcher, Conservative) and parts.system.pools
-        ),
         "dispatching that takes simulated time beside pools": (
             parts.latency is not None and parts.system.pools
         ),

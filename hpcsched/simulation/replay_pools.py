@@ -1,23 +1,27 @@
-"""What jobs draw from pools, and whether they are admitted, in replays in compiled code."""
+"""What jobs draw from pools, and which of them are refused, in replays in compiled code."""
 
 from collections.abc import Iterable
 from itertools import repeat
 
 import numpy as np
 
+from hpcsched.dispatching.core.state import Batch
 from hpcsched.simulation.column_checks import LARGEST_AMOUNT
+from hpcsched.simulation.records import REFUSALS
 from hpcsched.system.pool_draws import Amounts, most_draw, own_draw
 from hpcsched.system.pools import longest_stay
 from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import JobColumns, NeedsPythonError
 
+_OVER_POOL = REFUSALS.index("over_pool")
+
 _Asked = tuple[int, int, tuple[tuple[str, int], ...]]
 """What decides on a job's draw: the number of its request, its units, and what the trace says."""
 
 
 class PoolAdmission:
-    """Checks whether jobs could ever run for as long as they are predicted to, for all pools."""
+    """Refuses jobs that could never run for as long as they are predicted to, for all pools."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -51,10 +55,13 @@ class PoolAdmission:
             drawn = (tuple(requests or ()) for requests in told)
         return zip(columns.request.tolist(), columns.units.tolist(), drawn, strict=True)
 
-    def check(self, predicted: IntArray, first: int, last: int) -> None:
-        """Check some jobs of the batch; raises NeedsPythonError for those who could never run."""
-        if self._system.pools and (predicted[first:last] > self._of_batch[first:last]).any():
-            raise NeedsPythonError("jobs that draw more than a pool offers in the long run")
+    def refuse(self, batch: Batch, first: int, last: int) -> None:
+        """Refuse those of some jobs of the batch, now that they are predicted, who never could."""
+        if batch.refused is None or not self._system.pools:
+            return
+        refused = batch.refused[first:last]
+        never = batch.predicted[first:last] > self._of_batch[first:last]
+        refused[never & (refused < 0)] = _OVER_POOL
 
     def _stay(self, request: Request) -> int:
         draw = most_draw(self._system, request)

@@ -68,17 +68,17 @@ class _InnerLibrary(JITCodeLibrary):
             ]
             # LLVM leaves out what nothing refers to so far, so that the order of modules, which is
             # any, may call for another round.
-            before, missing = -1, self._count_missing()
-            while missing not in (0, before):
+            before, missing = None, self._missing()
+            while missing and missing != before:
                 for module in modules:
                     self._with_called.link_in(module, preserve=True)
-                before, missing = missing, self._count_missing()
+                before, missing = missing, self._missing()
         return self._with_called
 
-    def _count_missing(self) -> int:
-        """Return how many of numba's functions are called and not there."""
+    def _missing(self) -> set[str]:
+        """Return the names of numba's functions that are called and not there."""
         functions = self._with_called.functions
-        return sum(of.is_declaration and of.name.startswith("_ZN") for of in functions)
+        return {of.name for of in functions if of.is_declaration and of.name.startswith("_ZN")}
 
     def _called(self) -> list[Any]:
         """Return the libraries that it calls, and those that these call, each once."""

@@ -9,16 +9,11 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.prediction.actual import Actual
-from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.pool_accounts import PoolAccounts
-from hpcsched.system.outages import NO_OUTAGES
-from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import ALLOCATORS, ORDERS, lists, parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
-from tests.pool_workloads import pool_workloads
 from tests.simulation.test_outages_of_all import outages
 from tests.strategies import Uniform, Workload, mixed_workloads, tries, uniform_workloads
 
@@ -138,37 +133,4 @@ def test_outages(
     given_outages = data.draw(outages(workload.system, data.draw(st.sampled_from([12, 20, 40]))))
     simulated = parts(workload.system, dispatcher, outages=given_outages, **chosen)
     jobs = requesting(workload)
-    assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
-
-
-def admitted(system: System, jobs: list[TracedJob]) -> list[TracedJob]:
-    """Return the jobs that pools could ever have enough for, for as long as they request."""
-    accounts = PoolAccounts(system)
-    return [
-        item for item in jobs if accounts.admits(item.job.request, max(item.job.requested_time, 1))
-    ]
-
-
-@tries(1000)
-@given(
-    workload=pool_workloads(max_jobs=12, traced=False),
-    dispatcher=dispatchers(),
-    correction=st.sampled_from([OneSecond(), Doubling(), ToRequestedTime()]),
-    data=st.data(),
-)
-def test_pools(
-    workload: Workload, dispatcher: Dispatcher, correction: Correction, data: Any
-) -> None:
-    """Pools whose capacities may change, once or again and again, with outages or without."""
-    beside = NO_OUTAGES
-    if data.draw(st.booleans()):
-        beside = data.draw(outages(workload.system, 20))
-    simulated = parts(
-        workload.system,
-        dispatcher,
-        predictor=RequestedTime(),
-        correction=correction,
-        outages=beside,
-    )
-    jobs = admitted(workload.system, requesting(workload))
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
