@@ -40,6 +40,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.heap_kernels import pop, push
 from hpcsched.dispatching.core.pool_draw_kernels import switch, take_draws
 from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue, merge
 from hpcsched.dispatching.core.room_kernels import add_waiting, change_node
@@ -49,6 +50,10 @@ from hpcsched.system.system import IntArray
 
 FOR_EVER = float(1 << 60)
 """Longer than all times together, in seconds."""
+
+
+BY_END = (END, NUMBER)
+"""By what ends are sorted: the earliest first, then the lowest number."""
 
 
 @compiled()
@@ -116,44 +121,6 @@ def put_back(row: int, state: State) -> None:
 
 
 @compiled()
-def _push(row: int, count: int, ends: IntArray, jobs: IntArray) -> None:
-    """Put a row on a heap of `count` rows, the earliest end on top, then the lowest number."""
-    at = count
-    ends[at] = row
-    while at:
-        above = (at - 1) // 2
-        if not _ends_before(ends[at], ends[above], jobs):
-            return
-        ends[at], ends[above] = ends[above], ends[at]
-        at = above
-
-
-@compiled()
-def _ends_before(one: int, other: int, jobs: IntArray) -> bool:
-    if jobs[one, END] != jobs[other, END]:
-        return bool(jobs[one, END] < jobs[other, END])
-    return bool(jobs[one, NUMBER] < jobs[other, NUMBER])
-
-
-@compiled()
-def _pop(count: int, ends: IntArray, jobs: IntArray) -> None:
-    """Take the top off a heap of `count` rows."""
-    ends[0] = ends[count - 1]
-    count -= 1
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            return
-        if child + 1 < count and _ends_before(ends[child + 1], ends[child], jobs):
-            child += 1
-        if not _ends_before(ends[child], ends[at], jobs):
-            return
-        ends[at], ends[child] = ends[child], ends[at]
-        at = child
-
-
-@compiled()
 def _place_among_running(row: int, count: int, running: IntArray, jobs: IntArray) -> int:
     """Return where a row is, or goes, among running ones by planned end, then number."""
     end, number = jobs[row, PLANNED_END], jobs[row, NUMBER]
@@ -186,7 +153,7 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
     for k in range(count, place, -1):
         running[k] = running[k - 1]
     running[place] = row
-    _push(row, count, state.ends, jobs)
+    push(row, count, state.ends, jobs, BY_END)
     switch(row, 1, state, state.pool_drawn)
     counters[RUNNING] += 1
     state.started[counters[STARTED]] = row
@@ -298,7 +265,7 @@ def take_nodes(row: int, placed: IntArray, state: State) -> int:
 def end_first(state: State, by_node: ByNode) -> None:
     """End the job on top of the heap of ends, and have its room and its row be free."""
     row = state.ends[0]
-    _pop(state.counters[RUNNING], state.ends, state.jobs)
+    pop(state.counters[RUNNING], state.ends, state.jobs, BY_END)
     give_back(row, state, by_node)
     forget(row, state)
 
@@ -309,7 +276,7 @@ def drop_end(row: int, state: State) -> None:
     ends, left = state.ends, 0
     for k in range(state.counters[RUNNING]):
         if ends[k] != row:
-            _push(ends[k], left, ends, state.jobs)
+            push(ends[k], left, ends, state.jobs, BY_END)
             left += 1
 
 

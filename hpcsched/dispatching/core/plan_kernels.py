@@ -9,12 +9,17 @@ A shape is `asked`, `[R]`, `on_idle`, `[N]`, and `exclusive` (see `shapes`); `ca
 Times are in seconds.
 """
 
-from hpcsched.dispatching.core.array_kernels import numbers
+from hpcsched.dispatching.core.array_kernels import numbers, table
 from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.heap_kernels import make_heap, pop
 from hpcsched.system.system import IntArray
 
 NEVER = 1 << 62
 """Later than any time."""
+
+
+TIME, UNITS = BY_TIME = 0, 1
+"""Columns of the times at which units gain or lose room: when, and how many; and their order."""
 
 
 @compiled()
@@ -292,25 +297,6 @@ def reserve_one(
 
 
 @compiled()
-def _sift(at: int, count: int, times: IntArray, gains: IntArray) -> None:
-    """Move down what is at a place of a heap, the earliest on top, until all below it is later.
-
-    A heap, as the first few changes decide, and numba takes seconds to compile its own sorting.
-    """
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            return
-        if child + 1 < count and times[child + 1] < times[child]:
-            child += 1
-        if times[at] <= times[child]:
-            return
-        times[at], times[child] = times[child], times[at]
-        gains[at], gains[child] = gains[child], gains[at]
-        at = child
-
-
-@compiled()
 def earliest(
     now: int,
     latest: int,
@@ -331,7 +317,7 @@ def earliest(
     reaches. That number changes where the run time begins to reach a segment, which is one second
     after its start less the run time, and where it has left one behind.
     """
-    times, gains = numbers(2 * segments), numbers(2 * segments)
+    gains = table(2 * segments, 2)
     changes, total = 0, 0
     of_node, levels = numbers(segments), numbers(segments)
     lows = numbers(segments)
@@ -365,7 +351,7 @@ def earliest(
             if time == now:
                 total += fits
             elif fits != before:
-                times[changes], gains[changes] = time, fits - before
+                gains[changes, TIME], gains[changes, UNITS] = time, fits - before
                 changes += 1
             before = fits
             if left + 1 == count:
@@ -377,15 +363,17 @@ def earliest(
                 break
         if total >= units:
             return now
-    for k in range(changes // 2 - 1, -1, -1):
-        _sift(k, changes, times, gains)
+    # A heap, as the first few changes decide.
+    order = numbers(changes)
+    for k in range(changes):
+        order[k] = k
+    make_heap(changes, order, gains, BY_TIME)
     while changes:
-        time = times[0]
-        while changes and times[0] == time:
-            total += gains[0]
+        time = gains[order[0], TIME]
+        while changes and gains[order[0], TIME] == time:
+            total += gains[order[0], UNITS]
+            pop(changes, order, gains, BY_TIME)
             changes -= 1
-            times[0], gains[0] = times[changes], gains[changes]
-            _sift(0, changes, times, gains)
         if total >= units:
             return time
     return NEVER

@@ -30,6 +30,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
+from hpcsched.dispatching.core.heap_kernels import make_heap, pop
 from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
 from hpcsched.dispatching.core.pool_kernels import open_pools
@@ -48,6 +49,9 @@ from hpcsched.dispatching.core.start_kernels import fits_now, note_pool, pressur
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.system.system import IntArray
+
+BY_START = (RESERVED, SEQUENCE)
+"""By what reservations are sorted."""
 
 
 @compiled()
@@ -260,33 +264,12 @@ def _start(
 
 
 @compiled()
-def _starts_before(one: int, other: int, jobs: IntArray) -> bool:
-    """Say whether a job's reservation starts before another's; equal ones in order of arrival."""
-    if jobs[one, RESERVED] != jobs[other, RESERVED]:
-        return bool(jobs[one, RESERVED] < jobs[other, RESERVED])
-    return bool(jobs[one, SEQUENCE] < jobs[other, SEQUENCE])
-
-
-@compiled()
 def _sort_by_start(rows: IntArray, count: int, jobs: IntArray) -> None:
-    """Sort the first rows by the starts of their reservations: a heap with the last one on top."""
-    for k in range(count // 2 - 1, -1, -1):
-        _sift_down(k, count, rows, jobs)
-    for last in range(count - 1, 0, -1):
-        rows[0], rows[last] = rows[last], rows[0]
-        _sift_down(0, last, rows, jobs)
-
-
-@compiled()
-def _sift_down(at: int, count: int, rows: IntArray, jobs: IntArray) -> None:
-    """Move a row of a heap down until it starts after all below it."""
-    while True:
-        child = 2 * at + 1
-        if child >= count:
-            return
-        if child + 1 < count and _starts_before(rows[child], rows[child + 1], jobs):
-            child += 1
-        if not _starts_before(rows[at], rows[child], jobs):
-            return
-        rows[at], rows[child] = rows[child], rows[at]
-        at = child
+    """Sort the first rows by the starts of their reservations, equal ones in order of arrival."""
+    make_heap(count, rows, jobs, BY_START)
+    for left in range(count, 1, -1):
+        first = rows[0]
+        pop(left, rows, jobs, BY_START)
+        rows[left - 1] = first
+    for k in range(count // 2):
+        rows[k], rows[count - 1 - k] = rows[count - 1 - k], rows[k]
