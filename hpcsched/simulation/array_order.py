@@ -6,7 +6,7 @@ import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.job_kernels import corrected_end
+from hpcsched.dispatching.core.overdue_kernels import corrected_end
 from hpcsched.dispatching.core.state import Choices, Shapes, Tables
 from hpcsched.dispatching.heuristic.multifactor import Moment, MultifactorOrder
 from hpcsched.dispatching.heuristic.orders import QueueOrder

@@ -73,7 +73,6 @@ from hpcsched.dispatching.core.follow_kernels import (
     turn_about,
 )
 from hpcsched.dispatching.core.job_kernels import (
-    any_outlived,
     end_first,
     hold_back,
     leave_queue,
@@ -87,6 +86,7 @@ from hpcsched.dispatching.core.output_kernels import (
     write_refusal,
     write_round,
 )
+from hpcsched.dispatching.core.overdue_kernels import any_outlived
 from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.queue_order_kernels import in_python

@@ -22,8 +22,8 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
-from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
+from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.reservation_kernels import (
     drop_places,

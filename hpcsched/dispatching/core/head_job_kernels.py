@@ -21,7 +21,8 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.job_kernels import by_shown_end, share_of_wait
+from hpcsched.dispatching.core.job_kernels import share_of_wait
+from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.placement_kernels import fill_by_number, fill_by_rank
 from hpcsched.dispatching.core.pool_kernels import leaves_pools_to, pools_suffice
 from hpcsched.dispatching.core.room_kernels import room_on, take_from

@@ -4,7 +4,6 @@ from hpcsched.dispatching.core.array_kernels import numbers, table
 from hpcsched.dispatching.core.codes import NEVER, PREDICTED, QUEUED, SHAPE, UNITS, WAITS, WHEN
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
-from hpcsched.dispatching.core.job_kernels import by_shown_end
 from hpcsched.dispatching.core.node_profile_kernels import (
     close_ahead,
     earliest_beside_pools,
@@ -15,6 +14,7 @@ from hpcsched.dispatching.core.node_profile_kernels import (
     start_in_profile,
     take_placed,
 )
+from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.pool_kernels import (
     pools_suffice,
     reserve_in_pools,
