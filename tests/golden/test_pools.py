@@ -140,10 +140,11 @@ def test_a_job_that_pools_have_enough_for_would_delay_another(name):
 def test_a_job_that_may_be_delayed_for_ever():
     """Pools whose capacities change for ever are looked at no further than they matter.
 
-    A draws 30 W until second 10, when B is promised all 60 W, which there are in the first half of
-    each minute. B may be delayed, in theory, for longer than the universe lasts: C starts at 2.
+    A draws 30 W until second 10, when B is promised all 60 W, which there are in the first 40 s of
+    each minute. B may be delayed, in theory, for longer than the universe lasts, to a second 26 of
+    a minute: C starts at 2.
     """
-    pool = Pool("power", 60, Draw({"core": 10}), (Change(0, 60), Change(30, 30)), 60)
+    pool = Pool("power", 60, Draw({"core": 10}), (Change(0, 60), Change(40, 30)), 60)
     system = System((NodeGroup("node", 4, {"core": 4}),), {}, (pool,))
     three = (traced(1, 0, 3, 10, (1,)), traced(2, 1, 6, 5, (1,)), traced(3, 2, 3, 20, (1,)))
     dispatcher = Relaxed(FIRST, 1e300)

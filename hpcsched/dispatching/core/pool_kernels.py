@@ -222,15 +222,25 @@ def _suffice(begin: int, end: int, draw: IntArray, state: State) -> bool:
 
 
 @compiled()
+def _as_soon(time: int, state: State) -> int:
+    """Return the first time that is like another for whatever begins then.
+
+    Once nothing is taken any more, each period is like the one before. So changes of capacity need
+    not be worked in up to times that are far off.
+    """
+    period = state.pool_period
+    if period == 0:
+        return time
+    alike = max(state.counters[POOL_LAST], state.pool_settled)
+    return time - max(time - alike, 0) // period * period
+
+
+@compiled()
 def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None) -> bool:
     """Say whether pools have enough for a job that starts at a time, up to its predicted end."""
     if pool_free is None:
         return True
-    period = state.pool_period
-    if period:
-        # Once nothing is taken any more, each period is like the one before.
-        alike = max(state.counters[POOL_LAST], state.pool_settled)
-        begin -= max(begin - alike, 0) // period * period
+    begin = _as_soon(begin, state)
     return _suffice(begin, begin + state.jobs[row, PREDICTED], _most_draw(row, state), state)
 
 
@@ -257,13 +267,15 @@ def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | 
     if pool_free is None:
         return begin
     counters, draw, run_time = state.counters, _most_draw(row, state), state.jobs[row, PREDICTED]
+    sooner = begin - _as_soon(begin, state)
+    begin -= sooner
     # Later on nothing is taken, and each period is like the one before.
     limit = max(begin, counters[POOL_LAST], state.pool_settled) + state.pool_period
     start = begin
     while start <= limit:
         found = _last_lack(start, start + run_time, draw, state)
         if found == -1:
-            return start
+            return start + sooner
         # The step ends with the next one, or with a change that is not worked in yet.
         start = _next_offer(counters[POOL_UPTO], state)
         if found + 1 < counters[POOL_STEPS]:
