@@ -347,7 +347,9 @@ def _make_cp(name: str, params: Any, context: Any) -> object:
 def hpcsched_queue_orders() -> Iterable[Plugin]:
     """Return orders by what jobs are, by how long they have waited, and by formulas of studies.
 
-    Three have parameters: `slowdown`, `expected_wait` and `multifactor`.
+    The first are `fcfs`, `sjf`, `ljf`, `saf`, `laf` and `spf`; the second are `slowdown` and
+    `expected_wait`, which have parameters, as has `multifactor`, with which the studies have
+    nothing to do; theirs are `wfp3`, `unicef`, `f1`, `f2`, `f3` and `f4`.
     """
     from hpcsched.dispatching.heuristic import orders, sized_orders
     from hpcsched.dispatching.heuristic.factories import make_expected_wait, make_slowdown

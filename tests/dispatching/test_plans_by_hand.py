@@ -279,27 +279,6 @@ def test_no_room_for_one_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "count", "times", "order"),
-    [
-        (0, 5, (9, 2, 3, 4, 5), [1, 3, 2, 0, 4]),
-        (0, 5, (9, 3, 2, 4, 5), [2, 1, 0, 3, 4]),
-        (0, 2, (9, 2, 1), [1, 0, 2]),
-        (0, 1, (9, 2, 1), [0, 1, 2]),
-        (0, 3, (9, 2, 2), [1, 0, 2]),
-        (0, 3, (2, 2, 2), [0, 1, 2]),
-        (1, 5, (9, 8, 1, 3, 2), [0, 4, 2, 3, 1]),
-        (1, 4, (9, 8, 1, 3, 2), [0, 3, 2, 1, 4]),
-    ],
-)
-def test_a_heap(at: int, count: int, times: tuple[int, ...], order: list[int]) -> None:
-    """What is late moves down, where the earlier of two moves up, and nothing beyond the count."""
-    found, gains = array(*times), np.arange(len(times))
-    plan_kernels._sift(at, count, found, gains)
-    assert gains.tolist() == order
-    assert found.tolist() == [times[k] for k in order]
-
-
-@pytest.mark.parametrize(
     ("units", "run_time", "start"),
     [
         (1, 5, 10),  # node 1

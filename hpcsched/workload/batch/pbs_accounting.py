@@ -93,8 +93,8 @@ class PbsAccountingSource(BatchLogSource):
         if said.get("start") == "0":
             raise SetAsideError("never_started", "a job that was not started")
         submit_time = _second(said, "ctime" if "ctime" in said else "qtime")
-        start_time = _second(said, "start")
-        run_time = _second(said, "end") - start_time
+        end_time, start_time = _second(said, "end"), _second(said, "start")
+        run_time = end_time - start_time
         if run_time < 0:
             raise ValueError("the job ends before it starts")
         number = self.number_of(number)
