@@ -24,7 +24,7 @@ from hpcsched.parameters import LARGEST, Listed
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.column_source import ColumnSource, ScannedLines
+from hpcsched.workload.column_source import ColumnSource, ScannedLines, read_odd_lines
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
@@ -164,12 +164,7 @@ class AleaSource(ColumnSource):
         """Return lines as columns; queues are numbered once it is known which lines give jobs."""
         numbers, plain = number_fields(lines, FIELDS, _USED)
         plain &= numbers.max(axis=0) <= LARGEST
-        for k in np.flatnonzero(~plain).tolist():
-            try:
-                found = _fields(lines[k])[0]
-            except UnusableError:
-                found = [-1]
-            numbers[: len(found), k] = [max(number, -1) for number in found]
+        read_odd_lines(lines, ~plain, numbers, lambda line: _fields(line)[0])
         job_id, submit_time, run_time, processors, requested_time, memory = numbers[:6]
         units, request = np.zeros((2, len(lines)), dtype=np.int64)
         known: dict[_Asked, tuple[int, int]] = {}

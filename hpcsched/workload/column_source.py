@@ -7,7 +7,7 @@ and columns and records of a log are the same jobs with the same account.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -106,6 +106,33 @@ class ScannedLines:
                 schema=DETAILS,
             ),
         )
+
+
+def read_odd_lines(
+    lines: Sequence[bytes],
+    odd: BoolArray,
+    numbers: IntArray,
+    read: Callable[[bytes], Sequence[int]],
+) -> None:
+    """Write the numbers of odd lines as `parse` would read them, or -1 where it would read none.
+
+    Parameters
+    ----------
+    lines : sequence of bytes
+        The lines, `[L]`.
+    odd : array of bool, `[L]`
+        Which of them are odd.
+    numbers : array of int, `[F, L]`
+        Is changed; a number that is not given is -1.
+    read : function of bytes
+        Returns the numbers of a line; raises UnusableError if there are none.
+    """
+    for k in np.flatnonzero(odd).tolist():
+        try:
+            found = read(lines[k])
+        except UnusableError:
+            found = [-1]
+        numbers[: len(found), k] = [max(number, -1) for number in found]
 
 
 class ColumnSource(RecordSource):

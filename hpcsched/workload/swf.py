@@ -29,7 +29,7 @@ from hpcsched.parameters import LARGEST
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.column_source import ColumnSource, ScannedLines
+from hpcsched.workload.column_source import ColumnSource, ScannedLines, read_odd_lines
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.number_fields import BoolArray, distinct, number_fields
@@ -189,12 +189,7 @@ class SwfSource(ColumnSource):
         plain &= numbers.max(axis=0) <= LARGEST
         for k in [k for k, line in enumerate(lines) if b"_" in line]:
             plain[k] &= not self._has_separators(lines[k])
-        for k in np.flatnonzero(~plain).tolist():
-            try:
-                found = self._numbers(lines[k])[0]
-            except UnusableError:
-                found = [-1]
-            numbers[: len(found), k] = [max(number, -1) for number in found]
+        read_odd_lines(lines, ~plain, numbers, lambda line: self._numbers(line)[0])
         job_id, submit_time, run_time, allocated, processors, requested_time = numbers[:6]
         if self._params.missing_processors == "allocated":
             processors = np.where(processors > 0, processors, allocated)
