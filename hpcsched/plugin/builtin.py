@@ -348,13 +348,21 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
     """Return orders by what jobs are, by how long they have waited, and by formulas of studies.
 
     The first are `fcfs`, `sjf`, `ljf`, `saf`, `laf` and `spf`; the second are `slowdown` and
-    `expected_wait`, which have parameters, as has `multifactor`, with which the studies have
-    nothing to do; theirs are `wfp3`, `unicef`, `f1`, `f2`, `f3` and `f4`.
+    `expected_wait`. `sjf`, these two and `multifactor` have parameters. Those of studies are
+    `wfp3`, `unicef`, `f1`, `f2`, `f3` and `f4`.
     """
     from hpcsched.dispatching.heuristic import orders, sized_orders
-    from hpcsched.dispatching.heuristic.factories import make_expected_wait, make_slowdown
+    from hpcsched.dispatching.heuristic.factories import (
+        make_expected_wait,
+        make_shortest_job,
+        make_slowdown,
+    )
     from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams
-    from hpcsched.dispatching.heuristic.params import ExpectedWaitParams, SlowdownParams
+    from hpcsched.dispatching.heuristic.params import (
+        ExpectedWaitParams,
+        ShortestJobParams,
+        SlowdownParams,
+    )
 
     yield Plugin(
         "fcfs", "first come, first served", lambda _params, _context: orders.ArrivalOrder()
@@ -365,8 +373,8 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
         make_slowdown,
         SlowdownParams,
     )
+    yield Plugin("sjf", "shortest job first", make_shortest_job, ShortestJobParams)
     keys = {
-        "sjf": ("shortest job first", orders.shortest_job),
         "ljf": ("longest job first", orders.longest_job),
         "saf": ("smallest area first", orders.smallest_area),
         "laf": ("largest area first", orders.largest_area),

@@ -35,7 +35,8 @@ class ArrayOrder:
         if by_node:
             free = shapes.fitting[jobs[shown, codes.SHAPE]]
         # Where none fits, none starts in any order; the head job may be promised a start still.
-        if self._choices.rule != codes.RELAXED and not (jobs[shown, codes.UNITS] <= free).any():
+        promises = self._choices.rule in codes.PROMISING
+        if not promises and not (jobs[shown, codes.UNITS] <= free).any():
             return
         in_turn = shown[np.argsort(jobs[shown, codes.SEQUENCE])]
         waiting = [self._events.waiting(k) for k in jobs[in_turn, codes.SEQUENCE].tolist()]

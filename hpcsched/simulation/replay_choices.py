@@ -57,7 +57,7 @@ def needs_reasons(observer: Observer) -> bool:
 
 def orders_of(dispatcher: Dispatcher) -> tuple[QueueOrder, QueueOrder]:
     """Return the order of a queue, and that behind the head job."""
-    behind = dispatcher.backfill_order if isinstance(dispatcher, Easy) else None
+    behind = dispatcher.backfill_order if isinstance(dispatcher, Easy | ListScheduler) else None
     order = dispatcher.order if isinstance(dispatcher, Easy | ListScheduler) else ArrivalOrder()
     return order, ArrivalOrder() if behind is None else behind
 
@@ -70,7 +70,7 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
     choices = Choices(
         codes.EASY,
         -1,
-        isinstance(dispatcher, Easy) and dispatcher.backfill_order is not None,
+        not isinstance(dispatcher, Conservative) and dispatcher.backfill_order is not None,
         ALLOCATORS[type(dispatcher.allocator)],
         KNOWN_CORRECTIONS.get(type(parts.correction), codes.ASKED_FOR),
         places,

@@ -14,7 +14,7 @@ from hpcsched.dispatching.heuristic.conservative import Conservative
 from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.heuristic.orders import QueueOrder, slowdown_order
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.slack import SlackBased
@@ -57,6 +57,8 @@ RULES: Mapping[str, st.SearchStrategy[Rule]] = {
     "backfill": st.tuples(orders, st.sampled_from(DEPTHS)).map(
         lambda drawn: Rule("backfill", drawn[0], depth=drawn[1])
     ),
+    "committed": orders.map(lambda order: Rule("committed", order)),
+    "committed-backfill": orders.map(lambda order: Rule("committed-backfill", order)),
     "prb": st.just(Rule("greedy", "expected_wait")),
     "relaxed": st.tuples(orders, nothing | orders).map(lambda drawn: Rule("relaxed", *drawn)),
     "conservative": st.just(Rule("conservative")),
@@ -77,7 +79,7 @@ class Case(NamedTuple):
 @st.composite
 def rules(draw: st.DrawFn, name: str | None = None, *, simple: bool = False) -> Rule:
     """Draw a rule, of this name if one is given; simple ones need nothing of their own compiled."""
-    names = ["easy", "strict", "greedy", "backfill"] if simple else sorted(RULES)
+    names = ["easy", *sorted(OPTIONS)] if simple else sorted(RULES)
     rule = draw(RULES[draw(st.sampled_from(names)) if name is None else name])
     if simple:
         of = st.sampled_from(sorted(builders.ORDERS))
@@ -162,7 +164,7 @@ def dispatcher_of(rule: Rule) -> Dispatcher:
             return Conservative(allocator, compression)
         case "slack":
             return SlackBased(allocator, rule.share, rule.least_slack, compression)
-        case "strict" | "greedy" | "backfill":
+        case "strict" | "greedy" | "backfill" | "committed" | "committed-backfill":
             return ListScheduler(order, rule.name, allocator, rule.depth)
     raise AssertionError(rule)
 

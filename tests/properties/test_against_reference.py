@@ -67,7 +67,7 @@ def test_ten_thousand_rounds(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["relaxed", "conservative", "slack"])
+@pytest.mark.parametrize("name", ["committed-backfill", "relaxed", "conservative", "slack"])
 @tries(200)
 @given(data=st.data())
 def test_compiled_rounds(name: str, data: st.DataObject) -> None:

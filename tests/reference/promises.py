@@ -1,4 +1,4 @@
-"""Rules that keep promises from round to round, by the book: relaxed, conservative, with slack.
+"""Rules that remember, by the book: committed lists, relaxed, conservative, and with slack.
 
 All is worked out anew for each question.
 """
@@ -10,7 +10,10 @@ from tests.reference.rules import Asked, Round, Rule, Why
 
 
 class Memory:
-    """What is kept: first promises, reservations, and when jobs that ran were to end."""
+    """What is kept: first promises, reservations, and when jobs that ran were to end.
+
+    Committed lists promise a job something when they choose it: the start that it may expect.
+    """
 
     def __init__(self) -> None:
         self.promised: dict[int, int] = {}
@@ -26,17 +29,50 @@ class PromiseRound(Round):
         self.memory = memory
         self.before = list(self.holding)
         self.late: dict[int, int] = {}
+        self.committed_to = list(memory.promised) if rule.name.startswith("committed") else []
 
     def decide(self) -> list[Held]:
         """Return the starts."""
         if self.rule.name == "relaxed":
             self.relax()
+        elif self.rule.name in ("committed", "committed-backfill"):
+            self.commit()
         elif self.rule.name in ("conservative", "slack"):
             self.keep()
             self.explain()
         else:
             super().decide()
         return self.started
+
+    def in_turn(self) -> list[Job]:
+        """Return the jobs in order, those first that were chosen before."""
+        return sorted(super().in_turn(), key=lambda job: job.job_id not in self.committed_to)
+
+    def commit(self) -> None:
+        """Start what is next, and choose the first that does not fit to be next until it starts."""
+        waiting = self.in_turn()
+        while waiting and self.fits_now(waiting[0]):
+            self.memory.promised.pop(waiting[0].job_id, None)
+            self.start(waiting.pop(0))
+        if not waiting:
+            return
+        head, others = waiting[0], waiting[1:]
+        if self.rule.name == "committed":
+            self.memory.promised[head.job_id] = self.now
+            for job in others:
+                self.note(job, "behind", head.job_id)
+            return
+        shadow = self.shadow_time(head)
+        self.note(head, "no_room", None, shadow)
+        promise = self.memory.promised.setdefault(head.job_id, shadow)
+        for job in self.sorted("fcfs", self.queue):
+            if job not in others or not self.fits_now(job):
+                continue
+            if self.now + self.predicted[job.job_id] < promise:
+                self.memory.promised.pop(job.job_id, None)
+                self.start(job)
+            else:
+                self.note(job, "reserved_for", head.job_id)
 
     def relax(self) -> None:
         """EASY, but the head job may be late by a share of the wait that it was promised."""

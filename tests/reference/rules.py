@@ -46,9 +46,9 @@ ORDERS: dict[str, Order] = {
 class Rule(NamedTuple):
     """What is followed, and in which orders.
 
-    It is `easy`, `strict`, `greedy` or `backfill`; or, of `promises`, `relaxed`, `conservative` or
-    `slack`: by which share of its wait, and by how much beside it, a job may be late. Some
-    allocators know of critical resource types.
+    It is `easy`, `strict`, `greedy` or `backfill`; or, of `promises`, `committed`,
+    `committed-backfill`, `relaxed`, `conservative` or `slack`: by which share of its wait, and by
+    how much beside it, a job may be late. Some allocators know of critical resource types.
     """
 
     name: str
@@ -119,7 +119,7 @@ class Round:
 
     def decide(self) -> list[Held]:
         """Return the starts."""
-        waiting = self.sorted(self.rule.order, self.queue)
+        waiting = self.in_turn()
         while waiting and self.fits_now(waiting[0]):
             self.start(waiting.pop(0))
         if waiting and self.rule.name == "strict":
@@ -144,7 +144,7 @@ class Round:
         started = {held.job.job_id for held in self.started}
         first: int | None = None
         found = []
-        for job in self.sorted(self.rule.order, self.queue):
+        for job in self.in_turn():
             name = job.job_id
             if name in started:
                 kind = "in_order" if first is None else "backfilled"
@@ -153,6 +153,10 @@ class Round:
                 found.append(self.notes.get(name, Why(name, "no_room")))
                 first = name if first is None else first
         return found
+
+    def in_turn(self) -> list[Job]:
+        """Return the jobs in the order in which they are considered."""
+        return self.sorted(self.rule.order, self.queue)
 
     def sorted(self, order: str, jobs: Sequence[Job]) -> list[Job]:
         """Return jobs in an order, ties by arrival."""

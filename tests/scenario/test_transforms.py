@@ -124,6 +124,7 @@ def test_resolved(tmp_path: Path) -> None:
     shift: true
   - name: first
     jobs: 3
+    skip: 0
 predictor:
 """
         in text

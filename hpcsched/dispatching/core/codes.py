@@ -4,8 +4,11 @@ Compiled code knows them as constants.
 """
 
 # Rules; those of the second line are given reservations with a problem.
-EASY, STRICT, GREEDY, BACKFILL, RELAXED = range(5)
-CONSERVATIVE, SLACK, BESIDE_PLAN = range(5, 8)
+EASY, STRICT, GREEDY, BACKFILL, RELAXED, COMMITTED, COMMITTED_BACKFILL = range(7)
+CONSERVATIVE, SLACK, BESIDE_PLAN = range(7, 10)
+
+# Rules of which the head job is promised something in each round, though no job may fit.
+PROMISING = RELAXED, COMMITTED, COMMITTED_BACKFILL
 
 # In which order reservations are moved to earlier times.
 BY_ARRIVAL, BY_RESERVATION = range(2)
@@ -60,7 +63,8 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = ran
 # Rules that keep promises from round to round note when it was promised to start, `PROMISE`, and
 # for when it has a reservation at present, `RESERVED`; both are `NEVER` before. Until it starts,
 # `CELL` begins the list of the nodes that are reserved, or is -1. `MADE_AFTER` and `MADE_BEFORE`
-# are the rows whose reservations were made next and before its own in a round.
+# are the rows whose reservations were made next and before its own in a round. With `COMMITTED` and
+# `COMMITTED_BACKFILL`, a job that has a `PROMISE` is chosen: it starts next.
 (
     NUMBER,
     SEQUENCE,

@@ -4,6 +4,7 @@ from hpcsched.dispatching.core.ahead_kernels import move_shadow
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
 from hpcsched.dispatching.core.codes import (
     CELL,
+    COMMITTED_BACKFILL,
     FREE_SLOTS,
     NEVER,
     OTHER,
@@ -40,7 +41,8 @@ from hpcsched.system.system import IntArray
 def pass_by_count(now: int, place: int, last: int, state: State, pressure: FloatArray) -> None:
     """Start jobs behind the head job of EASY, at a place in the queue, that do not delay it.
 
-    `last` is the place of the last job that fits by itself.
+    Those that do not end by the shadow time may start on what is spare then; beside a job that is
+    chosen, none may. `last` is the place of the last job that fits by itself.
     """
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
@@ -54,6 +56,8 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
         time = _latest_start(head, time, state)
         spare, ended = _count_ended(time, spare, ended, ends, jobs)
     jobs[head, WHEN] = time
+    if state.rule == COMMITTED_BACKFILL:
+        time, spare = _latest_end(head, time, jobs), -1
     if state.own_backfill_order:
         queue, place, last = state.behind, -1, count - 1
     for k in range(place + 1, last + 1):
@@ -79,6 +83,17 @@ def _latest_start(head: int, shadow: int, state: State) -> int:
     jobs = state.jobs
     promise = jobs[head, PROMISE] = min(shadow, jobs[head, PROMISE])
     return max(shadow, promise + share_of_wait(head, promise, state.relaxation, jobs))
+
+
+@compiled()
+def _latest_end(head: int, shadow: int, jobs: IntArray) -> int:
+    """Return the latest end of a job that passes a chosen one: before the start that it expected.
+
+    That is the shadow time which the chosen job had when it was chosen. It is kept as its promise.
+    """
+    if jobs[head, PROMISE] == NEVER:
+        jobs[head, PROMISE] = min(shadow, NEVER - 1)
+    return jobs[head, PROMISE] - 1
 
 
 @compiled()
@@ -108,6 +123,8 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
     then, head_fits = state.available.copy(), state.fits[jobs[head, SHAPE]].copy()
     time, spare = _find_shadow(head, now, then, head_fits, state)
     jobs[head, WHEN] = time
+    if state.rule == COMMITTED_BACKFILL:
+        time, spare = _latest_end(head, time, jobs), -1
     if state.own_backfill_order:
         queue, at, last = state.behind, -1, count - 1
     for k in range(at + 1, last + 1):
@@ -117,7 +134,7 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
         placed = choose_now(row, state, pressure)
         if now + jobs[row, PREDICTED] > time:
             lost = -1
-            if leaves_pools_to(head, time, row, now, state, state.pool_free):
+            if spare >= 0 and leaves_pools_to(head, time, row, now, state, state.pool_free):
                 lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
                 if lost < 0:
                     placed = _least_loss(row, then, head_fits, head, state)

@@ -6,9 +6,14 @@ from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,
     BACKFILL,
     BEHIND,
+    COMMITTED,
+    COMMITTED_BACKFILL,
     EASY,
     GREEDY,
+    NEVER,
     OTHER,
+    PROMISE,
+    PROMISING,
     QUEUED,
     RELAXED,
     SHAPE,
@@ -30,7 +35,7 @@ from hpcsched.dispatching.core.start_kernels import (
     start,
     start_in_order,
 )
-from hpcsched.dispatching.core.state import ByNode, Explains
+from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.dispatching.core.step_kernels import backfill_by_count
 
 
@@ -59,7 +64,7 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
     open_pools(now, state, state.pool_drawn)
     found = find_candidates(candidates, state, by_node)
     # A promise is made in each round, or it would depend on what else waits.
-    goes_on = explains is not None or state.rule == RELAXED
+    goes_on = explains is not None or state.rule in PROMISING
     if found == 0 and not goes_on:
         return
     if sort_by_wait(now, queue, count, state.by_wait, state.keys, state.jobs):
@@ -76,19 +81,21 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
     find_reach(now, state, state.outage_nodes)
     alike = alike and state.pool_free is None
     alike = alike and not any_ahead(now, state, state.outage_nodes)
-    at = start_in_order(now, state, by_node, pressure)
+    at = _start_in_turn(now, state, by_node, pressure)
     while found and (
         candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state, by_node)
     ):
         found -= 1
     if at == count or (found == 0 and not goes_on):
         return
-    if state.rule == STRICT:
+    if state.rule in (STRICT, COMMITTED):
+        if state.rule == COMMITTED:
+            state.jobs[queue[at], PROMISE] = now
         if explains is not None:
             for k in range(at + 1, count):
                 state.jobs[queue[k], WHY] = BEHIND
                 state.jobs[queue[k], OTHER] = queue[at]
-    elif state.rule in (EASY, RELAXED):
+    elif state.rule in (EASY, RELAXED, COMMITTED_BACKFILL):
         last = candidates[found - 1] if found else at
         if by_node is None:
             pass_by_count(now, at, last, state, pressure)
@@ -104,3 +111,20 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
         backfill_on_nodes(now, at, candidates, found, state, explains, pressure)
     if state.rule != BACKFILL:
         note_pools(state, explains, state.pool_free)
+
+
+@compiled()
+def _start_in_turn(now: int, state: State, by_node: ByNode, pressure: FloatArray) -> int:
+    """Start what is next while it fits; return the place in the queue of what is next then.
+
+    Jobs that were chosen in rounds before come first.
+    """
+    if state.rule in (COMMITTED, COMMITTED_BACKFILL):
+        for k in range(state.counters[QUEUED]):
+            row = state.queue[k]
+            if state.jobs[row, PROMISE] == NEVER:
+                continue
+            if not fits_now(row, state, by_node):
+                return k
+            start(row, now, state, by_node, pressure)
+    return start_in_order(now, state, by_node, pressure)

@@ -97,10 +97,17 @@ def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArra
 
 @compiled()
 def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray) -> int:
-    """Start the first jobs of the queue, up to one that does not fit; return its place."""
+    """Start the first jobs of the queue, up to one that does not fit; return its place.
+
+    Those that this round has started already are passed over.
+    """
     place, count = 0, state.counters[QUEUED]
-    while place < count and fits_now(state.queue[place], state, by_node):
-        start(state.queue[place], now, state, by_node, pressure)
+    while place < count:
+        row = state.queue[place]
+        if state.jobs[row, WAITS]:
+            if not fits_now(row, state, by_node):
+                return place
+            start(row, now, state, by_node, pressure)
         place += 1
     return place
 

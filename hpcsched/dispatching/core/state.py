@@ -38,7 +38,7 @@ class Choices(NamedTuple):
     """What a replay follows; the numbers are those of `codes`.
 
     `depth` bounds the reservations of `BACKFILL` (-1: none). `own_backfill_order` says that jobs
-    behind the head job of `EASY` are tried in an order of their own, and `writes_places` that the
+    behind the head job of a rule are tried in an order of their own, and `writes_places` that the
     nodes of jobs are written down when they end. The head job of `RELAXED` may be delayed by a
     share of its expected wait, the `relaxation`. The promise of a job may slip with `SLACK`: by
     `least_slack` seconds and, beside that, a `slack_share` of the wait promised.

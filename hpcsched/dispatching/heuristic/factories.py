@@ -9,7 +9,13 @@ from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import QueueOrder, slowdown_order
+from hpcsched.dispatching.heuristic.orders import (
+    KeyOrder,
+    QueueOrder,
+    run_time,
+    shortest_job,
+    slowdown_order,
+)
 from hpcsched.dispatching.heuristic.params import (
     ConservativeParams,
     CriticalParams,
@@ -19,6 +25,7 @@ from hpcsched.dispatching.heuristic.params import (
     PrbParams,
     RecordedParams,
     RelaxedParams,
+    ShortestJobParams,
     SlackParams,
     SlowdownParams,
 )
@@ -45,6 +52,11 @@ class Context(Protocol):
 def make_slowdown(params: SlowdownParams, _context: Context) -> QueueOrder:
     """Return the queue order `slowdown`."""
     return slowdown_order(then_area=params.ties == "area")
+
+
+def make_shortest_job(params: ShortestJobParams, _context: Context) -> QueueOrder:
+    """Return the queue order `sjf`."""
+    return KeyOrder(shortest_job if params.ties == "demand" else run_time)
 
 
 def make_expected_wait(params: ExpectedWaitParams, _context: Context) -> ExpectedWaitOrder:
@@ -131,7 +143,7 @@ RULES: Sequence[tuple[str, str, Callable[[Any, Context], Dispatcher], type[Param
     ("reject", "refuses every job: measures the simulator alone", make_reject, Params),
     (
         "list",
-        "list scheduling: strict, greedy, or with a reservation for every waiting job",
+        "list scheduling: strict, greedy, committed, or with a reservation for every job",
         make_list,
         ListParams,
     ),

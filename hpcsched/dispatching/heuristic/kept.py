@@ -24,7 +24,7 @@ class Kept(Protocol):
 
 
 class KeptPromises:
-    """When head jobs were promised to start, by number."""
+    """When head jobs were promised to start, by number, until they start."""
 
     def __init__(self, promised: dict[int, int]) -> None:
         self._promised = promised
@@ -40,6 +40,8 @@ class KeptPromises:
     ) -> None:
         """Keep the promises."""
         self._promised.update(filled.column(queue, codes.PROMISE))
+        for row, _ in filled.started():
+            self._promised.pop(queue[row].job_id, None)
 
 
 class KeptReservations:

@@ -64,6 +64,16 @@ class SlowdownParams(Params):
     )
 
 
+class ShortestJobParams(Params):
+    """How jobs of equal run times are sorted."""
+
+    ties: Literal["demand", "arrival"] = Field(
+        "demand",
+        description="Which of two jobs of equal run times comes first: the one of the smaller"
+        " demand, or the one that was submitted first.",
+    )
+
+
 class PlacingParams(Params):
     """How a dispatcher places jobs."""
 
@@ -78,10 +88,11 @@ class ListParams(Params):
     order: Annotated[Any, Selects("queue_order")] = Field(
         "fcfs", description="In which order the queue is considered."
     )
-    option: Literal["strict", "greedy", "backfill"] = Field(
+    option: Literal["strict", "greedy", "backfill", "committed", "committed-backfill"] = Field(
         "backfill",
-        description="What happens at a job that cannot start now: stop the round, skip the job, or"
-        " reserve room for it at the earliest time.",
+        description="What happens at a job that cannot start now: stop the round, skip the job,"
+        " reserve room for it at the earliest time, or start nothing else until it starts; or, with"
+        " committed-backfill, nothing but what ends before the start that it expects.",
     )
     depth: int | None = Field(
         None,

@@ -2,12 +2,10 @@
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.heuristic.core_rounds import CoreRounds
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.kept import KeptPromises
 from hpcsched.dispatching.heuristic.orders import QueueOrder
-from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class Relaxed(Easy):
@@ -33,18 +31,10 @@ class Relaxed(Easy):
     ) -> None:
         super().__init__(allocator, order, backfill_order)
         self.relaxation = relaxation
-        self._promises: dict[int, int] = {}
         self._rounds = CoreRounds(
             codes.RELAXED,
             allocator,
             own_backfill_order=self._has_own,
-            kept=KeptPromises(self._promises),
+            kept=KeptPromises({}),
             choices={"relaxation": float(relaxation)},
         )
-
-    def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Return the jobs to start now."""
-        decision = super().dispatch(problem)
-        for start in decision.starts:
-            self._promises.pop(start.job_id, None)
-        return decision

@@ -17,7 +17,7 @@ from hpcsched.dispatching.heuristic.conservative import Compression, Conservativ
 from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.heuristic.orders import slowdown_order
 from hpcsched.dispatching.heuristic.relaxed import Relaxed
 from hpcsched.dispatching.heuristic.slack import SlackBased
@@ -45,7 +45,7 @@ allocators = st.one_of(
     st.builds(Balanced, critical),
     st.builds(Hybrid, critical),
 )
-options = st.sampled_from(["strict", "greedy", "backfill"])
+options = st.sampled_from(sorted(OPTIONS))
 compressions: st.SearchStrategy[Compression] = st.sampled_from(["arrival", "reservation"])
 shares = st.sampled_from([0.0, 0.3, 1.0, 2.7, 1e300])
 

@@ -64,6 +64,8 @@ def slack(
 MAKERS: Mapping[str, Make] = {
     "strict": lambda: lists("saf", "strict"),
     "greedy": lambda: lists("sjf", "greedy"),
+    "committed": lambda: lists("sjf", "committed"),
+    "committed, with backfilling": lambda: lists("saf", "committed-backfill"),
     "list": lists,
     "list to depth 0": lambda: lists(depth=0),
     "list to depth 2": lambda: lists("ljf", depth=2, allocator="keep_scarce"),

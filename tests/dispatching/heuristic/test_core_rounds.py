@@ -13,7 +13,7 @@ from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.heuristic import core_calls
 from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.heuristic.orders import ArrivalOrder
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.allocation import Interval, NodeAllocation
@@ -65,7 +65,7 @@ class Listener(Observer):
 def dispatchers(allocator: Allocator) -> list[Any]:
     """Return a dispatcher of each kind with an allocator."""
     order = ArrivalOrder()
-    lists = [ListScheduler(order, option, allocator) for option in ("strict", "greedy", "backfill")]
+    lists = [ListScheduler(order, option, allocator) for option in OPTIONS]
     return [Easy(allocator), *lists]
 
 

@@ -105,6 +105,22 @@ def test_first_of_fewer() -> None:
     assert numbers(read(chain(Given(submitted([0, 5])), ("first", {"jobs": 3})))) == [1, 2]
 
 
+def test_first_after_others() -> None:
+    """The third job and the fourth; submit times stay. Job 5 is never read."""
+    source = chain(Given(submitted([0, 5, 5, 9, 9])), ("first", {"skip": 2, "jobs": 2}))
+    jobs = read(source)
+    assert (numbers(jobs), times(jobs)) == ([3, 4], [5, 9])
+    assert source.account.read == 4
+    assert source.account.skipped == {"before_first_jobs": 2}
+
+
+def test_first_after_more_than_there_are() -> None:
+    """Nothing is left, however many more are skipped or asked for."""
+    source = chain(Given(submitted([0, 5])), ("first", {"skip": 2**64, "jobs": 2**64}))
+    assert read(source) == []
+    assert source.account.skipped == {"before_first_jobs": 2}
+
+
 def test_first_of_what_was_read_ahead() -> None:
     """A transform before it holds jobs back: those that it has read by then are accounted for.
 
