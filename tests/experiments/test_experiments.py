@@ -8,11 +8,18 @@ from experiments.cp2021.paper import PRINTED
 from experiments.debs2024.__main__ import SHOWN
 from experiments.debs2024.declaration import read_presentation
 from experiments.in_papers_manner.papers import PAPERS
+from experiments.rlscheduler import paper as rlscheduler
+from experiments.rlscheduler.table import AXES, LOG, SCHEDULER, WINDOW
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.reading import Experiment, read_experiment
 
 FOLDER = Path(__file__).parents[2] / "experiments"
-LOGS = ("KTH-SP2-1996-2.swf.gz", "CERIT-SC-2013.swf.gz")
+LOGS = (
+    "KTH-SP2-1996-2.swf.gz",
+    "CERIT-SC-2013.swf.gz",
+    "Lublin-1.swf.gz",
+    "Lublin-2.swf.gz",
+)
 
 
 @pytest.fixture
@@ -23,8 +30,10 @@ def read(tmp_path, monkeypatch):
     (tmp_path / "CERIT-SC-2013.machines").touch()
     monkeypatch.setenv("HPCSCHED_TRACES", str(tmp_path))
 
-    def read_it(name: str) -> Experiment:
+    def read_it(name: str, without: str = "") -> Experiment:
         text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+        assert without in text
+        text = text.replace(without, "")
         # The predictor `learned` is a plugin of a package of its own, which may not be installed.
         text = text.replace(", learned", "").replace("../scenarios", str(FOLDER / "../scenarios"))
         path = tmp_path / f"{name}.yaml"
@@ -138,3 +147,25 @@ def test_mod2017(read):
     }
     # They end at the first job that does not fit, as in the paper.
     assert rules == {("SJF", "sjf", "strict"), ("LJF", "ljf", "strict")}
+
+
+def test_rlscheduler(read):
+    """Every scheduler of the paper but its own, and ours, on both logs; ten windows are many."""
+    experiment = read("rlscheduler", ", 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085")
+    found = labels(experiment.cells, *AXES)
+    assert {log for log, *_ in found} == set(rlscheduler.PRINTED)
+    names = {name for *_, name in found}
+    for printed in rlscheduler.PRINTED.values():
+        assert names > {name for name in printed if not name.startswith("RL")}
+    assert len(found) == 2 * len(names)
+    for cell in experiment.cells:
+        scenario, name = cell.scenario, cell.labels[SCHEDULER]
+        assert cell.labels[LOG] in scenario.trace.path
+        (window,) = scenario.trace.transforms
+        assert (window.skip, window.jobs, cell.labels[WINDOW]) == (1981, 1024, "1981")
+        if name in rlscheduler.PRINTED["Lublin-1"]:
+            backfilled = rlscheduler.BACKFILLED
+            option = "committed-backfill" if name.endswith(backfilled) else "committed"
+            order = name.removesuffix(backfilled).lower().replace("unicep", "unicef")
+            dispatcher = scenario.dispatcher
+            assert (dispatcher.option, dispatcher.order.plugin_name) == (option, order)

@@ -1,0 +1,1 @@
+"""Shows table V of Zhang and others (RLScheduler, SC 2020), run from rlscheduler.yaml."""

@@ -1,0 +1,115 @@
+"""Reruns the figures of docs/rlscheduler.md on the two logs, and the paper's to all its digits."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hpcsched
+from experiments.rlscheduler.__main__ import PAGE
+from experiments.rlscheduler.paper import BACKFILLED, PRINTED
+from experiments.rlscheduler.table import LOG, SCHEDULER, WINDOW
+from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
+from hpcsched.dispatching.heuristic.orders import KeyOrder
+from hpcsched.experiment.reading import read_experiment
+from hpcsched.prediction.requested_time import RequestedTime
+from tests.builders import alike, parts
+from tests.dispatching.core.replays import in_compiled_code
+from tests.docs.pages import ROOT, tables
+from tests.real_traces import trace
+
+SCENARIO = ROOT / "scenarios" / "lublin-1-easy.yaml"
+EXPERIMENT = ROOT / "experiments" / "rlscheduler.yaml"
+LOGS = sorted(PRINTED)
+WINDOWS = (1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085)
+PROCESSORS = 256
+QUICK = {
+    "FCFS+backfill": "{name: list, option: committed-backfill}",
+    "SJF+backfill": "{name: list, option: committed-backfill, order: {name: sjf, ties: arrival}}",
+    "F1+backfill": "{name: list, option: committed-backfill, order: f1}",
+    "EASY-SJF": "{name: easy, order: sjf}",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _logs() -> None:
+    """Skip all of this where the logs are not at hand."""
+    for log in LOGS:
+        trace(f"{log}.swf.gz")
+
+
+def shown(log: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the page's figures of a log, by the jobs before a window and by scheduler."""
+    _, *of_logs = tables(PAGE.read_text(encoding="utf-8"))
+    header, *rows = of_logs[LOGS.index(log)]
+    return {row[0].replace(",", ""): dict(zip(header, row, strict=True)) for row in rows}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_window(log: str) -> None:
+    """One window of each log comes to the figures on the page."""
+    where = [f"trace.path={trace(f'{log}.swf.gz')}", "trace.transforms[0].skip=8850"]
+    workload = hpcsched.read_workload(hpcsched.load_scenario(SCENARIO, where))
+    assert [workload.jobs[0].job.job_id, len(workload.jobs)] == [8851, 1024]
+    for name, dispatcher in QUICK.items():
+        scenario = hpcsched.load_scenario(SCENARIO, [*where, f"dispatcher={dispatcher}"])
+        replay = hpcsched.replay(scenario, workload)
+        assert replay.in_python == ()
+        assert f"{replay.objective:.2f}" == shown(log)["8850"][name], name
+
+
+@pytest.mark.slow
+def test_the_experiment() -> None:
+    """Rules come to the page's figures in each window; FCFS, SJF and F1 to the paper's means."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for cell in read_experiment(EXPERIMENT).cells:
+        log, window, name = (cell.labels[axis] for axis in (LOG, WINDOW, SCHEDULER))
+        if cell.scenario.dispatcher.plugin_name in ("list", "easy"):
+            figure = hpcsched.replay(cell.scenario).objective
+            assert figure is not None
+            found.setdefault((log, name), []).append(figure)
+            assert shown(log)[window].get(name, f"{figure:.2f}") == f"{figure:.2f}"
+    for (log, name), figures in found.items():
+        mean, printed = sum(figures) / len(WINDOWS), PRINTED[log].get(name)
+        assert len(figures) == len(WINDOWS)
+        if name in ("FCFS", "SJF", "F1"):
+            assert f"{mean:.2f}" == f"{printed:.2f}", (log, name)
+        elif name.removesuffix(BACKFILLED) in ("FCFS", "SJF", "F1"):
+            assert mean == pytest.approx(printed, rel=0.0015), (log, name)
+
+
+def wfp3(job: Any) -> Any:
+    """Return the key of WFP3 with a wait of −1 − submit time, which is less than 0."""
+    return as_integer(((1 + job.submit_time) / job.predicted_run_time) ** 3.0 * job.demand)
+
+
+def unicep(job: Any) -> Any:
+    """Return the key of UNICEP with that wait; the paper's program adds 1e-15 to the processors."""
+    logarithm = np.log2(job.demand + 1e-15)
+    return as_integer((1 + job.submit_time) / (logarithm * job.predicted_run_time))
+
+
+def as_integer(key: Any) -> Any:
+    """Return integers in the order of positive numbers: those of the same bits."""
+    return np.asarray(key, dtype=np.float64).view(np.int64)[()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize(("name", "key"), [("WFP3", wfp3), ("UNICEP", unicep)])
+def test_the_wait_of_the_paper(log: str, name: str, key: Callable[[Any], Any]) -> None:
+    """With it, WFP3 and UNICEP without backfilling are the paper's."""
+    given = {"uniform_request": (1,), "predictor": RequestedTime()}
+    system, slowdowns = alike(PROCESSORS, core=1), []
+    for skip in WINDOWS:
+        where = [f"trace.path={trace(f'{log}.swf.gz')}", f"trace.transforms[0].skip={skip}"]
+        jobs = hpcsched.read_workload(hpcsched.load_scenario(SCENARIO, where)).jobs
+        submitted = {job.job_id: job.submit_time for job, _ in jobs}
+        dispatcher = ListScheduler(KeyOrder(key), "committed", FirstFit())
+        told = in_compiled_code(parts(system, dispatcher, **given), jobs, batch=len(jobs))
+        number, start, end = np.array([left[:3] for left in told.jobs], dtype=np.int64).T
+        response = end - np.array([submitted[one] for one in number.tolist()])
+        slowdowns.append(np.maximum(1, response / np.maximum(end - start, 10)).mean())
+    assert f"{np.mean(slowdowns):.2f}" == f"{PRINTED[log][name]:.2f}"
