@@ -11,7 +11,14 @@ from experiments.finished import Finished
 from experiments.in_papers_manner.error_bars import Panel, draw_bars
 from experiments.in_papers_manner.papers import PAPERS, Bars, Paper
 from experiments.in_papers_manner.spread import ServedRuns, read_served
-from experiments.in_papers_manner.table import ranking, rounds, run_of, served_table, times
+from experiments.in_papers_manner.table import (
+    ranking,
+    rounds,
+    run_of,
+    searches,
+    served_table,
+    times,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -48,6 +55,8 @@ def content_of(paper: Paper, finished: Finished, drawing: Drawing) -> Content:
                 "Rounds that asked the solver; shares are of those with two jobs or more:",
                 rounds(finished, paper, printing),
             ]
+        if paper.searches:
+            content += ["Rounds that asked the solver:", searches(finished, paper, printing)]
     for figure in paper.figures:
         number = figure.name.replace("-", " ").capitalize()
         served = _served(finished, figure)

@@ -1,6 +1,7 @@
 """What PCP'20 (preprint), the thesis of 2020 and CP 2021 print of their replays.
 
-Their logs are those of Eurora and of ForHLR II, their solver and machine are others than ours.
+Their logs are those of Eurora, of ForHLR II and of Gaia, their solver and machine are others than
+ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,6 +65,8 @@ class Paper(NamedTuple):
     beside_lists
         Whether decisions are shown beside those of list scheduling. The earlier versions of the
         thesis plan for another objective, for which there are no list plans.
+    searches
+        Whether it is shown how many searches proved their plan, and how many a limit ended.
     """
 
     page: str
@@ -71,6 +74,7 @@ class Paper(NamedTuple):
     tables: Sequence[Printing]
     figures: Sequence[Bars]
     beside_lists: bool = True
+    searches: bool = False
 
 
 def _rows(*rows: tuple[str, str, int | None, int | None]) -> Sequence[Row]:
@@ -89,6 +93,15 @@ def _bars(dispatchers: Sequence[str], letters: Sequence[str]) -> Sequence[tuple[
 
 EURORA = "`eurora-like`, which stands in for the log of Eurora"
 KIT = "`kit-like`, which stands in for the log of ForHLR II"
+
+THESIS_NAMES = {
+    "hcp": "HCP", "hcp1": "HCP₁", "hcp2": "HCP₂", "hcp19": "HCP₃",
+    "pcp1": "PCP₁", "pcp2": "PCP₂", "pcp19": "PCP₃", "pcp4": "PCP₄", "pcp20": "PCP₅",
+}  # fmt: skip
+THESIS_PCP = [("pcp1", "W"), ("pcp1", "R"), ("pcp2", "D"), *_bars(["pcp19"], "WDR")]
+THESIS_HCP = [
+    ("hcp", "W"), *_bars(["hcp1"], "WDR"), ("hcp2", "D"), *_bars(["hcp19"], "WDR"),
+]  # fmt: skip
 
 PAPERS: Mapping[str, Paper] = {
     "cp2021": Paper(
@@ -134,10 +147,7 @@ PAPERS: Mapping[str, Paper] = {
     ),
     "thesis2020": Paper(
         "thesis2020.md",
-        {
-            "hcp": "HCP", "hcp1": "HCP₁", "hcp2": "HCP₂", "hcp19": "HCP₃",
-            "pcp1": "PCP₁", "pcp2": "PCP₂", "pcp19": "PCP₃", "pcp4": "PCP₄", "pcp20": "PCP₅",
-        },
+        THESIS_NAMES,
         [
             Printing(
                 f"Table 5.3: on {EURORA}", "eurora",
@@ -160,21 +170,10 @@ PAPERS: Mapping[str, Paper] = {
             ),
         ],
         [
+            Bars("figure-5.2", "PCP dispatchers on Eurora", "eurora", THESIS_PCP),
+            Bars("figure-5.3", "HCP dispatchers on Eurora", "eurora", THESIS_HCP),
             Bars(
-                "figure-5.2", "PCP dispatchers on Eurora", "eurora",
-                [("pcp1", "W"), ("pcp1", "R"), ("pcp2", "D"), *_bars(["pcp19"], "WDR")],
-            ),
-            Bars(
-                "figure-5.3", "HCP dispatchers on Eurora", "eurora",
-                [("hcp", "W"), *_bars(["hcp1"], "WDR"), ("hcp2", "D"), *_bars(["hcp19"], "WDR")],
-            ),
-            Bars(
-                "figure-5.4", "on Eurora", "eurora",
-                [
-                    ("pcp1", "W"), ("pcp1", "R"), ("pcp2", "D"), *_bars(["pcp19"], "WDR"),
-                    ("hcp", "W"), *_bars(["hcp1"], "WDR"), ("hcp2", "D"),
-                    *_bars(["hcp19"], "WDR"),
-                ],
+                "figure-5.4", "on Eurora", "eurora", [*THESIS_PCP, *THESIS_HCP],
                 ["medium", "long"],
             ),
             Bars(
@@ -183,6 +182,28 @@ PAPERS: Mapping[str, Paper] = {
             ),
         ],
         beside_lists=False,
+    ),
+    "thesis2020-gaia": Paper(
+        "thesis2020.md",
+        THESIS_NAMES,
+        [
+            Printing(
+                "Table 5.4: on a stretch of the log of Gaia", "gaia",
+                _rows(
+                    ("pcp1", "W", 78, 6_380), ("pcp19", "R", 99, 8_155), ("pcp19", "D", 89, 7_445),
+                    ("hcp", "W", 103, 8_561), ("hcp1", "W", 82, 6_781),
+                    ("hcp19", "R", 85, 7_016), ("hcp19", "D", 84, 7_090),
+                ),
+            ),
+        ],
+        [
+            Bars(
+                "figure-5.5", "PCP and HCP dispatchers on Gaia", "gaia",
+                [*THESIS_PCP, *THESIS_HCP],
+            ),
+        ],
+        beside_lists=False,
+        searches=True,
     ),
 }  # fmt: skip
 """What is shown, by the label of the paper."""

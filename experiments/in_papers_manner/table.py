@@ -1,6 +1,7 @@
 """The tables, as Markdown: the paper's times beside those of the runs, and how jobs were served."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from experiments.finished import Finished, seconds_of
 from experiments.in_papers_manner.beside_lists import BesideLists, beside_lists
@@ -16,6 +17,10 @@ TIMES = (
 ROUNDS = (
     "dispatcher", "solver asked", "two jobs or more", "proved", "better than the best list plan",
     "worse", "other jobs than by the best list plan", "other jobs than by priority", "fails",
+)  # fmt: skip
+SEARCHES = (
+    "dispatcher", "solver asked", "jobs", "two jobs or more", "most jobs", "proved",
+    "ended by the limit",
 )  # fmt: skip
 
 
@@ -43,8 +48,7 @@ def _times(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Seq
             yield name, told[0], MISSING, told[1], *[MISSING] * (len(TIMES) - 4)
             continue
         rounds = run.summary["rounds"]
-        calls = [call for call in run.rounds.read("solver")["solver"].to_pylist() if call]
-        variables = sum(call["variables"] for call in calls) / len(calls) if calls else 0.0
+        variables = _mean([call["variables"] for call in _calls(run)])
         yield (
             name,
             told[0],
@@ -56,6 +60,44 @@ def _times(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Seq
             f"{rounds['without_plan']:,}",
             f"{variables:,.1f}",
         )
+
+
+def searches(finished: Finished, paper: Paper, printing: Printing) -> str:
+    """Return how the searches of a table's runs ended, and the mean number of jobs in a model.
+
+    Those in which the solver crashed or found no plan are in neither of the last two columns.
+    """
+    return as_table(SEARCHES, _searches(finished, paper, printing))
+
+
+def _searches(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:
+    for dispatcher, letter, _ in printing.rows:
+        name = f"{paper.names[dispatcher]}-{letter}"
+        run = run_of(finished, printing.system, dispatcher, letter)
+        if run is None:
+            yield name, *[MISSING] * (len(SEARCHES) - 1)
+            continue
+        calls = _calls(run)
+        jobs = [call["jobs"] for call in calls]
+        ends = [call["status"] for call in calls]
+        yield (
+            name,
+            f"{len(calls):,}",
+            f"{_mean(jobs):.1f}",
+            f"{sum(count > 1 for count in jobs):,}",
+            f"{max(jobs, default=0):,}",
+            f"{ends.count('optimal'):,}",
+            f"{ends.count('feasible'):,}",
+        )
+
+
+def _calls(run: RunDirectory) -> Sequence[Mapping[str, Any]]:
+    """Return how the solver fared in the rounds that asked it."""
+    return [call for call in run.rounds.read("solver")["solver"].to_pylist() if call]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def ranking(finished: Finished, paper: Paper, printing: Printing) -> str:

@@ -19,6 +19,7 @@ LOGS = (
     "CERIT-SC-2013.swf.gz",
     "Lublin-1.swf.gz",
     "Lublin-2.swf.gz",
+    "UniLu-Gaia-2014-1.swf.gz",
 )
 
 
@@ -107,27 +108,52 @@ def test_cp2021(read):
         )
 
 
-def test_in_papers_manner(read):
-    """There is a cell for each row and bar of three papers, and no other; all have the manner."""
-    cells = read("in_papers_manner").cells
-    wanted = {
+def shown(papers):
+    """Return the labels of system, dispatcher and predictor of each row and bar, sorted."""
+    found = {
         (one.system, row.dispatcher, row.predictor)
-        for paper in PAPERS.values()
+        for paper in papers
         for one in paper.tables
         for row in one.rows
     }
-    wanted |= {
-        (one.system, *bar) for paper in PAPERS.values() for one in paper.figures for bar in one.bars
-    }
-    assert sorted(labels(cells, "system", "dispatcher", "predictor")) == sorted(wanted)
+    found |= {(one.system, *bar) for paper in papers for one in paper.figures for bar in one.bars}
+    return sorted(found)
+
+
+def has_the_manner(dispatcher):
+    """Return whether a dispatcher plans as the papers' do, whatever its limits are."""
+    lists = (dispatcher.orders, dispatcher.fill, dispatcher.spare_nodes)
+    search = (dispatcher.solver.plugin_name, dispatcher.horizon)
+    return lists == ((), False, None) and search == ("schedule-or-postpone", "worst_case")
+
+
+GAIA = "thesis2020-gaia"
+
+
+def test_in_papers_manner(read):
+    """There is a cell for each row and bar of three papers, and no other; all have the manner."""
+    cells = read("in_papers_manner").cells
+    papers = [paper for label, paper in PAPERS.items() if label != GAIA]
+    assert sorted(labels(cells, "system", "dispatcher", "predictor")) == shown(papers)
     for cell in cells:
         dispatcher, system = cell.scenario.dispatcher, cell.labels["system"]
-        assert (dispatcher.orders, dispatcher.fill, dispatcher.spare_nodes) == ((), False, None)
+        assert has_the_manner(dispatcher)
         limits = dispatcher.time_limits
         assert (limits.first, limits.most, limits.extensions) == (1, 16, 2)
-        assert dispatcher.solver.plugin_name == "schedule-or-postpone"
-        assert dispatcher.horizon == "worst_case"
         assert cell.scenario.trace.plugin_name == f"{system}-like"
+
+
+def test_in_papers_manner_on_gaia(read):
+    """There is a cell for each row and bar of table 5.4 and figure 5.5, with limits of work."""
+    cells = read("in_papers_manner_gaia").cells
+    assert sorted(labels(cells, "system", "dispatcher", "predictor")) == shown([PAPERS[GAIA]])
+    assert len(cells) == 14
+    for cell in cells:
+        dispatcher = cell.scenario.dispatcher
+        assert has_the_manner(dispatcher)
+        assert (dispatcher.time_limits, dispatcher.budget) == (None, 0.2)
+        assert cell.scenario.trace.path.endswith("UniLu-Gaia-2014-1.swf.gz")
+        assert (dispatcher.expected_wait is None) == (dispatcher.version == 3)
 
 
 def test_mod2017(read):

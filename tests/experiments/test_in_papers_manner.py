@@ -6,8 +6,9 @@ from experiments.command import Drawing
 from experiments.finished import read_finished
 from experiments.in_papers_manner import __main__ as command
 from experiments.in_papers_manner.beside_lists import BesideLists, beside_lists
-from experiments.in_papers_manner.papers import PAPERS
+from experiments.in_papers_manner.papers import PAPERS, Printed, Printing, Row
 from experiments.in_papers_manner.spread import read_served
+from experiments.in_papers_manner.table import searches
 from hpcsched import cli
 from hpcsched.results.directory import RunDirectory
 from tests.docs.pages import tables
@@ -108,6 +109,26 @@ def test_what_is_shown(folder, tmp_path):
     assert kit[2] == ["PCP'19-L2", "∞", "–", "∞", *["–"] * 5]
     assert served[4] == ["HCP'19-R", "4", "2.00 ± 0.78", "7 ± 4"]
     assert [path.name for path in (tmp_path / "figures").iterdir()] == ["figure-5.png"]
+
+
+def test_how_searches_ended(folder):
+    """The solver is asked of 1, 3 and 1 jobs, 5 / 3 on average, and proves all of its plans."""
+    finished = read_finished(folder, ("system", "dispatcher", "predictor"))
+    printing = Printing(
+        "a table", "eurora", [Row("hcp19", letter, Printed(1, 1)) for letter in "DR"]
+    )
+    (found,) = tables(searches(finished, PAPERS["cp2021"], printing))
+    assert found[1] == ["HCP'19-D", *["–"] * 6]
+    assert found[2] == ["HCP'19-R", "3", "1.7", "1", "3", "3", "0"]
+
+
+def test_a_log_of_a_paper_in_an_experiment_of_its_own(folder, capsys):
+    """Table 5.4 is followed by how searches ended; of figure 5.5 there is no bar here."""
+    assert command.main(["--of", "thesis2020-gaia", str(folder)]) == 0
+    times, _, ended, served = tables(capsys.readouterr().out)
+    assert times[1] == ["PCP₁-W", "78", "–", "6,380", *["–"] * 5]
+    assert ended[0][-2:] == ["proved", "ended by the limit"]
+    assert (len(times), len(ended), len(served)) == (8, 8, 15)
 
 
 def test_a_paper_with_classes_of_jobs(folder, capsys):
