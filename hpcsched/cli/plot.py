@@ -99,6 +99,14 @@ def decision_time(directories: Directories, out: Out, force: Force = False) -> N
     _write(directories, draw_decision_times, out, force=force)
 
 
+@app.command()
+def choices(directories: Directories, out: Out, force: Force = False) -> None:
+    """Draw which dispatcher decided when, of those that `hyper` chose from."""
+    from hpcsched.report.choices import draw_choices
+
+    _write(directories, draw_choices, out, force=force)
+
+
 @app.command(name="cpu-time")
 def cpu_time(directories: Directories, out: Out, force: Force = False) -> None:
     """Draw the mean CPU time of a round, in its parts; needs the observer `cpu-memory`."""

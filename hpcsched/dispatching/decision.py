@@ -58,7 +58,8 @@ class Decision(NamedTuple):
 
     `fallback` says that the dispatcher could not answer as it should and that a simpler rule did.
     `solver` tells of the solver, if one was asked. `reasons`, where the problem wants them, has one
-    for each job that was queued, in any order.
+    for each job that was queued, in any order. A dispatcher that hands rounds on to others says in
+    the first round, and where that changes, which of them is `chosen`, and `because` of what.
     """
 
     starts: tuple[Start, ...] = ()
@@ -66,6 +67,8 @@ class Decision(NamedTuple):
     fallback: bool = False
     solver: SolverCall | None = None
     reasons: tuple[Reason, ...] = ()
+    chosen: str | None = None
+    because: str | None = None
 
 
 NOTHING = Decision()

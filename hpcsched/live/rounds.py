@@ -76,4 +76,6 @@ def _record(problem: DispatchingProblem, answer: Answer, seconds: float) -> Roun
         seconds,
         answer.decision.fallback,
         answer.decision.solver,
+        answer.decision.chosen,
+        answer.decision.because,
     )

@@ -296,7 +296,7 @@ def hpcsched_corrections() -> Iterable[Plugin]:
 
 @hookimpl
 def hpcsched_dispatchers() -> Iterable[Plugin]:
-    """Return those that follow rules, `order-search`, and those that plan with a solver.
+    """Return those that follow rules, `order-search`, `hyper`, and those that plan with a solver.
 
     The first are `reject`, `list`, `easy`, `prb`, `relaxed`, `slack`, `conservative` and
     `recorded`; the last
@@ -305,6 +305,7 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
     from hpcsched.dispatching.cp.params import DISPATCHERS
     from hpcsched.dispatching.heuristic.factories import RULES, make_recorded
     from hpcsched.dispatching.heuristic.params import RecordedParams
+    from hpcsched.dispatching.hyper.params import HyperParams
     from hpcsched.dispatching.search.params import OrderSearchParams
 
     for name, summary, make, rule_params in RULES:
@@ -323,6 +324,12 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
         OrderSearchParams,
         frozenset({PLANS_OFFLINE}),
     )
+    yield Plugin(
+        "hyper",
+        "tunes itself: replays the recent past under others, and moves to what served best",
+        _make_hyper,
+        HyperParams,
+    )
     for name, summary, params in DISPATCHERS:
         yield Plugin(name, summary, partial(_make_cp, name), params)
 
@@ -334,6 +341,14 @@ def _make_order_search(params: Any, context: Any) -> object:
 
     online = make_order_search(params, context)
     return OfflineToo(online, online.allocator, params.budget, context.seed)
+
+
+def _make_hyper(params: Any, context: Any) -> object:
+    """Build the dispatcher that tunes itself, with what replays the past for it."""
+    from hpcsched.dispatching.hyper.factory import make_hyper
+    from hpcsched.simulation.rehearsal import Rehearsals
+
+    return make_hyper(params, context, Rehearsals(context))
 
 
 def _make_cp(name: str, params: Any, context: Any) -> object:

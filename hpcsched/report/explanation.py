@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hpcsched.dispatching.reasons import STARTS, ReasonKind
+from hpcsched.report.choices import ChosenFrom, choice_at, choices_of
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
 from hpcsched.results.reasons import ReasonRow, jobs_that_speak_of, reasons_of
@@ -114,7 +115,8 @@ class Explanation:
     `started` is when it started, if it did; `start` the reason for it, None if none was given.
     `held_up` are jobs whose reason named this one, in the order in which it first did; `passed` the
     jobs that had been submitted before and started after it; `passed_by` those that were backfilled
-    past it. `others` has the facts of the jobs that are named.
+    past it. `others` has the facts of the jobs that are named. `chosen` is the dispatcher that
+    started it, where the run's chooses between several (`hyper`).
     """
 
     run: str
@@ -128,6 +130,7 @@ class Explanation:
     passed: tuple[int, ...]
     passed_by: tuple[Overtaking, ...]
     others: Mapping[int, JobFacts]
+    chosen: ChosenFrom | None = None
 
 
 def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explanation:
@@ -172,6 +175,7 @@ def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explan
             if row.kind == "backfilled" and row.job == job_id
         ),
         facts,
+        None if start is None else choice_at(choices_of(run), start.now),
     )
 
 

@@ -56,6 +56,7 @@ def as_json(explanation: Explanation) -> str:
             for wait in explanation.waits
         ],
         "start": None if start is None else start._asdict(),
+        "chosen": None if explanation.chosen is None else explanation.chosen._asdict(),
         "held_up": [held._asdict() for held in explanation.held_up],
         "passed": list(explanation.passed),
         "passed_by": [other._asdict() for other in explanation.passed_by],
@@ -100,6 +101,10 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     yield ""
     yield "How it started:"
     yield f"  {_start_line(explanation, names)}"
+    chosen = explanation.chosen
+    if chosen is not None:
+        since = f"since round {chosen.round}, at {chosen.now} s"
+        yield f"  {chosen.chosen} decided, {since}: {chosen.because}."
     yield ""
     yield "What it held up:"
     yield from _held_up_lines(explanation)

@@ -76,6 +76,8 @@ def round_table(system: System, held: HeldRounds) -> pa.Table:
         "lost_amounts": _amounts(system, held.lost_amounts.astype(np.float64), pa.float64()),
         "fallback": np.zeros(count, dtype=np.bool_),
         "solver": null_structs(schema.field("solver").type, count),
+        "chosen": pa.nulls(count, pa.string()),
+        "because": pa.nulls(count, pa.string()),
     }
     return pa.Table.from_arrays([_array(arrays[name]) for name in schema.names], schema=schema)
 

@@ -184,5 +184,18 @@ ROUND_COLUMNS = (
         " tells, `branches` and `fails` of its search (decisions, and dead ends or conflicts)",
         nullable=True,
     ),
+    _of_record(
+        "chosen",
+        "text",
+        "to which dispatcher of its portfolio [hyper](hyper.md) moved in this round; none where it"
+        " stayed with the one before, and under any other dispatcher",
+        nullable=True,
+    ),
+    _of_record(
+        "because",
+        "text",
+        "why it did, in words; none in rounds in which it did not",
+        nullable=True,
+    ),
 )
 """The columns of `rounds.parquet`, which are taken out of a `RoundRecord`."""

@@ -39,6 +39,10 @@ class ParquetTable:
             if expected is None or found is None or expected != found:
                 raise self._damaged(f"column {k}: expected {_told(expected)}, found {_told(found)}")
 
+    def has(self, column: str) -> bool:
+        """Say whether there is a column of a name."""
+        return column in self._schema.names
+
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
         """Yield the named columns; raises InputError for an unknown column or a damaged file."""
         for part in self.parts(*columns):

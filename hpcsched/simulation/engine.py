@@ -268,6 +268,8 @@ class Simulation:
                 decision_time,
                 decision.fallback,
                 decision.solver,
+                decision.chosen,
+                decision.because,
             )
             for tell in self._tell.rounds:
                 tell(record)

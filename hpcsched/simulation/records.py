@@ -73,7 +73,7 @@ class RoundRecord(NamedTuple):
     queued, `waiting_amounts` is what they ask for and `free_amounts` what is free, per resource
     type of the system. `lost_amounts` is what was free although it was waited for in between, in
     amount × seconds. `decision_time` is in real seconds. `solver` tells of the solver, if one was
-    asked.
+    asked. `chosen` and `because` are those of a `Decision`.
     """
 
     round: int
@@ -90,3 +90,5 @@ class RoundRecord(NamedTuple):
     decision_time: float
     fallback: bool
     solver: SolverCall | None
+    chosen: str | None = None
+    because: str | None = None

@@ -1,0 +1,110 @@
+"""The parameters of the dispatcher that tunes itself."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from hpcsched.parameters import Listed, Params, Selects
+
+ORDERS = ("fcfs", "spf", "sjf", "saf", "laf", "ljf")
+"""The queue orders of the portfolio."""
+
+PORTFOLIO: tuple[Any, ...] = (
+    {"name": "order-search"},
+    *({"name": "list", "option": "backfill", "order": order} for order in ORDERS),
+    *({"name": "easy", "order": order} for order in ORDERS),
+    {"name": "easy", "backfill_order": "sjf"},
+    {"name": "easy", "backfill_order": "saf"},
+)
+"""The dispatchers that are chosen from if nothing is said."""
+
+NOT_REHEARSED = ("hyper", "recorded", "reject")
+"""Dispatchers that cannot be in a portfolio."""
+
+
+class HyperParams(Params):
+    """What is chosen from, how much is replayed, and when another dispatcher is moved to."""
+
+    portfolio: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
+        PORTFOLIO,
+        min_length=1,
+        description="The dispatchers that are chosen from.",
+    )
+    first: int | None = Field(
+        None,
+        ge=1,
+        description="Which of the portfolio decides at first, by its place from 1 on; null: as"
+        " suits the objective.",
+    )
+    window: int = Field(
+        8192, ge=1, description="How many of the latest jobs are replayed, under each dispatcher."
+    )
+    short_window: int = Field(
+        1024,
+        ge=1,
+        description="The same for dispatchers that are asked in Python in each round of a replay.",
+    )
+    least_jobs: int = Field(
+        512,
+        ge=1,
+        description="So many jobs must have been submitted before another dispatcher than the first"
+        " is moved to.",
+    )
+    budget: float = Field(
+        200,
+        gt=0,
+        description="How many jobs may be replayed a round in compiled code; what is not used is"
+        " saved up for the next replay.",
+    )
+    short_budget: float = Field(
+        0.3,
+        ge=0,
+        description="How many jobs may be replayed a round where dispatchers are asked in Python.",
+    )
+    hysteresis: float = Field(
+        0.05,
+        ge=0,
+        lt=1,
+        description="Another dispatcher is moved to if the objective would have been lower by this"
+        " share of it; with a window that is not full yet, by more.",
+    )
+
+    @model_validator(mode="after")
+    def _can_be_rehearsed(self) -> Self:
+        """Refuse what cannot be replayed, and a first one that is not there."""
+        for place, choice in enumerate(self.portfolio, start=1):
+            name = getattr(choice, "plugin_name", None)
+            if name in NOT_REHEARSED:
+                raise ValueError(
+                    f"place {place} of the portfolio is {name!r}, which cannot be replayed;"
+                    " expected a dispatcher that decides by itself"
+                )
+        if self.first is not None and self.first > len(self.portfolio):
+            raise ValueError(
+                f"expected first to be at most {len(self.portfolio)}, the number of dispatchers in"
+                f" the portfolio, found {self.first}"
+            )
+        return self
+
+
+def label_of(choice: Any) -> str:
+    """Return a dispatcher's name, with those of its parameters that are not the default ones.
+
+    Examples
+    --------
+    `easy`, `easy order=saf`, `list option=backfill order=spf`.
+    """
+    given = [
+        f"{name}={_word(getattr(choice, name))}"
+        for name, field in type(choice).model_fields.items()
+        if name != choice.plugin_tag and name in choice.model_fields_set
+    ]
+    return " ".join([choice.plugin_name, *given])
+
+
+def _word(value: Any) -> str:
+    """Return a parameter in a word: a choice by its label, anything else as it is written."""
+    if hasattr(value, "plugin_name"):
+        label = label_of(value)
+        return label if " " not in label else f"({label})"
+    return str(value)
