@@ -15,6 +15,7 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
     trace cannot be read.
     """
     from hpcsched.assembly import assemble
+    from hpcsched.dispatching.hyper.dispatcher import Hyper
     from hpcsched.results.audit.auditor import audit
     from hpcsched.results.audit.declared import Charge, Declared, Definition
     from hpcsched.results.files import problem
@@ -48,6 +49,7 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
         not_reproducible=[why for _, why in not_reproducible(scenario)],
         offline=scenario.simulation.mode == "offline",
         follows_record=parts.recorded is not None,
+        portfolio=parts.dispatcher.labels if isinstance(parts.dispatcher, Hyper) else (),
     )
     return audit(
         run,

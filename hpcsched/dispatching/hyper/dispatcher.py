@@ -75,6 +75,11 @@ class Hyper:
         self._credit = self._short_credit = 0.0
         self._replayed_at = 0
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the members of the portfolio."""
+        return tuple(member.label for member in self._members)
+
     def _is_quick(self, member: Member) -> bool:
         return self._rehearsal.is_compiled(member.choice)
 

@@ -9,10 +9,10 @@ from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 
-SHORT_JOBS_FIRST = ("list order=spf option=backfill", "easy order=spf", "easy order=sjf")
+SHORT_JOBS_FIRST = ("list order=spf", "easy order=spf", "easy order=sjf")
 """What decides at first by slowdown."""
 
-SEARCH = ("order-search", "easy order=fcfs")
+SEARCH = ("order-search", "easy")
 """What decides at first by any other objective."""
 
 

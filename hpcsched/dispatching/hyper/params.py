@@ -92,19 +92,21 @@ def label_of(choice: Any) -> str:
 
     Examples
     --------
-    `easy`, `easy order=saf`, `list option=backfill order=spf`.
+    `easy`, `easy order=saf`, `list order=spf`.
     """
-    given = [
+    words = [
         f"{name}={_word(getattr(choice, name))}"
         for name, field in type(choice).model_fields.items()
-        if name != choice.plugin_tag and name in choice.model_fields_set
+        if name != choice.plugin_tag and _word(getattr(choice, name)) != _word(field.get_default())
     ]
-    return " ".join([choice.plugin_name, *given])
+    return " ".join([choice.plugin_name, *words])
 
 
 def _word(value: Any) -> str:
-    """Return a parameter in a word: a choice by its label, anything else as it is written."""
+    """Return a parameter in a word, the same whether it is read or as a default is written."""
     if hasattr(value, "plugin_name"):
         label = label_of(value)
-        return label if " " not in label else f"({label})"
+        return f"({label})" if " " in label else label
+    if isinstance(value, tuple | list):
+        return ",".join(map(_word, value))
     return str(value)

@@ -3,6 +3,7 @@
 from hpcsched.results.audit.account import check_account, check_rounds
 from hpcsched.results.audit.attempts import read_lost, with_lost
 from hpcsched.results.audit.capacity import check_capacity
+from hpcsched.results.audit.choices import check_choices
 from hpcsched.results.audit.columns import match, read_run, read_trace
 from hpcsched.results.audit.declared import Declared
 from hpcsched.results.audit.dependencies import check_dependencies
@@ -109,6 +110,7 @@ def audit(
             check_round_rows(
                 columns, rounds, happened, conditions, declared.charge, partial=partial
             ),
+            *check_choices(run, declared.portfolio),
             check_room(run, rounds, attempts, system, down_time(outages.all), partial=partial),
             *check_reasons(run, trace, attempts, rounds),
             check_figures(

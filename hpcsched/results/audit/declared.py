@@ -31,7 +31,8 @@ class Declared(NamedTuple):
     `metric_parameters` and `definitions` are by metric; `distributions` are those whose plugins it
     uses. `charge` is the dispatch latency, None if decisions take no simulated time.
     `not_reproducible` says why results depend on the machine, if they do. `follows_record`: its
-    dispatcher follows the starts of the log.
+    dispatcher follows the starts of the log. `portfolio` has the dispatchers that its dispatcher
+    chooses from; it is empty where that does not choose.
     """
 
     name: str
@@ -47,3 +48,4 @@ class Declared(NamedTuple):
     not_reproducible: Sequence[str]
     offline: bool
     follows_record: bool = False
+    portfolio: Sequence[str] = ()
