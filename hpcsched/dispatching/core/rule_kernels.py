@@ -10,7 +10,6 @@ from hpcsched.dispatching.core.codes import (
     COMMITTED_BACKFILL,
     EASY,
     GREEDY,
-    NEVER,
     OTHER,
     PROMISE,
     PROMISING,
@@ -35,7 +34,7 @@ from hpcsched.dispatching.core.start_kernels import (
     start,
     start_in_order,
 )
-from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
+from hpcsched.dispatching.core.state import ByNode, Explains
 from hpcsched.dispatching.core.step_kernels import backfill_by_count
 
 
@@ -81,7 +80,7 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
     find_reach(now, state, state.outage_nodes)
     alike = alike and state.pool_free is None
     alike = alike and not any_ahead(now, state, state.outage_nodes)
-    at = _start_in_turn(now, state, by_node, pressure)
+    at = start_in_order(now, state, by_node, pressure)
     while found and (
         candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state, by_node)
     ):
@@ -111,20 +110,3 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
         backfill_on_nodes(now, at, candidates, found, state, explains, pressure)
     if state.rule != BACKFILL:
         note_pools(state, explains, state.pool_free)
-
-
-@compiled()
-def _start_in_turn(now: int, state: State, by_node: ByNode, pressure: FloatArray) -> int:
-    """Start what is next while it fits; return the place in the queue of what is next then.
-
-    Jobs that were chosen in rounds before come first.
-    """
-    if state.rule in (COMMITTED, COMMITTED_BACKFILL):
-        for k in range(state.counters[QUEUED]):
-            row = state.queue[k]
-            if state.jobs[row, PROMISE] == NEVER:
-                continue
-            if not fits_now(row, state, by_node):
-                return k
-            start(row, now, state, by_node, pressure)
-    return start_in_order(now, state, by_node, pressure)

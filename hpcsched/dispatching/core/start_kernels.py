@@ -3,11 +3,15 @@
 from hpcsched.dispatching.core.array_kernels import shares
 from hpcsched.dispatching.core.codes import (
     BEYOND_DEPTH,
+    COMMITTED,
+    COMMITTED_BACKFILL,
     EXTERNAL,
     FREE_SLOTS,
+    NEVER,
     NO_ROOM,
     NOW,
     OTHER,
+    PROMISE,
     QUEUED,
     RESERVED_FOR,
     SHAPE,
@@ -99,16 +103,20 @@ def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArra
 def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray) -> int:
     """Start the first jobs of the queue, up to one that does not fit; return its place.
 
-    Those that this round has started already are passed over.
+    Jobs that rounds before have chosen come first, and are passed over in a second turn.
     """
+    jobs, queue = state.jobs, state.queue
     place, count = 0, state.counters[QUEUED]
+    chosen = state.rule in (COMMITTED, COMMITTED_BACKFILL)
     while place < count:
-        row = state.queue[place]
-        if state.jobs[row, WAITS]:
+        row = queue[place]
+        if jobs[row, WAITS] and (not chosen or jobs[row, PROMISE] != NEVER):
             if not fits_now(row, state, by_node):
                 return place
             start(row, now, state, by_node, pressure)
         place += 1
+        if chosen and place == count:
+            place, chosen = 0, False
     return place
 
 
