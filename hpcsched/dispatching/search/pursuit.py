@@ -44,7 +44,7 @@ def pursuit_of(objective: Objective) -> Pursuit:
     """Return what suits an objective (measured: docs/order-search.md)."""
     match objective:
         case Slowdown() | BoundedSlowdown():
-            return Pursuit(patience=14_400, shortest=600, bias=2.0)
+            return Pursuit(patience=3_600, bias=2.0)
         case AF() | WaitTime():
             return Pursuit(growth=0.1, bias=2.5)
         case AWF():
