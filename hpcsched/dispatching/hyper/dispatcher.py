@@ -1,13 +1,14 @@
 """The dispatcher that tunes itself."""
 
+from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.hyper.choosing import Comparison, better
+from hpcsched.dispatching.hyper.choosing import Comparison, better, together
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.hyper.past import Past, Window
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
@@ -17,6 +18,15 @@ from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 
 NEW_SHARE = 8
 """The past is replayed anew when it has one new job for so many old ones."""
+
+SHORT_ONES = 8
+"""So many of the latest short windows are compared together."""
+
+ENDS_JUDGED = 64
+"""After so many ends it is known whether predictions are exact."""
+
+EXACT_SHARE = 0.9
+"""The share of exact predictions from which on they are taken to be."""
 
 LEAST_COST = 1000
 """What a replay of fewer jobs counts as: it takes time to begin one."""
@@ -29,6 +39,17 @@ class Member:
         self.choice = choice
         self.label = label
         self.dispatcher = dispatcher
+
+
+class Portfolio(NamedTuple):
+    """What is chosen from, and which member decides at first.
+
+    `if_exact` is the member that takes over once predictions are found to be exact.
+    """
+
+    members: Sequence[Member]
+    first: int
+    if_exact: int
 
 
 class Replays:
@@ -57,21 +78,22 @@ class Hyper:
 
     def __init__(
         self,
-        members: Sequence[Member],
-        first: int,
+        portfolio: Portfolio,
         rehearsal: Rehearsal,
         objective: Objective,
         params: HyperParams,
     ) -> None:
-        self._members, self._rehearsal = members, rehearsal
+        self._members, self._rehearsal = portfolio.members, rehearsal
         self._objective, self._params = objective, params
-        self._present, self._since = first, 0
+        self._present, self._since = portfolio.first, 0
+        self._if_exact: int | None = portfolio.if_exact
         self._why = "it is the one to begin with"
         self._told = False
         self._past = Past(max(params.window, params.short_window))
-        self._quick = [k for k, member in enumerate(members) if self._is_quick(member)]
-        self._slow = [k for k in range(len(members)) if k not in self._quick]
+        self._quick = [k for k, member in enumerate(self._members) if self._is_quick(member)]
+        self._slow = [k for k in range(len(self._members)) if k not in self._quick]
         self._replays: Replays | None = None
+        self._short: deque[Comparison] = deque(maxlen=SHORT_ONES)
         self._credit = self._short_credit = 0.0
         self._replayed_at = 0
 
@@ -94,6 +116,7 @@ class Hyper:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return what the present member of the portfolio decides."""
         self._past.see(problem)
+        self._judge_predictions()
         if len(self._members) > 1:
             self._credit += self._params.budget
             self._short_credit += self._params.short_budget
@@ -104,6 +127,16 @@ class Hyper:
             return decision
         self._told = True
         return decision._replace(chosen=self._members[self._present].label, because=self._why)
+
+    def _judge_predictions(self) -> None:
+        """Have the member for exact predictions decide, if they are found to be, once."""
+        past, member = self._past, self._if_exact
+        if member is None or past.ends < ENDS_JUDGED:
+            return
+        self._if_exact = None
+        if past.exact >= EXACT_SHARE * past.ends and member != self._present:
+            self._why = f"{past.exact} of {past.ends} predictions were exact"
+            self._decide_from_now(member)
 
     def _replay_long(self, now: int) -> None:
         """Replay the long window under those of the members that compiled code replays."""
@@ -139,17 +172,20 @@ class Hyper:
         return jobs
 
     def _replay_short(self, now: int) -> None:
-        """Replay the short window under members that are asked in Python, and the present one."""
+        """Replay the short window under all members, and maybe move to one asked in Python."""
         jobs = min(self._past.seen, self._params.short_window)
         others = [member for member in self._slow if member != self._present]
         cost = max(jobs, LEAST_COST) * len(others)
         if not others or self._short_credit < cost or self._past.seen < self._params.least_jobs:
             return
         self._short_credit -= cost
-        replays = Replays(self._past.window(jobs, now), sorted({*others, self._present}))
+        members = sorted({*others, *self._quick, self._present})
+        replays = Replays(self._past.window(jobs, now), members)
         while replays.left:
             self._rehearse(replays)
-        self._move(replays.comparison(), self._params.short_window)
+        self._short.append(replays.comparison())
+        # For the others the long window says more.
+        self._move(together(self._short).of({*others, self._present}), self._params.window)
 
     def _rehearse(self, replays: Replays) -> None:
         """Replay a window under the next member."""
@@ -167,8 +203,13 @@ class Hyper:
             f"{_number(after)} against {_number(before)} of"
             f" {self._members[self._present].label} over {comparison.jobs} jobs"
         )
-        self._present, self._since, self._told = to, self._past.seen, False
+        self._decide_from_now(to)
+
+    def _decide_from_now(self, member: int) -> None:
+        """Have another member decide, and compare anew."""
+        self._present, self._since, self._told = member, self._past.seen, False
         self._replays = None
+        self._short.clear()
 
 
 def _number(value: float) -> str:

@@ -3,17 +3,17 @@
 from typing import Any, Protocol
 
 from hpcsched.dispatching.hyper.choosing import first_of
-from hpcsched.dispatching.hyper.dispatcher import Hyper, Member
+from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio
 from hpcsched.dispatching.hyper.params import HyperParams, label_of
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 
-SHORT_JOBS_FIRST = ("list order=spf", "easy order=spf", "easy order=sjf")
-"""What decides at first by slowdown."""
+FIRST = ("order-search", "easy")
+"""What decides at first, if it is in the portfolio."""
 
-SEARCH = ("order-search", "easy")
-"""What decides at first by any other objective."""
+SHORT_JOBS_FIRST = ("list order=spf",)
+"""What decides by slowdown if predictions are found to be exact."""
 
 
 class Context(Protocol):
@@ -33,10 +33,11 @@ def make_hyper(params: HyperParams, context: Context, rehearsal: Rehearsal) -> H
         Member(choice, label_of(choice), context.make("dispatcher", choice))
         for choice in params.portfolio
     ]
+    labels = [member.label for member in members]
+    first = first_of(labels, FIRST)
+    if_exact = first
     if params.first is not None:
-        first = params.first - 1
-    else:
-        by_slowdown = isinstance(context.objective, Slowdown | BoundedSlowdown)
-        preferred = SHORT_JOBS_FIRST if by_slowdown else SEARCH
-        first = first_of([member.label for member in members], preferred)
-    return Hyper(members, first, rehearsal, context.objective, params)
+        first = if_exact = params.first - 1
+    elif isinstance(context.objective, Slowdown | BoundedSlowdown):
+        if_exact = first_of(labels, (*SHORT_JOBS_FIRST, labels[first]))
+    return Hyper(Portfolio(members, first, if_exact), rehearsal, context.objective, params)

@@ -45,7 +45,7 @@ class HyperParams(Params):
         description="The same for dispatchers that are asked in Python in each round of a replay.",
     )
     least_jobs: int = Field(
-        512,
+        1024,
         ge=1,
         description="So many jobs must have been submitted before another dispatcher than the first"
         " is moved to.",
@@ -62,7 +62,7 @@ class HyperParams(Params):
         description="How many jobs may be replayed a round where dispatchers are asked in Python.",
     )
     hysteresis: float = Field(
-        0.05,
+        0.2,
         ge=0,
         lt=1,
         description="Another dispatcher is moved to if the objective would have been lower by this"

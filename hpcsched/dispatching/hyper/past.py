@@ -63,6 +63,9 @@ class Window:
 class Past:
     """Jobs in order of submission, of which only the latest are remembered.
 
+    `seen` counts all that were submitted, `ends` those of them that have ended, and `exact` those
+    that ended when they were predicted to.
+
     Parameters
     ----------
     longest
@@ -73,7 +76,7 @@ class Past:
         self._longest = longest
         self._jobs: list[PastJob] = []
         self._by_id: dict[int, PastJob] = {}
-        self.seen = 0
+        self.seen = self.ends = self.exact = 0
 
     def see(self, problem: DispatchingProblem) -> None:
         """Take note of jobs that have been submitted; a queue is in order of arrival."""
@@ -96,6 +99,8 @@ class Past:
         past = self._by_id.get(running.job_id)
         if past is not None:
             past.end = end_time
+            self.ends += 1
+            self.exact += end_time - running.start_time == past.waiting.predicted_run_time
 
     def window(self, jobs: int, now: int) -> Window:
         """Return the latest jobs, at most so many of them, and what was there before."""

@@ -38,6 +38,7 @@ def write_scenario(folder: Path, portfolio: str = PORTFOLIO, more: str = "") -> 
         "  window: 4\n"
         "  least_jobs: 3\n"
         "  budget: 2000\n"
+        "  hysteresis: 0.05\n"
         f"  portfolio: {portfolio}\n"
         f"{more}"
         "objective: wait_time\n"
@@ -90,8 +91,12 @@ def test_the_picture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("portfolio", "more", "message"),
     [
-        ("[easy, eazy]", "", ":9:21: error: dispatcher.portfolio[1]: no dispatcher"),
-        ("[easy, {name: easy, order: sjj}]", "", ":9:41: error: dispatcher.portfolio[1].order: no"),
+        ("[easy, eazy]", "", ":10:21: error: dispatcher.portfolio[1]: no dispatcher"),
+        (
+            "[easy, {name: easy, order: sjj}]",
+            "",
+            ":10:41: error: dispatcher.portfolio[1].order: no",
+        ),
         ("[easy, hyper]", "", "place 2 of the portfolio is 'hyper', which cannot be replayed"),
         ("[easy, recorded]", "", "place 2 of the portfolio is 'recorded'"),
         (PORTFOLIO, "  first: 3\n", "expected first to be at most 2, the number of dispatchers"),

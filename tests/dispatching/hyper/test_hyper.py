@@ -11,12 +11,13 @@ from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.heuristic.easy import Easy
 from hpcsched.dispatching.heuristic.orders import KeyOrder, shortest_job
 from hpcsched.dispatching.history import FollowsJobs
-from hpcsched.dispatching.hyper.dispatcher import Hyper, Member
+from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import WaitTime
 from hpcsched.prediction.corrections import OneSecond
+from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals
 from hpcsched.system.system import IntArray, System
 from hpcsched.testing import audit_replay
@@ -76,9 +77,12 @@ def hyper(
     members = [
         Member(Chosen(name), name, context.make("dispatcher", Chosen(name))) for name in ORDERS
     ]
-    told = {"least_jobs": 3, "window": 4, "budget": 1e6, **more}
+    if_exact = more.pop("if_exact", 0)
+    told = {"least_jobs": 3, "window": 4, "budget": 1e6, "hysteresis": 0.05, **more}
     rehearsal = rehearsal or Rehearsals(context)
-    return Hyper(members, 0, rehearsal, context.objective, HyperParams(**told)), context
+    return Hyper(
+        Portfolio(members, 0, if_exact), rehearsal, context.objective, HyperParams(**told)
+    ), context
 
 
 def moves(rounds: Any) -> list[tuple[int, str, str]]:
@@ -174,6 +178,24 @@ def test_a_budget_is_saved_up() -> None:
     replay(alike(1, core=1), dispatcher, jobs[:4], followers=[dispatcher])
     # A round a job, and one for each of the three that wait when another ends: 7 rounds, 2,100.
     assert [name for name, _ in rehearsal.asked] == ["easy", "sjf"]
+
+
+def test_exact_predictions() -> None:
+    """After 64 ends the member for exact predictions takes over, if nine in ten were exact.
+
+    Jobs run one after the other, so that the 64th ends when the 65th is submitted, at 640.
+    """
+    system = alike(1, core=1)
+    for inexact, expected in ((6, ["easy", "sjf"]), (7, ["easy"])):
+        jobs = [
+            traced(k, 10 * k, 1, 10, requested_time=20 if k < inexact else 10) for k in range(70)
+        ]
+        dispatcher, _ = hyper(system, if_exact=1, least_jobs=1000)
+        told = {"followers": [dispatcher], "predictor": RequestedTime()}
+        rounds = replay(system, dispatcher, jobs, **told).rounds
+        assert [chosen for _, chosen, _ in moves(rounds)] == expected
+        if len(expected) > 1:
+            assert moves(rounds)[1] == (640, "sjf", "58 of 64 predictions were exact")
 
 
 @tries(15)
