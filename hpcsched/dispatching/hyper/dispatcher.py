@@ -14,6 +14,7 @@ from hpcsched.dispatching.hyper.past import Past, Window
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.hyper.scores import score
 from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 
 NEW_SHARE = 8
@@ -85,6 +86,8 @@ class Hyper:
     ) -> None:
         self._members, self._rehearsal = portfolio.members, rehearsal
         self._objective, self._params = objective, params
+        usual = 0.2 if isinstance(objective, Slowdown | BoundedSlowdown) else 0.05
+        self._hysteresis = usual if params.hysteresis is None else params.hysteresis
         self._present, self._since = portfolio.first, 0
         self._if_exact: int | None = portfolio.if_exact
         self._why = "it is the one to begin with"
@@ -195,7 +198,7 @@ class Hyper:
 
     def _move(self, comparison: Comparison, window: int) -> None:
         """Move to the member that served best, if by enough."""
-        to = better(comparison, self._present, self._params.hysteresis, window)
+        to = better(comparison, self._present, self._hysteresis, window)
         if to is None:
             return
         before, after = comparison.score(self._present), comparison.score(to)

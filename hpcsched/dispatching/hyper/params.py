@@ -61,12 +61,13 @@ class HyperParams(Params):
         ge=0,
         description="How many jobs may be replayed a round where dispatchers are asked in Python.",
     )
-    hysteresis: float = Field(
-        0.2,
+    hysteresis: float | None = Field(
+        None,
         ge=0,
         lt=1,
         description="Another dispatcher is moved to if the objective would have been lower by this"
-        " share of it; with a window that is not full yet, by more.",
+        " share of it, and by more with a window that is not full yet; null: 0.2 for slowdowns,"
+        " which vary most from window to window, and 0.05 for any other objective.",
     )
 
     @model_validator(mode="after")
