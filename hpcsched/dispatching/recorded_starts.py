@@ -1,8 +1,7 @@
 """The starts that a log records: which jobs are due, and how closely a replay follows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from typing import Literal, Protocol, runtime_checkable
 
 from hpcsched.dispatching.problem import WaitingJob
@@ -61,8 +60,6 @@ class RecordedStarts:
         self._log = log
         self._missing_start = missing_start
         self._due: dict[int, int] = {}
-        self._upcoming: list[int] = []
-        self._held: dict[int, int] = {}
 
     def due(self, job_id: int) -> int:
         """Return the instant at which a queued job is due, in seconds."""
@@ -78,20 +75,6 @@ class RecordedStarts:
             )
             raise InputError(Finding("missing-start", message, Place(self._log)))
         self._due[job.job_id] = job.submit_time + (wait or 0)
-        if wait:
-            heappush(self._upcoming, job.submit_time + wait)
-
-    def next_start(self, now: int) -> int | None:
-        """Return the next instant after now at which a job is due."""
-        while self._upcoming and self._upcoming[0] <= now:
-            heappop(self._upcoming)
-        return self._upcoming[0] if self._upcoming else None
-
-    def eligible(self, queue: Sequence[WaitingJob], now: int) -> tuple[WaitingJob, ...]:
-        """Return the jobs that are due, in the order given; note the others."""
-        due = self._due
-        self._held = {job.job_id: due[job.job_id] for job in queue if due[job.job_id] > now}
-        return tuple([job for job in queue if job.job_id not in self._held])
 
     def started(self, job_id: int, start_time: int) -> None:
         """Count a job that has started."""
@@ -108,11 +91,14 @@ class RecordedStarts:
         self._due.pop(job_id, None)
         self._waits.pop(job_id, None)
 
-    def reasons(self) -> tuple[Reason, ...]:
-        """Return why each job waits that was held back in the last round."""
-        return tuple(
-            [Reason(job_id, "recorded_later", time=due) for job_id, due in self._held.items()]
-        )
+    def held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
+        """Return the jobs of a queue that are not due yet, each with the reason, by number."""
+        due = {job.job_id: self._due[job.job_id] for job in queue}
+        return {
+            job_id: Reason(job_id, "recorded_later", time=time)
+            for job_id, time in due.items()
+            if time > now
+        }
 
 
 @runtime_checkable

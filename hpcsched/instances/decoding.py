@@ -9,7 +9,7 @@ from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
 from hpcsched.instances.lines import JobLine, PlacedLine, ProblemLine, in_words
 from hpcsched.simulation.check import check_allocation
-from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
+from hpcsched.simulation.occupancy import idle_system
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation
 from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.pools import longest_stay
@@ -41,11 +41,7 @@ class Decoder:
         self._system = system
         self._request = uniform_request
         self._objective = objective
-        self._occupancy: Occupancy = (
-            NodeOccupancy(system)
-            if uniform_request is None
-            else SlotOccupancy(system, uniform_request)
-        )
+        self._occupancy = idle_system(system, uniform_request)
         self._group_names = {group.name for group in system.groups}
         self._jobs: dict[int, WaitingJob] = {}
         self._placed: dict[int, _Placed] = {}

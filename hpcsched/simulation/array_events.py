@@ -1,17 +1,19 @@
-"""What happens in a replay of columns, as records: for what follows single events in Python.
+"""What happens in a replay, as records: for what follows single events in Python.
 
-The compiled loop writes its events down in order. They are gone through whenever it returns, as
-`hpcsched.simulation.engine` would have told of them at once.
+The loop writes its events down in order. They are gone through whenever it returns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import FollowedTables, Output, Tables
+from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.errors import PluginError
 from hpcsched.simulation.array_holding import ArrayHolding
-from hpcsched.simulation.downtime import NOTHING_LOST, LostAttempts
+from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import (
@@ -19,32 +21,53 @@ from hpcsched.simulation.records import (
     Interruption,
     JobRecord,
     JobState,
+    RejectedBy,
     RoundRecord,
 )
+from hpcsched.simulation.stranded import Stranded
 from hpcsched.simulation.telling import additional_data
-from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.job import TracedJob
 
 
 class _Present(NamedTuple):
-    """A job in the system, how it ends if it runs on, and what attempts were lost."""
+    """A job in the system, and how it ends if it runs on.
+
+    So many `requeues` of it were lost with a node, which had run for `lost_time` seconds together.
+    """
 
     waiting: WaitingJob
     state: JobState
-    lost: LostAttempts = NOTHING_LOST
+    requeues: int = 0
+    lost_time: int = 0
 
 
 class ArrayEvents:
     """The events of a replay, told to what follows them and to what holds jobs back.
 
-    Jobs are known by their places among all submitted. `heard` says whether anything follows.
+    Jobs are known by their places among all submitted. `heard` says whether anything follows, and
+    `explains` whether it wants reasons. Where Python decides, there are `late_starts`, `rows` are
+    those of the jobs in the system, by number, `held` says why jobs were held back in the last
+    round, and `stranded` what may keep them waiting.
     """
 
-    def __init__(self, parts: Parts, holding: ArrayHolding | None) -> None:
+    def __init__(
+        self, parts: Parts, holding: ArrayHolding | None, late_starts: LateStarts | None = None
+    ) -> None:
         self._parts, self._holding = parts, holding
         self._tell = listeners(parts.observers, parts.followers)
         self.heard = any(self._tell) or bool(parts.givers)
+        self.explains = bool(self._tell.explained)
+        self.rows: dict[int, int] = {}
+        self.held: Mapping[int, Reason] = {}
+        self.stranded = Stranded()
+        # The decision that is carried out next, where its jobs are placed, by number, those of
+        # them that have not started so far, and why some were passed over.
+        self._decision = NOTHING
+        self._decided: dict[int, Allocation] = {}
+        self._late: dict[int, str] = {}
+        self._late_starts = late_starts
         # Jobs that were read and have not been submitted, and how many were read.
         self._coming: dict[int, TracedJob] = {}
         self._read = 0
@@ -54,13 +77,15 @@ class ArrayEvents:
         # How many of the events, and of the places of jobs that started, were gone through.
         self._told = self._places = 0
 
-    def waiting(self, number: int) -> WaitingJob:
-        """Return a job in the system as it was submitted."""
-        return self._present[number].waiting
+    def waiting(self, numbers: Iterable[int]) -> list[WaitingJob]:
+        """Return jobs in the system as they were submitted."""
+        present = self._present
+        return [present[number].waiting for number in numbers]
 
-    def running(self, number: int) -> RunningJob:
-        """Return a running job as it was started."""
-        return self._running[number]
+    def running(self, numbers: Iterable[int]) -> list[RunningJob]:
+        """Return running jobs as they were started."""
+        running = self._running
+        return [running[number] for number in numbers]
 
     def taken(self) -> None:
         """Take note that what is written down begins anew."""
@@ -74,20 +99,34 @@ class ArrayEvents:
     def catch_up(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
         """Tell of all events that were written down since.
 
-        Raises NeedsPythonError where an observer fails: the loop of events in Python says how.
+        Where an observer fails, raises what it does, or NeedsPythonError where the loop is ahead of
+        what it was told: event by event, it fails in time.
         """
         try:
             self._tell_of_all(tables, followed, output)
         except Exception as error:
+            if self._late_starts is not None:
+                raise
             raise NeedsPythonError("an observer that fails") from error
+
+    def asked(self, now: int, held: Mapping[int, Reason]) -> None:
+        """Take note that Python is asked for a decision, and of why jobs are held back from it."""
+        self.stranded.asked.append(now)
+        self.held = held
+
+    def decided(self, decision: Decision, allocations: Mapping[int, Allocation]) -> None:
+        """Take note of a decision, and of where the jobs are placed that it starts, in turn."""
+        self._decision, self._decided = decision, dict(allocations)
 
     def _tell_of_all(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
         assert followed.events is not None
-        events = followed.events[self._told : tables.counters[codes.OUT_EVENTS]].tolist()
-        self._told += len(events)
+        first, self._told = self._told, int(tables.counters[codes.OUT_EVENTS])
+        if first == self._told:
+            return
+        events = followed.events[first : self._told].tolist()
         for kind, now, number, row, value in events:
             if kind == codes.SUBMITTED_JOB:
-                self._submit(now, number, value)
+                self._submit(now, number, row, value)
                 if self._holding is not None:
                     self._holding.submitted(self._present[number].waiting, number, row, now, tables)
             elif kind == codes.STARTED_JOB:
@@ -95,7 +134,7 @@ class ArrayEvents:
             elif kind == codes.LOST_JOB:
                 self._lose(now, number, row, requeued=bool(value))
             elif kind == codes.ENDED_JOB:
-                running, present = self._running.pop(number), self._present.pop(number)
+                running, present = self._stop(number), self._present.pop(number)
                 for follow in self._tell.followed_ends:
                     follow(running, now)
                 self._leave(running, present, present.state, now)
@@ -104,11 +143,23 @@ class ArrayEvents:
                 additional_data(self._parts.givers, now)
             elif kind == codes.REJECTED_JOB:
                 self._reject(now, number, row, value)
+            elif kind == codes.DISMISSED_JOB:
+                self._dismiss(now, number)
             else:
-                self._round(number, output)
+                self._round(now, number, output)
 
-    def _submit(self, now: int, number: int, predicted: int) -> None:
+    def _submit(self, now: int, number: int, row: int, predicted: int) -> None:
         job, run_time = self._coming.pop(number)
+        if self._late_starts is not None:
+            if job.job_id in self.rows:
+                raise PluginError(f"trace source: job {job.job_id} is in the system already")
+            if job.after and not self._parts.dependencies:
+                raise PluginError(
+                    f"trace source: job {job.job_id} waits for others to end, and the source does"
+                    " not say that its jobs may (its attribute 'dependencies')"
+                )
+            self.rows[job.job_id] = row
+        self.stranded.clear()
         waiting = waiting_job(job, predicted, self._parts.system)
         killed = self._parts.kill_at_requested_time and run_time > job.requested_time
         self._present[number] = _Present(waiting, "killed" if killed else "completed")
@@ -118,33 +169,76 @@ class ArrayEvents:
     def _reject(self, now: int, number: int, refused_by: int, predicted: int) -> None:
         """Have a job be submitted that is refused."""
         waiting = waiting_job(self._coming.pop(number).job, predicted, self._parts.system)
+        self.stranded.clear()
         if self._holding is not None:
             self._holding.refused(waiting, now)
         for tell in self._tell.submitted:
             tell(waiting)
-        if self._tell.ended:
-            job, demand, refusal = waiting.job, waiting.demand, REFUSALS[refused_by]
-            record = JobRecord(job, demand, predicted, "rejected", None, None, None, refusal)
-            for tell_end in self._tell.ended:
-                tell_end(record)
+        self._tell_rejected(_Present(waiting, "rejected"), REFUSALS[refused_by])
+
+    def _dismiss(self, now: int, number: int) -> None:
+        """Have a job leave that the dispatcher rejects."""
+        self._pass_over(None, now)
+        present = self._present.pop(number)
+        del self.rows[present.waiting.job_id]
+        if self._holding is not None:
+            self._holding.dismissed(present.waiting.job, number, now)
+        self._tell_rejected(present, "dispatcher")
+
+    def _tell_rejected(self, present: _Present, by: RejectedBy) -> None:
+        if not self._tell.ended:
+            return
+        waiting = present.waiting
+        record = JobRecord(
+            waiting.job,
+            waiting.demand,
+            waiting.predicted_run_time,
+            "rejected",
+            None,
+            None,
+            None,
+            by,
+            present.requeues,
+            present.lost_time,
+        )
+        for tell in self._tell.ended:
+            tell(record)
+
+    def _pass_over(self, until: int | None, now: int) -> None:
+        """Take note of why jobs do not start that were to, up to one that does; or all of them."""
+        while self._decided:
+            job_id = next(iter(self._decided))
+            if job_id == until:
+                return
+            assert self._late_starts is not None
+            present = (job.waiting for job in self._present.values())
+            waiting = next(job for job in present if job.job_id == job_id)
+            allocation = self._decided.pop(job_id)
+            self._late[job_id] = self._late_starts.why(waiting, allocation, now)
 
     def _start(self, now: int, number: int, last_place: int, followed: FollowedTables) -> None:
         waiting = self._present[number].waiting
+        self.stranded.clear()
         places = slice(self._places, last_place)
         self._places = last_place
-        assert followed.start_nodes is not None
-        assert followed.start_units is not None
-        nodes = followed.start_nodes[places].tolist()
-        units = followed.start_units[places].tolist()
+        self._pass_over(waiting.job_id, now)
+        allocation = self._decided.pop(waiting.job_id, None)
+        if allocation is None:
+            assert followed.start_nodes is not None and followed.start_units is not None
+            nodes = followed.start_nodes[places].tolist()
+            units = followed.start_units[places].tolist()
+            allocation = NodeAllocation(tuple(nodes), tuple(units))
         running = RunningJob(
             now + waiting.predicted_run_time,
             waiting.job_id,
             now,
             waiting.units,
-            NodeAllocation(tuple(nodes), tuple(units)),
+            allocation,
             waiting,
         )
         self._running[number] = running
+        if self._late_starts is not None:
+            self._late_starts.started(running)
         if self._holding is not None:
             self._holding.started(running, number)
         for tell in self._tell.started:
@@ -152,7 +246,7 @@ class ArrayEvents:
 
     def _lose(self, now: int, number: int, row: int, *, requeued: bool) -> None:
         """Have a job run no more that has lost a node; it waits again or leaves."""
-        running, present = self._running.pop(number), self._present[number]
+        running, present = self._stop(number), self._present[number]
         start, allocation = running.start_time, running.allocation
         for follow in self._tell.followed_ends:
             follow(running, now)
@@ -164,15 +258,16 @@ class ArrayEvents:
             del self._present[number]
             self._leave(running, present, "failed", now)
             return
-        requeues, lost_time = present.lost
-        lost = LostAttempts(requeues + 1, lost_time + now - start)
-        self._present[number] = present._replace(lost=lost)
+        self._present[number] = present._replace(
+            requeues=present.requeues + 1, lost_time=present.lost_time + now - start
+        )
         if self._holding is not None:
             self._holding.put_back(running, number, row)
 
     def _leave(self, running: RunningJob, present: _Present, state: JobState, now: int) -> None:
         """Have a job leave that runs no more."""
         waiting = present.waiting
+        self.rows.pop(waiting.job_id, None)
         if self._holding is not None:
             self._holding.ended(running, now)
         if not self._tell.ended:
@@ -186,32 +281,54 @@ class ArrayEvents:
             now,
             running.allocation,
             None,
-            *present.lost,
+            present.requeues,
+            present.lost_time,
         )
         for tell in self._tell.ended:
             tell(record)
 
-    def _round(self, k: int, output: Output) -> None:
-        if not self._tell.rounds:
+    def _stop(self, number: int) -> RunningJob:
+        """Return a running job that runs no more."""
+        self.stranded.clear()
+        running = self._running.pop(number)
+        if self._late_starts is not None:
+            self._late_starts.stopped(running)
+        return running
+
+    def _round(self, now: int, k: int, output: Output) -> None:
+        self._pass_over(None, now)
+        late, self._late = self._late, {}
+        self.stranded.late.update(late)
+        if not self._tell.rounds and not self.explains:
             return
         row = output.rounds[k].tolist()
         types = len(self._parts.system.resource_types)
-        number, now, queued, running, started, waiting, latency, *amounts = row
+        number, asked, queued, running, started, waiting, latency, *amounts = row
         record = RoundRecord(
             number,
-            now,
+            asked,
             queued,
             running,
             started,
-            0,
+            len(self._decision.rejected),
             waiting,
             tuple(amounts[:types]),
             tuple(amounts[types : 2 * types]),
             latency,
             tuple(amounts[2 * types :]),
             float(output.decision_times[k]),
-            False,
-            None,
+            self._decision.fallback,
+            self._decision.solver,
+            self._decision.chosen,
+            self._decision.because,
         )
         for tell in self._tell.rounds:
             tell(record)
+        reasons = [
+            Reason(reason.job_id, "limit", detail=late[reason.job_id])
+            if reason.job_id in late
+            else reason
+            for reason in self._decision.reasons
+        ]
+        for explain in self._tell.explained:
+            explain(record, (*reasons, *self.held.values()))

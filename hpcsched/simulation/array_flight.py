@@ -1,10 +1,10 @@
-"""Decisions that take simulated time, in a replay of columns."""
+"""Decisions that take simulated time, or that Python makes, in a replay of columns."""
 
 import numpy as np
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.state import FlightTables, Tables
-from hpcsched.dispatching.decision import NOTHING
+from hpcsched.dispatching.core.state import FlightTables, Tables, with_length
+from hpcsched.dispatching.decision import Decision
 from hpcsched.simulation.latency import Latency, LatencyAccount
 from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.time_bounds import LONGEST
@@ -14,21 +14,29 @@ _LARGEST = 1 << 61
 
 
 class ArrayFlight:
-    """When decisions are due, where they take simulated time."""
+    """When decisions are due, where they take simulated time, and what Python decides."""
 
-    def __init__(self, latency: Latency | None, types: int) -> None:
+    def __init__(self, latency: Latency | None, types: int, rows: int, *, in_python: bool) -> None:
         self._account = None if latency is None else LatencyAccount(latency)
-        self.tables = FlightTables()
-        if latency is not None:
-            self.tables = FlightTables(np.zeros(types, dtype=np.int64), np.zeros(1))
+        self.tables = FlightTables(
+            lost=None if latency is None else np.zeros(types, dtype=np.int64),
+            dismissed=np.zeros(rows, dtype=np.int64) if in_python else None,
+            decision_seconds=np.zeros(1) if in_python or latency is not None else None,
+        )
 
-    def charge(self, tables: Tables) -> None:
+    def with_rows(self, rows: int) -> None:
+        """Have room for so many rows of jobs."""
+        if self.tables.dismissed is not None:
+            dismissed = with_length(self.tables.dismissed, rows)
+            self.tables = self.tables._replace(dismissed=dismissed)
+
+    def charge(self, tables: Tables, decision: Decision) -> None:
         """Say when the decision that was just made is due."""
         assert self._account is not None
         assert self.tables.decision_seconds is not None
         counters, decision_time = tables.counters, float(self.tables.decision_seconds[0])
         shown = int(counters[codes.ASKED_SHOWN])
-        seconds = self._account.charge(shown, NOTHING, decision_time)
+        seconds = self._account.charge(shown, decision, decision_time)
         if seconds > LONGEST or int(tables.totals.max()) * seconds > _LARGEST:
             raise NeedsPythonError("latencies that are too large")
         counters[codes.DUE] = counters[codes.NOW] + seconds

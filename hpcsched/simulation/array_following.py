@@ -19,29 +19,36 @@ from hpcsched.dispatching.core.state import (
 )
 from hpcsched.simulation.array_events import ArrayEvents
 from hpcsched.simulation.array_holding import ArrayHolding
+from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.parts import Parts
 from hpcsched.workload.job import TracedJob
 
 
 class ArrayFollowing:
-    """All that follows a replay; nothing does where `needed` is False, and `tables` has nothing."""
+    """All that follows a replay; nothing does where `needed` is False, and `tables` has nothing.
 
-    def __init__(self, parts: Parts, rows: int) -> None:
-        self._holding: ArrayHolding | None = None
-        if parts.dependencies or any(partition.limits_users for partition in parts.partitions):
-            self._holding = ArrayHolding(parts)
-        self.events = ArrayEvents(parts, self._holding)
-        self.needed = self._holding is not None or self.events.heard
+    Where Python decides, which needs all events, `late_starts` says why starts are passed over.
+    """
+
+    def __init__(self, parts: Parts, tables: Tables, late_starts: LateStarts | None = None) -> None:
+        self.holding: ArrayHolding | None = None
+        limits = any(partition.limits_users for partition in parts.partitions)
+        if parts.dependencies or limits or parts.recorded is not None or parts.instants:
+            self.holding = ArrayHolding(parts)
+            tables.counters[codes.RELEASE] = self.holding.next_release
+        self.events = ArrayEvents(parts, self.holding, late_starts)
+        self.needed = bool(self.holding or late_starts or self.events.heard)
         self.tables = followed_tables(4096, 1 << 14) if self.needed else FollowedTables()
-        if self._holding is not None:
-            self.tables = self.tables._replace(turned=np.empty(rows, dtype=np.int64))
+        if self.holding is not None:
+            turned = np.empty(len(tables.jobs), dtype=np.int64)
+            self.tables = self.tables._replace(turned=turned)
 
     def read(self, jobs: Sequence[TracedJob]) -> BoolArray:
         """Take note of the next batch of jobs; return which of them are watched, `[B]`."""
         self.events.read(jobs)
-        if self._holding is None:
+        if self.holding is None:
             return np.zeros(len(jobs), dtype=np.bool_)
-        return np.array([self._holding.may_hold(job) for job, _ in jobs], dtype=np.bool_)
+        return np.array([self.holding.may_hold(job) for job, _ in jobs], dtype=np.bool_)
 
     def catch_up(self, tables: Tables, output: Output) -> None:
         """Tell of all that has happened since."""
@@ -55,21 +62,24 @@ class ArrayFollowing:
 
     def look(self, tables: Tables) -> None:
         """Find out who is held back now, and when that changes if nothing else happens."""
-        assert self._holding is not None
+        assert self.holding is not None
         assert self.tables.turned is not None
         counters = tables.counters
-        turned = self._holding.turned(int(counters[codes.NOW]), tables)
+        turned = self.holding.turned(int(counters[codes.NOW]), tables)
         self.tables.turned[: len(turned)] = turned
         counters[codes.TURNED] = len(turned)
-        counters[codes.RELEASE] = self._holding.next_release
+        counters[codes.RELEASE] = self.holding.next_release
         counters[codes.CHANGED] = 0
 
     def look_again(self, tables: Tables) -> None:
         """Have another round be held if it frees jobs that were held back in the last."""
-        assert self._holding is not None
+        assert self.holding is not None
         counters = tables.counters
-        if self._holding.frees(int(counters[codes.NOW]), tables):
+        if self.holding.frees(int(counters[codes.NOW]), tables):
             counters[codes.ENDED_ANY] = 1
+        # Releases have been gone through; a job that was rejected may have brought about others.
+        counters[codes.RELEASE] = self.holding.next_release
+        counters[codes.CHANGED] = 1
         counters[codes.PHASE] = codes.ZERO_ENDS
 
     def with_rows(self, rows: int) -> None:

@@ -1,10 +1,10 @@
-"""Jobs that are held back in a replay of columns: they wait for others, or a limit is reached.
+"""Jobs that are held back in a replay: they wait for others, are not due, or a limit is reached.
 
 They are looked at again only where that may have changed: where a job of their user has come or
 gone in their partition, or what they wait for has.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Tables
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.dependencies import Dependencies
 from hpcsched.simulation.limits import Account, Limits
 from hpcsched.simulation.parts import Parts
@@ -38,13 +39,17 @@ class ArrayHolding:
 
     def __init__(self, parts: Parts) -> None:
         self._dependencies = Dependencies() if parts.dependencies else None
+        self._recorded = parts.recorded
         self._limits = Limits(parts.partitions, parts.system)
         self._beside_outages = bool(parts.outages.all)
         self._queues: dict[_Together, dict[int, _Queued]] = {}
         self._changed: set[_Together] = set()
-        # When think times are over, and whose.
-        self._releases: list[tuple[int, int, _Together]] = []
+        # When jobs are released that nothing else would release, and which; or when a round is
+        # wanted whatever happens.
         self._turns = count()
+        self._releases: list[tuple[int, int, _Together | None]] = [
+            (instant, next(self._turns), None) for instant in parts.instants
+        ]
         # Who was held back when it was looked at last, because of others and because of a limit.
         self._waiting: set[int] = set()
         self._limited: set[int] = set()
@@ -53,6 +58,8 @@ class ArrayHolding:
 
     def may_hold(self, job: Job) -> bool:
         """Say whether the job or others may be held back, or not any more, because of it."""
+        if self._recorded is not None:
+            return True
         return bool(job.after) or self._limits.account(job) is not None
 
     def submitted(self, waiting: WaitingJob, k: int, row: int, now: int, tables: Tables) -> None:
@@ -65,6 +72,11 @@ class ArrayHolding:
                 if other in self._rows:
                     tables.jobs[self._rows[other], codes.WATCHED] = 1
             self._note_release(job, now)
+        if self._recorded is not None:
+            self._recorded.submitted(job)
+            due = self._recorded.due(job.job_id)
+            if due > now:
+                heappush(self._releases, (due, next(self._turns), self._with(job)))
         if self.may_hold(job):
             self._queues.setdefault(self._with(job), {})[k] = _Queued(waiting, row)
             self._changed.add(self._with(job))
@@ -74,7 +86,7 @@ class ArrayHolding:
         if self._dependencies is not None:
             self._dependencies.submitted(waiting.job, now)
             self._note_release(waiting.job, now)
-            self._left(waiting.job, now)
+        self._left(waiting.job, now)
 
     def started(self, running: RunningJob, k: int) -> None:
         """Take note of a job that has started."""
@@ -82,6 +94,16 @@ class ArrayHolding:
         self._limits.started(running)
         if self._dependencies is not None:
             self._dependencies.started(job.job_id)
+        if self._recorded is not None:
+            self._recorded.started(job.job_id, running.start_time)
+        self._leave_queue(job, k)
+
+    def dismissed(self, job: Job, k: int, now: int) -> None:
+        """Take note of a job in the queue that the dispatcher rejects."""
+        self._leave_queue(job, k)
+        self._left(job, now)
+
+    def _leave_queue(self, job: Job, k: int) -> None:
         if self.may_hold(job):
             together = self._with(job)
             self._changed.add(together)
@@ -105,9 +127,7 @@ class ArrayHolding:
         self._limits.ended(running)
         if self._limits.account(job) is not None:
             self._changed.add(self._with(job))
-        if self._dependencies is not None:
-            del self._rows[job.job_id]
-            self._left(job, now)
+        self._left(job, now)
 
     def turned(self, now: int, tables: Tables) -> list[int]:
         """Return the rows of those who are held back now and were not before, or vice versa."""
@@ -128,7 +148,7 @@ class ArrayHolding:
 
     @property
     def next_release(self) -> int:
-        """When a think time is over next, of those that were not at the last look."""
+        """When a job is released next, or a round wanted, if nothing else happens."""
         return self._releases[0][0] if self._releases else codes.NEVER
 
     def frees(self, now: int, tables: Tables) -> bool:
@@ -146,8 +166,29 @@ class ArrayHolding:
     def _with(self, job: Job) -> _Together:
         return self._limits.account(job) or job.job_id
 
+    def reasons(
+        self, queue: Sequence[WaitingJob], shut_out: Mapping[int, Reason], now: int
+    ) -> dict[int, Reason]:
+        """Return why jobs of a queue are held back, by number; `shut_out` is what outages hold."""
+        held: dict[int, Reason] = {}
+        if self._dependencies is not None:
+            held |= self._dependencies.held_back(queue, now)
+        if self._recorded is not None:
+            others = [job for job in queue if job.job_id not in held]
+            held |= self._recorded.held_back(others, now)
+        held |= {job_id: reason for job_id, reason in shut_out.items() if job_id not in held}
+        limited = self._limits.held_back([job for job in queue if job.job_id not in held])
+        return held | {
+            job_id: Reason(job_id, "limit", detail=detail) for job_id, detail in limited.items()
+        }
+
     def _left(self, job: Job, now: int) -> None:
-        assert self._dependencies is not None
+        """Take note of a job that has left the system."""
+        if self._recorded is not None:
+            self._recorded.left(job.job_id)
+        if self._dependencies is None:
+            return
+        self._rows.pop(job.job_id, None)
         for other in self._dependencies.left(job.job_id, now):
             self._changed.add(self._with(other))
             self._note_release(other, now)
@@ -162,21 +203,24 @@ class ArrayHolding:
     def _to_look_at(self, now: int) -> Iterable[_Together]:
         """Return those of whom some may be held back, or not any more, since the last look."""
         while self._releases and self._releases[0][0] <= now:
-            self._changed.add(heappop(self._releases)[-1])
+            together = heappop(self._releases)[-1]
+            if together is not None:
+                self._changed.add(together)
         if self._beside_outages:
             return tuple(self._queues)
         return [together for together in self._changed if together in self._queues]
 
     def _held_by_others(self, queue: Mapping[int, _Queued], now: int) -> set[int]:
-        """Return the jobs that wait for others, or for their think time to be over."""
-        if self._dependencies is None:
-            return set()
-        found = set()
-        for k, (waiting, _) in queue.items():
-            until = self._dependencies.held_until(waiting.job_id)
-            if until is None or until > now:
-                found.add(k)
-        return found
+        """Return the jobs that wait for others, for their think time to be over, or to be due."""
+        return {k for k, (waiting, _) in queue.items() if self._is_held(waiting.job_id, now)}
+
+    def _is_held(self, job_id: int, now: int) -> bool:
+        until: int | None = 0
+        if self._dependencies is not None:
+            until = self._dependencies.held_until(job_id)
+        if until is not None and self._recorded is not None:
+            until = max(until, self._recorded.due(job_id))
+        return until is None or until > now
 
     def _over_limit(self, queue: Mapping[int, _Queued], among: Iterable[int]) -> set[int]:
         """Return the jobs that a limit holds back, in order of arrival, if the others are shown."""

@@ -39,7 +39,7 @@ class ArrayOrder:
         if not promises and not (jobs[shown, codes.UNITS] <= free).any():
             return
         in_turn = shown[np.argsort(jobs[shown, codes.SEQUENCE])]
-        waiting = [self._events.waiting(k) for k in jobs[in_turn, codes.SEQUENCE].tolist()]
+        waiting = self._events.waiting(jobs[in_turn, codes.SEQUENCE].tolist())
         now = int(counters[codes.NOW])
         moment = Moment(now, waiting, self._running(now, tables))
         row_of = {job.job_id: row for job, row in zip(waiting, in_turn.tolist(), strict=True)}
@@ -58,7 +58,5 @@ class ArrayOrder:
             if jobs[row, codes.PLANNED_END] > now:
                 break
             ends[k] = plain(corrected_end)(row, now, correction, jobs)
-        return [
-            self._events.running(int(jobs[rows[k], codes.SEQUENCE]))
-            for k in np.argsort(ends, kind="stable").tolist()
-        ]
+        in_turn = np.array(rows, dtype=np.int64)[np.argsort(ends, kind="stable")]
+        return self._events.running(jobs[in_turn, codes.SEQUENCE].tolist())

@@ -2,7 +2,7 @@
 
 Requested and real run times are known when jobs are read. Any other predictor is asked when the
 loop of events has come to a submission, and told before that of the jobs that have ended since, so
-that it is called as `hpcsched.simulation.engine` would call it.
+that it is called in order.
 """
 
 from collections.abc import Sequence
@@ -25,18 +25,19 @@ from hpcsched.workload.columns import JobColumns, NeedsPythonError
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.time_bounds import LONGEST
 
-_FAILS = "a {} that fails"
-
 
 class ArrayPredictions:
     """What is predicted of jobs, and by which numbers they are considered therefore.
 
     `orders` are those of the queue and behind the head job. What a plugin does wrong raises
-    NeedsPythonError: the loop of events in Python says what it was.
+    PluginError where Python decides (`in_python`), and is asked for corrections, and otherwise
+    NeedsPythonError: event by event, it fails in time.
     """
 
-    def __init__(self, parts: Parts, orders: tuple[QueueOrder, QueueOrder]) -> None:
-        self._parts, self._orders = parts, orders
+    def __init__(
+        self, parts: Parts, orders: tuple[QueueOrder, QueueOrder], *, in_python: bool
+    ) -> None:
+        self._parts, self._orders, self._in_python = parts, orders, in_python
         self._driver = PredictorDriver(parts.predictor, parts.predictor_name)
         self._asks = type(parts.predictor) not in (RequestedTime, Actual)
         # Of the jobs that were read and have not ended yet, by their place among all that were,
@@ -69,7 +70,8 @@ class ArrayPredictions:
     @property
     def needs_jobs(self) -> bool:
         """Whether a predictor or a correction is to be told of jobs."""
-        return self._asks or type(self._parts.correction) not in KNOWN_CORRECTIONS
+        asks_corrections = type(self._parts.correction) not in KNOWN_CORRECTIONS
+        return self._asks or self._in_python or asks_corrections
 
     def begin(self, columns: JobColumns, jobs: Sequence[TracedJob], counters: IntArray) -> None:
         """Take note of the next batch of jobs, of which none has been submitted."""
@@ -89,8 +91,8 @@ class ArrayPredictions:
             job = self._jobs[self._first + k]
             try:
                 predicted = self._driver.predict(job, int(batch.run_time[k]))
-            except PluginError:
-                raise NeedsPythonError(_FAILS.format("predictor")) from None
+            except PluginError as error:
+                raise self._fault(error, "predictor") from None
             if predicted > LONGEST:
                 raise NeedsPythonError("predictions that are too large")
             checks.lasting(predicted)
@@ -104,10 +106,10 @@ class ArrayPredictions:
 
     def learn(self, counters: IntArray, output: Output) -> None:
         """Tell the predictor of the jobs that have ended since."""
-        ended = output.jobs[self._told : counters[codes.OUT_JOBS]]
-        self._told += len(ended)
-        if not self._jobs:
+        first, self._told = self._told, int(counters[codes.OUT_JOBS])
+        if not self._jobs or first == self._told:
             return
+        ended = output.jobs[first : self._told]
         columns = codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END, codes.OUT_HOW
         for sequence, start, end, how in ended[:, columns].tolist():
             if how == codes.REQUEUED:
@@ -116,8 +118,16 @@ class ArrayPredictions:
             if self._asks and how == codes.ENDED:
                 try:
                     self._driver.observe(job, end - start)
-                except PluginError:
-                    raise NeedsPythonError(_FAILS.format("predictor")) from None
+                except PluginError as error:
+                    raise self._fault(error, "predictor") from None
+
+    def _fault(self, error: PluginError, what: str) -> Exception:
+        return error if self._in_python else NeedsPythonError(f"a {what} that fails")
+
+    def dismissed(self, sequence: IntArray) -> None:
+        """Take note of jobs that the dispatcher rejects, by their places among all submitted."""
+        for number in sequence.tolist():
+            self._jobs.pop(number)
 
     def taken(self) -> None:
         """Take note that what was written down begins anew."""
@@ -135,8 +145,8 @@ class ArrayPredictions:
             job = self._jobs[int(jobs[row, codes.SEQUENCE])]
             try:
                 run_time = corrected_run_time(self._parts.correction, job, predicted, now - start)
-            except PluginError:
-                raise NeedsPythonError(_FAILS.format("correction")) from None
+            except PluginError as error:
+                raise self._fault(error, "correction") from None
             if run_time > LONGEST:
                 raise NeedsPythonError("corrections that are too large")
             jobs[row, codes.SHOWN_END] = start + run_time

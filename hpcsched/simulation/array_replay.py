@@ -1,8 +1,8 @@
-"""Replays jobs in compiled code, columns in and columns out.
+"""Replays jobs by the loop of events of the core, columns in and columns out.
 
-`obstacles` says what of a simulation's parts needs Python at each event; where there is none, an
-`ArrayReplay` gives the same starts, places and rounds as `hpcsched.simulation.engine`. What has to
-be asked in Python now and then, is asked where the compiled loop returns: it goes on where it was.
+The loop is compiled where nothing needs Python at each event, of which `obstacles` tells. What has
+to be asked in Python is asked where the loop returns: it goes on where it was. Otherwise Python
+decides, and the same loop runs in Python; see `hpcsched.simulation.engine`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,14 +34,24 @@ from hpcsched.dispatching.core.state import (
     with_rows,
     with_shapes,
 )
+from hpcsched.dispatching.decision import NOTHING
+from hpcsched.dispatching.heuristic.core_calls import COMPILING_TAKES, LOADING_TAKES
+from hpcsched.dispatching.heuristic.orders import ArrivalOrder, QueueOrder
 from hpcsched.dispatching.shapes import shape_of
 from hpcsched.simulation.array_flight import ArrayFlight
 from hpcsched.simulation.array_following import ArrayFollowing
 from hpcsched.simulation.array_order import ArrayOrder
 from hpcsched.simulation.array_predictions import ArrayPredictions
+from hpcsched.simulation.asking import Asking
 from hpcsched.simulation.column_checks import ColumnChecks
+from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.parts import Parts
-from hpcsched.simulation.replay_choices import choices_of, counts_slots, orders_of
+from hpcsched.simulation.replay_choices import (
+    DECIDED_IN_PYTHON,
+    choices_of,
+    counts_slots,
+    orders_of,
+)
 from hpcsched.simulation.replay_outages import longer, outage_tables, with_requests
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
 from hpcsched.simulation.replay_pools import PoolAdmission
@@ -60,27 +70,36 @@ FEW_PLACES = 30_000
 
 
 class ArrayReplay:
-    """One replay, in which nothing needs Python at each event; `run` can be called once.
+    """One replay; `run` can be called once.
 
     A part of a replay lasts at most about `seconds` of real time, so that it can be watched and
     stopped in between: `stopped` says that it was. Without `places` nobody is told which nodes jobs
-    ran on.
+    ran on. Where the dispatcher is asked `in_python`, all that follows the replay is told of each
+    instant before the next.
     """
 
     plainly = False
     """Whether the code is run in Python, not compiled; to be set before `run`."""
 
-    def __init__(self, parts: Parts, seconds: float = 0.2, *, places: bool = True) -> None:
+    def __init__(
+        self, parts: Parts, seconds: float = 0.2, *, places: bool = True, in_python: bool = False
+    ) -> None:
         self._parts = parts
         self._system = system = parts.system
-        self._choices = choices = choices_of(parts, places=places)
-        self._predictions = ArrayPredictions(parts, orders_of(parts.dispatcher))
+        orders: tuple[QueueOrder, QueueOrder] = ArrivalOrder(), ArrivalOrder()
+        choices = DECIDED_IN_PYTHON
+        if not in_python:
+            orders, choices = orders_of(parts.dispatcher), choices_of(parts, places=places)
+        self._choices = choices
+        self._predictions = ArrayPredictions(parts, orders, in_python=in_python)
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
         self.by_node = not counts_slots(parts, choices)
+        slot_map: SlotMap | None = None
         if not self.by_node:
             assert parts.uniform_request is not None
-            slots = np.array(SlotMap(slots_per_node(system, parts.uniform_request)).first)
+            slot_map = SlotMap(slots_per_node(system, parts.uniform_request))
+            slots = np.array(slot_map.first)
         self._shapes = no_shapes(*system.capacity.shape)
         none = np.empty(0, dtype=np.int64)
         keys, behind_keys = self._predictions.keys(NO_JOBS, none)
@@ -92,13 +111,25 @@ class ArrayReplay:
         self._outages = outage_tables(parts.outages, system)
         if parts.outages.all:
             self._tables.counters[codes.ALTERED] = 1
-        self._following = ArrayFollowing(parts, len(self._tables.jobs))
-        self._order = ArrayOrder(orders_of(parts.dispatcher), choices, self._following.events)
-        self._flight = ArrayFlight(parts.latency, len(system.resource_types))
-        self._pools = pool_tables(system, len(self._tables.jobs))
+        rows = len(self._tables.jobs)
+        late_starts = LateStarts(parts, self._outages) if in_python else None
+        self._following = following = ArrayFollowing(parts, self._tables, late_starts)
+        self._order = ArrayOrder(orders, choices, following.events)
+        types = len(system.resource_types)
+        self._flight = ArrayFlight(parts.latency, types, rows, in_python=in_python)
+        self._asking: Asking | None = None
+        if in_python:
+            self._asking = Asking(parts, following.events, following.holding, slot_map)
+        # In each period of pools a decision may take another time, as fractions of seconds are
+        # carried over, and only one of these times may suit.
+        rounds = 1 if parts.latency is None else parts.latency.fractions
+        self._pools = pool_tables(system, rows, rounds)
         self._admission = PoolAdmission(system)
         self._checks = ColumnChecks(max((outage.end for outage in parts.outages.all), default=0))
         self.stopped = False
+        # The real seconds that the loop has taken in Python, after which of them it is looked for
+        # compiled code; it decides on speed alone.
+        self._plain_seconds, self._looks_after = 0.0, LOADING_TAKES
 
     @property
     def waiting(self) -> int:
@@ -164,18 +195,21 @@ class ArrayReplay:
         A batch is asked for when all jobs before it have been submitted. Raises NeedsPythonError
         where the jobs are not as they must be.
         """
-        loop: Any = self.loop
-        new_state: type[State | MachineState] = MachineState
-        if self.plainly:
-            loop, new_state = plain(loop), State
         batches = iter(batches)
         batch = self._next_batch(batches)
-        state, until = None, 0.0
+        state, began, until = None, 0.0, 0.0
         while not (self.stopped and self._between_instants):
             if state is None:  # It takes longer to make than many an instant.
                 until = perf_counter() + self._seconds
-                state = new_state(*self._fields(batch))
-            because = loop(state, 0.0 if self.stopped else max(until - perf_counter(), 0.0))
+                loop: Any = plain(self.loop) if self.plainly else self.loop
+                state = self._state(batch)
+            began = perf_counter()
+            because = loop(state, self._seconds_until(until))
+            if self._asking is not None and self.plainly:
+                self._plain_seconds += perf_counter() - began
+                if self._plain_seconds > self._looks_after:
+                    state = None
+                    self._look_for_code(batch)
             if self._is_answered(because, batch):
                 continue
             # The arrays may be others from here on.
@@ -192,16 +226,39 @@ class ArrayReplay:
                 self._following.make_room(self._tables)
             elif because == codes.DONE:
                 if self.waiting:
-                    raise NeedsPythonError("jobs that wait for ever")
+                    raise self._stranded()
                 break
-            else:
+            elif because != codes.NEEDS_DECISION:
                 yield self._written()
         yield self._written()
+
+    def _look_for_code(self, batch: Batch) -> None:
+        """Have the loop be compiled from here on, where that pays by now."""
+        pays = self._plain_seconds > COMPILING_TAKES
+        self.plainly = not (pays or is_compiled(self.loop, kinds_of(self._fields(batch))))
+        self._looks_after = COMPILING_TAKES
+
+    def _seconds_until(self, time: float) -> float:
+        """Return for how long the loop may go on; below 0 to the next instant."""
+        if self._asking is not None:
+            return -1.0
+        return 0.0 if self.stopped else max(time - perf_counter(), 0.0)
+
+    def _stranded(self) -> Exception:
+        """Return what is raised where jobs wait for ever."""
+        if self._asking is None:
+            return NeedsPythonError("jobs that wait for ever")
+        self._following.catch_up(self._tables, self._output)
+        return self._asking.stranded(self._tables)
 
     def _is_answered(self, because: int, batch: Batch) -> bool:
         """Say whether Python was asked something, and answer it; no array is replaced."""
         tables, output, following = self._tables, self._output, self._following
-        if because == codes.NEEDS_PREDICTIONS:
+        if because == codes.NEEDS_DECISION:
+            return self._is_decided()
+        if because == codes.PAUSED and self._asking is not None:
+            following.catch_up(tables, output)
+        elif because == codes.NEEDS_PREDICTIONS:
             first = int(tables.counters[codes.FORESEEN])
             self._predictions.predict(batch, tables, output, self._checks)
             self._admission.refuse(batch, first, int(tables.counters[codes.FORESEEN]))
@@ -211,7 +268,8 @@ class ArrayReplay:
             following.catch_up(tables, output)
             self._order.sort(tables, self._shapes, by_node=self.by_node)
         elif because == codes.NEEDS_CHARGE:
-            self._flight.charge(tables)
+            decision = NOTHING if self._asking is None else self._asking.decision
+            self._flight.charge(tables, decision)
         elif because in (codes.NEEDS_LOOK, codes.NEEDS_SECOND_LOOK):
             following.catch_up(tables, output)
             look = following.look if because == codes.NEEDS_LOOK else following.look_again
@@ -219,6 +277,29 @@ class ArrayReplay:
         else:
             return False
         return True
+
+    def _is_decided(self) -> bool:
+        """Ask the dispatcher for a decision; say whether all arrays are the same as before."""
+        assert self._asking is not None
+        tables, flight = self._tables, self._flight.tables
+        assert flight.dismissed is not None
+        self._following.catch_up(tables, self._output)
+        self._tables = self._asking.ask(tables, flight, self._outages)
+        if tables.counters[codes.DISMISSED]:
+            rejected = flight.dismissed[: tables.counters[codes.DISMISSED]]
+            self._predictions.dismissed(tables.jobs[rejected, codes.SEQUENCE])
+        return self._tables is tables
+
+    def _state(self, batch: Batch) -> State | MachineState:
+        """Return the state, with a batch of jobs."""
+        fields = self._fields(batch)
+        if not self.plainly:
+            return MachineState(*fields)
+        if self._asking is not None:
+            # In Python, single numbers of an array are had twice as soon this way.
+            count = len(self._tables)
+            fields = *(table.data for table in self._tables), *fields[count:]
+        return State(*fields)
 
     def _fields(self, batch: Batch) -> tuple[Any, ...]:
         """Return the fields of the state, with a batch of jobs."""
@@ -235,6 +316,7 @@ class ArrayReplay:
         if because == codes.NEEDS_ROWS:
             self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
             self._following.with_rows(len(self._tables.jobs))
+            self._flight.with_rows(len(self._tables.jobs))
             self._pools = with_rows_of_pools(self._pools, len(self._tables.jobs))
         elif because == codes.NEEDS_CELLS:
             self._make_cells()
@@ -272,7 +354,9 @@ class ArrayReplay:
         self._add_shapes(columns.requests)
         tables, shapes = self._tables, self._shapes
         present = tables.waiting_amounts + tables.running_amounts
-        self._checks.check(columns, shapes.on_idle.sum(axis=1), shapes.asked, present)
+        self._checks.check_amounts(columns, shapes.asked, present)
+        if self._asking is None:
+            self._checks.check(columns, shapes.on_idle.sum(axis=1))
         jobs, watched = self._records(columns)
         self._predictions.begin(columns, jobs, tables.counters)
         tables.counters[codes.NEXT] = 0
@@ -303,6 +387,9 @@ class ArrayReplay:
     def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:
         """Return the jobs of a batch, if Python is to be told of them, and which are watched."""
         after = columns.details.column("after")
+        if self._asking is not None:
+            jobs = tuple(records_of([columns]))
+            return jobs, self._following.read(jobs)
         if after.null_count < len(after) and not self._parts.dependencies:
             raise NeedsPythonError("dependencies between jobs")
         if not (self._following.needed or self._predictions.needs_jobs):

@@ -25,13 +25,21 @@ class ColumnChecks:
         self._lasting = 0
         self._last_submit = 0
 
-    def check(
-        self, columns: JobColumns, room: IntArray, asked: IntArray, present: IntArray
-    ) -> None:
+    def check_amounts(self, columns: JobColumns, asked: IntArray, present: IntArray) -> None:
+        """Raise NeedsPythonError where the jobs in the system would ask for too much in all.
+
+        `asked`, `[S, R]`, is what a unit of each request asks for, and `present`, `[R]`, what the
+        jobs in the system ask for before the batch.
+        """
+        units = columns.units.astype(np.float64)[:, None]
+        amounts = (asked[columns.request] * units).sum(axis=0)
+        if (amounts + present > LARGEST_AMOUNT).any():
+            raise NeedsPythonError("amounts that need more than 61 bits in all")
+
+    def check(self, columns: JobColumns, room: IntArray) -> None:
         """Take note of a batch; raises NeedsPythonError for jobs that are not as they must be.
 
-        `room`, `[S]`, is how many units of each request fit on the idle system, `asked`, `[S, R]`,
-        what a unit asks for, and `present`, `[R]`, what the jobs in the system ask for in all.
+        `room`, `[S]`, is how many units of each request fit on the idle system.
         """
         if not len(columns.job_id):
             return
@@ -52,9 +60,6 @@ class ColumnChecks:
         self.lasting(int(think_times.sum()))
         if (units < 1).any() or ((units > room[request]) & (columns.refusals < 0)).any():
             raise NeedsPythonError("jobs that do not fit on the system")
-        amounts = (asked[request] * units.astype(np.float64)[:, None]).sum(axis=0)
-        if (amounts + present > LARGEST_AMOUNT).any():
-            raise NeedsPythonError("amounts that need more than 61 bits in all")
         if not self._seen.add_all(columns.job_id):
             raise NeedsPythonError("job numbers that come twice")
 

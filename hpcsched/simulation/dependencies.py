@@ -9,8 +9,7 @@ Source: Chapin and others, *Benchmarks and standards for the evaluation of paral
 log.
 """
 
-from collections.abc import Iterable, Sequence
-from heapq import heappop, heappush
+from collections.abc import Iterable
 
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.reasons import Reason
@@ -20,8 +19,8 @@ from hpcsched.workload.job import Job
 class Dependencies:
     """Which jobs are held back until others have ended, and until when.
 
-    `held` has the jobs that were held back in the last round. Times are in seconds. What is kept
-    grows with the trace: the end of each job that has left, since any later job may ask for it.
+    Times are in seconds. What is kept grows with the trace: the end of each job that has left,
+    since any later job may ask for it.
     """
 
     def __init__(self) -> None:
@@ -32,8 +31,6 @@ class Dependencies:
         self._waiting_for: dict[int, list[Job]] = {}
         # Of each job whose others have ended, when the think time is over and who ended last.
         self._released: dict[int, tuple[int, int]] = {}
-        self._releases: list[int] = []
-        self.held: dict[int, Reason] = {}
 
     def submitted(self, job: Job, now: int) -> None:
         """Take note of a job that has joined the queue, or was refused on its way there."""
@@ -78,42 +75,8 @@ class Dependencies:
             return None
         return self._released[job_id][0] if job_id in self._released else 0
 
-    def eligible(self, queue: Sequence[WaitingJob], now: int) -> tuple[WaitingJob, ...]:
-        """Return the jobs that may start, in the order given; note who is held back."""
-        if not self._missing and not self._released:
-            self.held = {}
-            return tuple(queue)
-        self.held = held = self._held_back(queue, now)
-        return tuple([job for job in queue if job.job_id not in held]) if held else tuple(queue)
-
-    def frees(self, queue: Sequence[WaitingJob], now: int) -> bool:
-        """Say whether a job that was held back in the last round would not be any more."""
-        before = self.held
-        if not before:
-            return False
-        return not before.keys() <= self._held_back(queue, now).keys()
-
-    def next_release(self, now: int) -> int | None:
-        """Return the next instant after now at which a think time is over."""
-        while self._releases and self._releases[0] <= now:
-            heappop(self._releases)
-        return self._releases[0] if self._releases else None
-
-    def reasons(self) -> tuple[Reason, ...]:
-        """Return why each job waits that was held back in the last round."""
-        return tuple(self.held.values())
-
-    def _release(self, job: Job, now: int) -> None:
-        """Note from when on a job may start, all that it waits for having ended."""
-        ends = [(self._ends[other], other) for other in job.after if other in self._ends]
-        if not ends:
-            return
-        end, last = max(ends)
-        self._released[job.job_id] = end + job.think_time, last
-        if end + job.think_time > now:
-            heappush(self._releases, end + job.think_time)
-
-    def _held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
+    def held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
+        """Return the jobs of a queue that may not start yet, each with the reason, by number."""
         held = {}
         for job in queue:
             job_id = job.job_id
@@ -126,3 +89,11 @@ class Dependencies:
                     job_id, "dependency", last, detail=f"think time, until second {time}"
                 )
         return held
+
+    def _release(self, job: Job, now: int) -> None:
+        """Note from when on a job may start, all that it waits for having ended."""
+        ends = [(self._ends[other], other) for other in job.after if other in self._ends]
+        if not ends:
+            return
+        end, last = max(ends)
+        self._released[job.job_id] = end + job.think_time, last

@@ -1,4 +1,4 @@
-"""Dispatch latency: what a round is charged, in simulated seconds, and what happens meanwhile."""
+"""Dispatch latency: what a round is charged, in simulated seconds."""
 
 from fractions import Fraction
 from math import lcm
@@ -39,18 +39,6 @@ class Latency(NamedTuple):
         if self.measured:
             charge += self.measured * Fraction(decision_time)
         return charge
-
-
-class Flight(NamedTuple):
-    """The time from asking for a decision to carrying it out.
-
-    `seconds` is how long it is, `changed` whether jobs ended or were submitted in it, and `lost`
-    ∫ min(amount waited for, amount free) dt over it, by resource type, in amount × seconds.
-    """
-
-    seconds: int
-    changed: bool
-    lost: tuple[int, ...]
 
 
 class LatencyAccount:

@@ -5,11 +5,10 @@ a user may run at a time are kept by not showing the dispatcher the jobs that wo
 that no decision can.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.records import RejectedBy
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
@@ -48,8 +47,7 @@ class _Room(NamedTuple):
 class Limits:
     """The limits of all partitions, and what each user runs.
 
-    `held` has the jobs that were held back in the last round, by number, each with the limit that
-    does so. A job whose user is not known has a user of its own: nothing but itself counts.
+    A job whose user is not known has a user of its own: nothing but itself counts.
     """
 
     def __init__(self, partitions: Partitions, system: System) -> None:
@@ -59,7 +57,6 @@ class Limits:
         self._all_groups = frozenset(group.name for group in system.groups)
         self._accounts: dict[Account, _Held] = {}
         self._rooms: dict[ShapeKey, _Room] = {}
-        self.held: dict[int, str] = {}
 
     def admit(self, job: Job) -> Admission:
         """Return the job as it may run, or what refuses it."""
@@ -87,21 +84,6 @@ class Limits:
             return None
         return partition.name, job.user
 
-    def eligible(self, queue: Sequence[WaitingJob]) -> tuple[WaitingJob, ...]:
-        """Return the jobs that all limits let start, whichever of them do; note who is held back.
-
-        The queue is in order of arrival. A user's jobs in a partition become eligible in that
-        order: the first that is held back holds back those behind it, so that none is overtaken
-        for ever by smaller ones.
-        """
-        self.held = held = self.held_back(queue)
-        return tuple([job for job in queue if job.job_id not in held]) if held else tuple(queue)
-
-    def frees(self, queue: Sequence[WaitingJob]) -> bool:
-        """Say whether a job that was held back in the last round would not be any more."""
-        before = self.held
-        return bool(before) and not before.keys() <= self.held_back(queue).keys()
-
     def started(self, running: RunningJob) -> None:
         """Take note that a job has started."""
         self._add(running, 1)
@@ -110,12 +92,13 @@ class Limits:
         """Take note that a job has ended."""
         self._add(running, -1)
 
-    def reasons(self) -> tuple[Reason, ...]:
-        """Return why each job waits that was held back in the last round."""
-        return tuple([Reason(job, "limit", detail=detail) for job, detail in self.held.items()])
-
     def held_back(self, queue: Iterable[WaitingJob]) -> dict[int, str]:
-        """Return the jobs that a limit holds back, each with the limit."""
+        """Return the jobs of a queue that a limit holds back, each with the limit, by number.
+
+        The others may start, whichever of them do. The queue is in order of arrival. A user's jobs
+        in a partition become eligible in that order: the first that is held back holds back those
+        behind it, so that none is overtaken for ever by smaller ones.
+        """
         held: dict[int, str] = {}
         if not self._limiting:
             return held

@@ -1,4 +1,4 @@
-"""What is taken of the system during a replay, in the form that suits the jobs."""
+"""What is free of a system, in the form that suits the jobs, as dispatching problems tell it."""
 
 from typing import Protocol
 
@@ -27,9 +27,6 @@ class Occupancy(Protocol):
     def snapshot(self) -> Snapshot:
         """Return what a dispatching problem says of it."""
 
-    def free_amounts(self) -> tuple[int, ...]:
-        """Return what is free of each resource type, over all nodes."""
-
 
 class NodeOccupancy(NodeSpace):
     """Kept per node and resource type."""
@@ -42,26 +39,16 @@ class NodeOccupancy(NodeSpace):
         available.flags.writeable = False
         return None, None, available
 
-    def free_amounts(self) -> tuple[int, ...]:
-        """Return what is free of each resource type, over all nodes."""
-        return tuple(self.available.sum(axis=1).tolist())
-
 
 class SlotOccupancy(SlotSpace):
     """Kept as slots, for jobs that all ask for the same per unit and constrain no nodes."""
 
     def __init__(self, system: System, uniform_request: tuple[int, ...]) -> None:
         super().__init__(SlotMap(slots_per_node(system, uniform_request)))
-        self._totals = list(zip(system.totals, uniform_request, strict=True))
 
     def snapshot(self) -> Snapshot:
         """Return the free slots."""
         return tuple(self.free), self.slot_map, None
-
-    def free_amounts(self) -> tuple[int, ...]:
-        """Return what is free of each resource type, over all nodes."""
-        taken = self.slot_map.total - self.count
-        return tuple([total - taken * amount for total, amount in self._totals])
 
 
 def idle_system(system: System, uniform_request: tuple[int, ...] | None) -> Occupancy:

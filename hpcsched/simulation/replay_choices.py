@@ -25,23 +25,20 @@ KNOWN_CORRECTIONS = {
 }
 
 
+DECIDED_IN_PYTHON = Choices(codes.IN_PYTHON, -1, False, codes.FIRST_FIT, codes.ASKED_FOR, False)
+"""The choices of a replay whose dispatcher is asked in Python."""
+
+
 def obstacles(parts: Parts) -> list[str]:
     """Return what of a simulation's parts needs Python at each event, in words; empty if nothing.
 
     Observers are not looked at; see `needs_reasons`.
     """
-    there = {
-        "dependencies between jobs beside pools": parts.dependencies and parts.system.pools,
-        "partitions beside pools": parts.partitions and parts.system.pools,
-        "dispatching that takes simulated time beside pools": (
-            parts.latency is not None and parts.system.pools
-        ),
-    }
-    found = [what for what, needed in there.items() if needed]
     dispatcher = parts.dispatcher
     if type(dispatcher) not in _RULES:
-        return [*found, f"the dispatcher {parts.dispatcher_name}"]
+        return [f"the dispatcher {parts.dispatcher_name}"]
     assert isinstance(dispatcher, Easy | ListScheduler | Conservative)
+    found = []
     if type(dispatcher.allocator) not in ALLOCATORS:
         found.append(f"the allocator {type(dispatcher.allocator).__name__}")
     for order in orders_of(dispatcher):

@@ -165,12 +165,13 @@ def columns_of(
     Where the jobs cannot be read any further, those before come in a last batch, and then what is
     wrong is raised. Raises NeedsPythonError where columns cannot say all of a job.
     """
-    jobs, fault = iter(jobs), None
+    jobs = iter(jobs)
+    fault: BaseException | None = None
     while fault is None:
         traced: list[TracedJob] = []
         try:
             traced.extend(islice(jobs, batch))
-        except Exception as error:
+        except BaseException as error:  # an interruption as well
             fault = error
         if traced:
             yield _columns(traced, numbers)

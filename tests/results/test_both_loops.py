@@ -22,7 +22,7 @@ from hpcsched.prediction.last_two import LastTwo
 from hpcsched.report.column_monitor import ColumnMonitor
 from hpcsched.report.monitor import Monitor
 from hpcsched.results import record_file
-from hpcsched.simulation import array_replay, engine, replay_output
+from hpcsched.simulation import array_replay, asking, replay_output
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.records import JobRecord, RoundRecord
@@ -87,7 +87,7 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(record_file, "BATCH", 8)
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
-    monkeypatch.setattr(engine, "perf_counter", lambda: 0.0)
+    monkeypatch.setattr(asking, "perf_counter", lambda: 0.0)
     monkeypatch.setattr(replay_output, "HeldRounds", _TimelessRounds)
     monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])

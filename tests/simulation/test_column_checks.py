@@ -29,7 +29,8 @@ def check(*batches: JobColumns, present: IntArray = NOTHING) -> None:
     """Check batches one after the other."""
     checks = ColumnChecks()
     for columns in batches:
-        checks.check(columns, ROOM, ASKED, present)
+        checks.check(columns, ROOM)
+        checks.check_amounts(columns, ASKED, present)
 
 
 def test_nothing_is_found() -> None:

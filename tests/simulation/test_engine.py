@@ -7,7 +7,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.heuristic.reject import Reject
 from hpcsched.errors import DecisionError, HpcschedError, PluginError
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.engine import AHEAD, Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.outages import Outage, Outages
@@ -227,7 +227,7 @@ class CountedJob(Job):
 @FORMS
 @pytest.mark.parametrize("dispatcher", [easy(), lists("sjf")], ids=["easy", "sjf"])
 def test_jobs_leave_memory_when_they_are_done(dispatcher, uniform_request):
-    """No more jobs are in memory than wait and run, but for the few that are being handed over."""
+    """No more jobs are in memory than wait and run, but for those that are read ahead."""
     most = 0
 
     def stream():
@@ -242,7 +242,7 @@ def test_jobs_leave_memory_when_they_are_done(dispatcher, uniform_request):
         parts(SYSTEM, dispatcher, predictor=RequestedTime(), uniform_request=uniform_request)
     )
     simulation.run(stream())
-    assert most <= 3
+    assert most <= AHEAD + 3
     assert CountedJob.alive == 0
 
 

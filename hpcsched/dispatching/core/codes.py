@@ -6,6 +6,8 @@ Compiled code knows them as constants.
 # Rules; those of the second line are given reservations with a problem.
 EASY, STRICT, GREEDY, BACKFILL, RELAXED, COMMITTED, COMMITTED_BACKFILL = range(7)
 CONSERVATIVE, SLACK, BESIDE_PLAN = range(7, 10)
+# Not a rule of the core: Python is asked for each decision.
+IN_PYTHON = -1
 
 # Rules of which the head job is promised something in each round, though no job may fit.
 PROMISING = RELAXED, COMMITTED, COMMITTED_BACKFILL
@@ -29,7 +31,7 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 # it needs more rows for jobs in the system, more cells for their places, or more shapes; time is
 # up; or Python is to be asked for predictions of jobs that come now, or for corrected ones, or
 # which jobs are held back in the next round, or whether those of the last still are, or when the
-# decision of a round is due, or in which order it considers jobs.
+# decision of a round is due, or in which order it considers jobs, or for the decision itself.
 (
     DONE,
     NEEDS_JOBS,
@@ -44,7 +46,8 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
     NEEDS_SECOND_LOOK,
     NEEDS_CHARGE,
     NEEDS_ORDER,
-) = range(13)
+    NEEDS_DECISION,
+) = range(14)
 
 # Phases of an instant, in this order; the loop can be left and entered in each.
 NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = range(8)
@@ -111,7 +114,9 @@ JOB_COLUMNS = 27
 # `LAST_MADE` are rows: the first and the last reservation made in this round.
 # `ORDERED` is 1 once Python has put the queue in order for the next round.
 # `FLYING` is 1 from when a decision was `ASKED` for, of so many jobs, to when it is `DUE`. So many
-# jobs are `DECIDED` to be started then, and `FLYING_CHANGED` is 1 once anything has happened.
+# jobs are `DECIDED` to be started then, and `FLYING_CHANGED` is 1 once anything has happened. Once
+# Python has made the decision of a round, `ANSWERED` is 1; it rejects `DISMISSED` jobs. `PAUSED_AT`
+# is the last instant after which the loop has returned, where it does after each.
 # What is free of pools is `POOL_STEPS` steps, in which changes of capacity are worked in up to
 # `POOL_UPTO`, and jobs up to `POOL_LAST`. `LAST_EVENT` is when anything happened last but such a
 # change, and `MOVED` is 1 where jobs have begun or ended to draw.
@@ -173,8 +178,11 @@ JOB_COLUMNS = 27
     PLANNED,
     LAST_ASKED,
     ORDERED,
-) = range(56)
-COUNTERS = 56
+    ANSWERED,
+    DISMISSED,
+    PAUSED_AT,
+) = range(59)
+COUNTERS = 59
 
 # Columns of the table of jobs that have stopped running: the place among all submitted, start, end
 # and predicted run time, where its places end in the list of places, how it stopped, and what
@@ -203,8 +211,9 @@ ENDED, FAILED, REQUEUED, REJECTED = range(4)
 # all submitted, or the row of the round in the table of rounds; `EVENT_ROW` is the job's in that of
 # jobs, or of one that is submitted and rejected at once what refused it. `EVENT_VALUE` is the
 # predicted run time at a submission; at a start, where the places end; for a job that has lost a
-# node, whether it waits again.
+# node, whether it waits again. A job that the dispatcher rejects is a `DISMISSED_JOB`.
 SUBMITTED_JOB, REJECTED_JOB, STARTED_JOB, LOST_JOB, ENDED_JOB, ASKED_ROUND, HELD_ROUND = range(7)
+DISMISSED_JOB = 7
 EVENT_KIND, EVENT_TIME, EVENT_NUMBER, EVENT_ROW, EVENT_VALUE = range(5)
 EVENT_COLUMNS = 5
 

@@ -25,6 +25,7 @@ from hpcsched.dispatching.core.codes import (
     NEEDS_CELLS,
     NEEDS_CHARGE,
     NEEDS_CORRECTIONS,
+    NEEDS_DECISION,
     NEEDS_JOBS,
     NEEDS_LOOK,
     NEEDS_ORDER,
@@ -41,6 +42,7 @@ from hpcsched.dispatching.core.codes import (
     OUTAGES,
     OUTPUT_FULL,
     PAUSED,
+    PAUSED_AT,
     PHASE,
     QUEUED,
     ROUND,
@@ -56,6 +58,8 @@ from hpcsched.dispatching.core.flight_kernels import (
     carry_out,
     flies,
     fly,
+    is_to_ask,
+    take_answer,
     take_back,
     write_flight,
 )
@@ -91,7 +95,7 @@ from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.queue_order_kernels import in_python
 from hpcsched.dispatching.core.rule_kernels import decide
-from hpcsched.dispatching.core.state import ByNode
+from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.dispatching.core.state_function import of_state
 from hpcsched.system.system import IntArray
 
@@ -137,11 +141,18 @@ def _is_to_order(state: State) -> bool:
 
 
 @compiled()
-def _hold_round(state: State, by_node: ByNode, lost: IntArray | None) -> float:
-    """Start what the rule starts now; return when that was over, by the clock.
+def _hold_round(
+    state: State, by_node: ByNode, lost: IntArray | None, dismissed: IntArray | None
+) -> float:
+    """Start what the rule or Python starts now; return when that was over, by the clock.
 
     Where decisions take simulated time, what was started is taken back.
     """
+    if dismissed is not None:
+        if take_answer(state, lost):
+            _land(state, by_node, lost, state.decision_seconds)
+            state.counters[PHASE] = LOOKS
+        return read_clock(state.clock)
     counters = state.counters
     counters[ROUND] += 1
     counters[STARTED] = counters[ENDED_ANY] = counters[ORDERED] = 0
@@ -154,7 +165,6 @@ def _hold_round(state: State, by_node: ByNode, lost: IntArray | None) -> float:
         over = read_clock(state.clock)
         state.decision_seconds[0] = over - began
         take_back(queued, running, state, by_node)
-        counters[PHASE] = FLIGHT
         return over
     if counters[STARTED] or counters[HELD_BACK]:
         leave_queue(state)
@@ -166,24 +176,37 @@ def _hold_round(state: State, by_node: ByNode, lost: IntArray | None) -> float:
 
 
 @compiled()
-def _land(state: State, by_node: ByNode, lost: IntArray | None) -> None:
+def _land(
+    state: State, by_node: ByNode, lost: IntArray | None, decision_seconds: FloatArray | None
+) -> None:
     """Carry out the decision that is due."""
+    if decision_seconds is None:
+        return
+    counters = state.counters
+    carry_out(state, by_node)
+    write_round(decision_seconds[0], counters[ASKED_QUEUED], counters[ASKED_RUNNING], state)
     if lost is not None:
-        counters = state.counters
-        carry_out(state, by_node)
-        seconds = state.decision_seconds[0]
-        write_round(seconds, counters[ASKED_QUEUED], counters[ASKED_RUNNING], state)
         write_flight(state, lost)
-        note_round(state, by_node, state.events)
         counters[ENDED_ANY] = counters[FLYING_CHANGED]
+    note_round(state, by_node, state.events)
+
+
+@compiled()
+def _is_to_pause(seconds: float, counters: IntArray) -> bool:
+    """Say whether the loop returns between two instants; where it does, it has done so then."""
+    if seconds >= 0 or counters[PAUSED_AT] == counters[NOW]:
+        return False
+    counters[PAUSED_AT] = counters[NOW]
+    return True
 
 
 @compiled()
 def _advance(state: State, by_node: ByNode, seconds: float) -> int:
     """Replay until something is needed, all is over, or about so many seconds have passed.
 
-    Return which of these it is (see `codes`); time runs out between two instants only. What is
-    written begins where the counters say; the loop goes on where it was left.
+    Return which of these it is (see `codes`); time runs out between two instants only, and below 0
+    seconds after each of them. What is written begins where the counters say; the loop goes on
+    where it was left.
     """
     counters = state.counters
     until = read_clock(state.clock) + seconds
@@ -193,7 +216,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
         if counters[PHASE] == NEXT_INSTANT:
             if not write_level(state, state.pool_drawn):
                 return OUTPUT_FULL
-            if over > until:
+            if over > until or _is_to_pause(seconds, counters):
                 return PAUSED
             if counters[NEXT] == submitted and not state.batch_last:
                 return NEEDS_JOBS
@@ -249,13 +272,15 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
                     return NEEDS_CORRECTIONS
                 if _is_to_order(state):
                     return NEEDS_ORDER
-                over = _hold_round(state, by_node, state.lost)
+                if is_to_ask(counters, state.dismissed):
+                    return NEEDS_DECISION
+                over = _hold_round(state, by_node, state.lost, state.dismissed)
                 if counters[PHASE] == FLIGHT and counters[ASKED_SHOWN]:
                     return NEEDS_CHARGE
             else:
                 counters[PHASE] = NEXT_INSTANT
         if counters[PHASE] == FLIGHT and counters[NOW] < counters[DUE]:
-            if over > until:
+            if over > until or _is_to_pause(seconds, counters):
                 return PAUSED
             if counters[NEXT] == submitted and not state.batch_last:
                 return NEEDS_JOBS
@@ -265,7 +290,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
         if counters[PHASE] == FLIGHT:
             if not has_room_for_round(state, state.events):
                 return OUTPUT_FULL
-            _land(state, by_node, state.lost)
+            _land(state, by_node, state.lost, state.decision_seconds)
             counters[PHASE] = LOOKS
         if counters[PHASE] == LOOKS:
             if needs_second_look(state, state.turned):

@@ -1,9 +1,12 @@
-"""Compiled rounds that take simulated time: decisions are taken back, and carried out when due.
+"""Compiled decisions that are not carried out as they are made: later, or as Python has made them.
 
-Where decisions take no time, `lost` is None, and compiled code has nothing of all this.
+A rule of the core starts jobs as it decides; where that takes simulated time, it is taken back
+until the decision is due. Python says what is to be started. Where neither is so, compiled code has
+nothing of all this: `lost` and `dismissed` are None.
 """
 
 from hpcsched.dispatching.core.codes import (
+    ANSWERED,
     ASKED,
     ASKED_QUEUED,
     ASKED_RUNNING,
@@ -11,7 +14,10 @@ from hpcsched.dispatching.core.codes import (
     CELL,
     CELL_DEMAND,
     DECIDED,
+    DISMISSED,
     DUE,
+    ENDED_ANY,
+    FLIGHT,
     FLYING,
     FLYING_CHANGED,
     FREED_UNTIL,
@@ -19,14 +25,17 @@ from hpcsched.dispatching.core.codes import (
     NEVER,
     NOW,
     OUT_ROUNDS,
+    PHASE,
     PREDICTED,
     PROMISE,
     QUEUED,
     REQUEST,
     RESERVED,
+    ROUND,
     ROUND_COLUMNS,
     ROUND_LATENCY,
     ROUND_NOW,
+    RUNNING,
     SHAPE,
     SPAN,
     STARTED,
@@ -42,6 +51,7 @@ from hpcsched.dispatching.core.job_kernels import (
     leave_queue,
     stop_running,
 )
+from hpcsched.dispatching.core.pool_kernels import overdraws
 from hpcsched.dispatching.core.room_kernels import add_waiting, change_node, remove_waiting
 from hpcsched.dispatching.core.slot_kernels import drop_cells
 from hpcsched.dispatching.core.state import ByNode
@@ -61,10 +71,8 @@ def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
     `queued` and `running` count jobs as of before the round. The places of its jobs are kept.
     """
     counters, jobs = state.counters, state.jobs
-    counters[ASKED] = counters[NOW]
-    counters[ASKED_QUEUED], counters[ASKED_RUNNING] = queued, running
-    counters[ASKED_SHOWN] = counters[QUEUED]
-    counters[DECIDED], counters[DUE] = counters[STARTED], counters[NOW]
+    _note_asking(queued, running, counters[QUEUED], counters)
+    counters[DECIDED] = counters[STARTED]
     for k in range(counters[DECIDED]):
         row = state.started[k]
         units, shape = jobs[row, UNITS], jobs[row, SHAPE]
@@ -81,9 +89,52 @@ def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
             _wait_on(row, state, state.down)
     counters[STARTED] = 0
     leave_queue(state)
+    _take_off(state, state.lost)
+
+
+@compiled()
+def _note_asking(queued: int, running: int, shown: int, counters: IntArray) -> None:
+    """Note when a decision is asked for, and of how many jobs."""
+    counters[ASKED] = counters[DUE] = counters[NOW]
+    counters[ASKED_QUEUED], counters[ASKED_RUNNING] = queued, running
+    counters[ASKED_SHOWN] = shown
+
+
+@compiled()
+def _take_off(state: State, lost: IntArray) -> None:
+    """Have a decision be made that is not carried out before it is due."""
+    counters = state.counters
+    counters[PHASE] = FLIGHT
     counters[FLYING], counters[FLYING_CHANGED] = 1, 0
-    for r in range(len(state.lost)):
-        state.lost[r] = 0
+    for r in range(len(lost)):
+        lost[r] = 0
+
+
+@compiled()
+def is_to_ask(counters: IntArray, dismissed: IntArray | None) -> bool:
+    """Say whether Python is to be asked for the decision of a round."""
+    return dismissed is not None and bool(counters[ANSWERED] == 0)
+
+
+@compiled()
+def take_answer(state: State, lost: IntArray | None) -> bool:
+    """Take the decision that Python has made of a round; say whether it is carried out at once.
+
+    The places of the jobs that it starts are in their cells, and slots are taken already.
+    """
+    counters, jobs = state.counters, state.jobs
+    counters[ROUND] += 1
+    counters[ANSWERED] = counters[ENDED_ANY] = 0
+    shown = counters[QUEUED] - counters[HELD_BACK]
+    _note_asking(counters[QUEUED], counters[RUNNING], shown, counters)
+    if lost is None:
+        return True
+    _take_off(state, lost)
+    for k in range(counters[DECIDED]):
+        row = state.started[k]
+        jobs[row, SHAPE] = jobs[row, REQUEST]
+        jobs[row, SPAN] = -1
+    return False
 
 
 @compiled()
@@ -133,13 +184,14 @@ def fly(event: int, state: State, lost: IntArray | None) -> bool:
 
 @compiled()
 def carry_out(state: State, by_node: ByNode) -> None:
-    """Start the jobs of the decision that is due, but on nodes that outages have taken since."""
+    """Start the jobs of the decision that is due, but those that have lost nodes or pools since."""
     counters, jobs, now = state.counters, state.jobs, state.counters[NOW]
     counters[STARTED] = 0
     hold_back(state)
     for k in range(counters[DECIDED]):
         row = state.started[k]
-        if _is_shut_out(row, now, state, state.down):
+        shut_out = _is_shut_out(row, now, state, state.down)
+        if shut_out or overdraws(row, now, state, state.pool_drawn):
             drop_cells(jobs[row, CELL], state.cells, counters)
             jobs[row, CELL] = -1
             # Rules that keep reservations find that it runs no more.
@@ -150,9 +202,34 @@ def carry_out(state: State, by_node: ByNode) -> None:
         begin(row, jobs[row, CELL], now, state)
         if by_node is not None:
             _wait_no_more(row, state, state.down)
-    if counters[STARTED] or counters[HELD_BACK]:
+    dismisses = _dismiss_all(state, state.dismissed)
+    if counters[STARTED] or counters[HELD_BACK] or dismisses:
         leave_queue(state)
+        _leave_dismissed(counters, state.dismissed)
     counters[FLYING] = 0
+
+
+@compiled()
+def _dismiss_all(state: State, dismissed: IntArray | None) -> bool:
+    """Have the jobs wait no more that Python rejects; say whether there are any."""
+    if dismissed is None:
+        return False
+    counters, jobs = state.counters, state.jobs
+    for k in range(counters[DISMISSED]):
+        row = dismissed[k]
+        units, shape = jobs[row, UNITS], jobs[row, SHAPE]
+        jobs[row, WAITS] = 0
+        counters[CELL_DEMAND] -= min(units, state.available.shape[1])
+        for r in range(len(state.waiting_amounts)):
+            state.waiting_amounts[r] -= units * state.asked[shape, r]
+    return counters[DISMISSED] > 0
+
+
+@compiled()
+def _leave_dismissed(counters: IntArray, dismissed: IntArray | None) -> None:
+    """Count the jobs no more that Python has rejected."""
+    if dismissed is not None:
+        counters[QUEUED] -= counters[DISMISSED]
 
 
 @compiled()

@@ -8,6 +8,8 @@ from hpcsched.dispatching.core.codes import (
     CELL,
     CELL_DEMAND,
     CHANGED,
+    DISMISSED,
+    DISMISSED_JOB,
     EVENT_KIND,
     EVENT_NUMBER,
     EVENT_ROW,
@@ -37,7 +39,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.job_kernels import set_held
+from hpcsched.dispatching.core.job_kernels import forget, set_held
 from hpcsched.dispatching.core.output_kernels import write_places
 from hpcsched.dispatching.core.room_kernels import add_waiting, remove_waiting
 from hpcsched.dispatching.core.state import ByNode
@@ -68,7 +70,7 @@ def note_submission(k: int, row: int, state: State, events: IntArray | None) -> 
     if events is None:
         return
     jobs = state.jobs
-    jobs[row, WATCHED] = state.batch_watched[k]
+    jobs[row, WATCHED] = 1 if state.batch_watched[k] else 0
     if state.batch_watched[k]:
         state.counters[CHANGED] = 1
     _note(SUBMITTED_JOB, jobs[row, SEQUENCE], row, jobs[row, PREDICTED], state, events)
@@ -114,8 +116,22 @@ def note_asked(state: State, events: IntArray | None) -> None:
 
 
 @compiled()
+def _note_dismissals(state: State, dismissed: IntArray | None) -> None:
+    """Note the jobs that Python has rejected in a round, whose rows are free from now on."""
+    if dismissed is None:
+        return
+    counters, jobs = state.counters, state.jobs
+    for k in range(counters[DISMISSED]):
+        row = dismissed[k]
+        if jobs[row, WATCHED]:
+            counters[CHANGED] = 1
+        _note(DISMISSED_JOB, jobs[row, SEQUENCE], row, 0, state, state.events)
+        forget(row, state)
+
+
+@compiled()
 def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
-    """Note the jobs that a round has started, with their places, and then the round."""
+    """Note the jobs that a round has started, with their places, those rejected, and the round."""
     if events is None:
         return
     counters, jobs = state.counters, state.jobs
@@ -132,6 +148,7 @@ def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
         if jobs[row, WATCHED]:
             counters[CHANGED] = 1
         _note(STARTED_JOB, jobs[row, SEQUENCE], row, place, state, events)
+    _note_dismissals(state, state.dismissed)
     _note(HELD_ROUND, counters[OUT_ROUNDS] - 1, 0, 0, state, events)
 
 

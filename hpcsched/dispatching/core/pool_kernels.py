@@ -72,7 +72,8 @@ def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
     counters = state.counters
     if counters[QUEUED]:
         change = _next_offer(counters[NOW], state)
-        last = max(counters[LAST_EVENT], state.pool_settled) + state.pool_period
+        seen = state.pool_rounds * state.pool_period
+        last = max(counters[LAST_EVENT], state.pool_settled) + seen
         if event == NEVER and change > last:
             return NEVER
         if change < event:
@@ -315,6 +316,23 @@ def draw_for_start(
         if placed[node] and on_until[node] < end:
             _take(on_until[node], end, state.pool_node, 1, state)
             on_until[node] = end
+
+
+@compiled()
+def overdraws(row: int, now: int, state: State, drawn: IntArray | None) -> bool:
+    """Say whether a job that was to start on the nodes in its cells draws more than is free now."""
+    if drawn is None:
+        return False
+    nodes, cell = 0, state.jobs[row, CELL]
+    while cell != -1:
+        if state.pool_jobs_on[state.cells[cell, 0]] == 0:
+            nodes += 1
+        cell = state.cells[cell, 2]
+    for p in range(len(drawn)):
+        draw = state.pool_own[row, p] + nodes * state.pool_node[p]
+        if draw and draw > _offered(p, now, state) - drawn[p]:
+            return True
+    return False
 
 
 @compiled()

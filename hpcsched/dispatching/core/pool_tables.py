@@ -13,8 +13,11 @@ from hpcsched.system.system import IntArray, System
 _LEVELS = 4096
 
 
-def pool_tables(system: System, rows: int) -> PoolTables:
-    """Return the tables of a system's pools, from which nothing is drawn, for so many jobs."""
+def pool_tables(system: System, rows: int, rounds: int = 1) -> PoolTables:
+    """Return the tables of a system's pools, from which nothing is drawn, for so many jobs.
+
+    `rounds` is how many periods it takes until decisions have seen all that pools offer.
+    """
     pools = system.pools
     if not pools:
         return PoolTables()
@@ -37,6 +40,7 @@ def pool_tables(system: System, rows: int) -> PoolTables:
         pool_time=np.zeros(64, dtype=np.int64),
         pool_free=np.zeros((64, count), dtype=np.int64),
         pool_levels=np.zeros((_LEVELS, 1 + count), dtype=np.int64),
+        pool_rounds=rounds,
     )
 
 

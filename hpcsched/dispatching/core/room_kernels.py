@@ -1,6 +1,6 @@
 """Compiled counts of the units that fit on nodes, kept up to date for the shapes that wait."""
 
-from hpcsched.dispatching.core.codes import ACTIVE_SHAPES, QUEUED, SHAPE
+from hpcsched.dispatching.core.codes import ACTIVE_SHAPES, IN_PYTHON, QUEUED, SHAPE
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.state import BoolArray
@@ -91,7 +91,9 @@ def room_on(node: int, shape: int, available: IntArray, state: State) -> int:
 
 @compiled()
 def add_waiting(shape: int, state: State) -> None:
-    """Take note that one more job of a shape waits."""
+    """Take note that one more job of a shape waits; Python counts what fits by itself."""
+    if state.rule == IN_PYTHON:
+        return
     counters, fits = state.counters, state.fits
     state.shape_waiting[shape] += 1
     if state.shape_waiting[shape] == 1:
@@ -114,6 +116,8 @@ def count_fits(state: State) -> None:
 @compiled()
 def remove_waiting(shape: int, state: State) -> None:
     """Take note that one job of a shape does not wait any more."""
+    if state.rule == IN_PYTHON:
+        return
     counters, active = state.counters, state.active
     state.shape_waiting[shape] -= 1
     if state.shape_waiting[shape] == 0:

@@ -161,7 +161,8 @@ class PoolTables(NamedTuple):
     `pool_nodes`, `[S]`, is how many idle nodes can hold a unit of a shape. `pool_drawn` is what is
     drawn now, `pool_jobs_on`, `[N]`, how many jobs run on each node, and `pool_on_until` until when
     it is on in the plans of a round. `pool_time` and `pool_free` are described in `pool_kernels`.
-    `pool_levels` is written: from when on how much was drawn, `[L, 1 + P]`.
+    `pool_levels` is written: from when on how much was drawn, `[L, 1 + P]`. Decisions have seen all
+    that pools offer once `pool_rounds` of their periods are over.
     """
 
     pool_capacity: IntArray | None = None
@@ -180,6 +181,7 @@ class PoolTables(NamedTuple):
     pool_time: IntArray | None = None
     pool_free: IntArray | None = None
     pool_levels: IntArray | None = None
+    pool_rounds: int | None = None
 
 
 class Tables(NamedTuple):
@@ -250,13 +252,16 @@ def followed_tables(events: int, places: int) -> FollowedTables:
 
 
 class FlightTables(NamedTuple):
-    """What is known of a decision that takes simulated time; None where decisions take none.
+    """What is known of a decision that is not carried out by what makes it.
 
-    `lost`, `[R]`, is what was free although it was waited for, × seconds, and `decision_seconds`,
-    `[1]`, how long the decision took in real seconds.
+    Decisions may take simulated time: `lost`, `[R]`, is what was free meanwhile although it was
+    waited for, × seconds; None where they take none. They may be made by Python: `dismissed` are
+    the rows of the jobs that are rejected; None where they are not. `decision_seconds`, `[1]`, is
+    how long the decision took in real seconds; None where neither holds.
     """
 
     lost: IntArray | None = None
+    dismissed: IntArray | None = None
     decision_seconds: FloatArray | None = None
 
 
@@ -285,6 +290,7 @@ def new_tables(
     counters = np.zeros(codes.COUNTERS, dtype=np.int64)
     counters[codes.FREE_ROW] = counters[codes.FREE_CELL] = -1
     counters[codes.RELEASE] = codes.NEVER
+    counters[codes.PAUSED_AT] = -1
     counters[codes.FREE_SLOTS] = slots
     counters[codes.INTERVALS] = 1 if slots else 0
     low, high = (np.zeros(slots // 2 + 2, dtype=np.int64) for _ in range(2))

@@ -1,0 +1,293 @@
+"""Asks a dispatcher in Python for the decisions of a replay, and has the loop carry them out."""
+
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from time import perf_counter
+
+import numpy as np
+
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.slot_kernels import add_cell
+from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables, with_cells
+from hpcsched.dispatching.decision import NOTHING, Decision, Start
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.reasons import Reason
+from hpcsched.errors import DecisionError
+from hpcsched.simulation.array_events import ArrayEvents
+from hpcsched.simulation.array_holding import ArrayHolding
+from hpcsched.simulation.check import BadDecisionError, check_decision
+from hpcsched.simulation.occupancy import Snapshot
+from hpcsched.simulation.outage_reasons import OutageReasons
+from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.stranded import why_stranded
+from hpcsched.simulation.telling import additional_data
+from hpcsched.system.allocation import Allocation, Interval, SlotMap
+from hpcsched.system.space import SlotSpace
+from hpcsched.system.system import IntArray
+
+_add_cell = plain(add_cell)
+_predicted_end = attrgetter("predicted_end_time")
+
+
+class Asking:
+    """Asks the dispatcher of a simulation's parts what to start, round by round.
+
+    Parameters
+    ----------
+    parts
+        What the simulation is made of.
+    events
+        What has happened in it: the jobs in the system.
+    holding
+        What holds jobs back, if anything may.
+    slot_map
+        How slots are numbered, where they are counted.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        events: ArrayEvents,
+        holding: ArrayHolding | None,
+        slot_map: SlotMap | None,
+    ) -> None:
+        self._parts, self._events, self._holding = parts, events, holding
+        self._slot_map = slot_map
+        self._outages = OutageReasons(parts.outages, parts.system)
+        # Jobs as they were shown last where they were shown otherwise than they are: on fewer
+        # nodes, by their places among all submitted, and with a corrected end, by number.
+        self._narrowed: dict[int, WaitingJob] = {}
+        self._corrected: dict[int, RunningJob] = {}
+        self.decision: Decision = NOTHING
+
+    def ask(self, tables: Tables, flight: FlightTables, outages: OutageTables) -> Tables:
+        """Ask what to start now; return the tables, in which that is written down.
+
+        Raises DecisionError where the dispatcher fails, or its decision cannot be carried out.
+        """
+        counters = tables.counters
+        now, number = int(counters[codes.NOW]), int(counters[codes.ROUND]) + 1
+        rows = tables.queue[: counters[codes.QUEUED]]
+        queue: Sequence[WaitingJob] = self._waiting(rows, tables)
+        held: Mapping[int, Reason] = {}
+        if counters[codes.HELD_BACK]:
+            is_held = tables.jobs[rows, codes.HELD]
+            held = self._held(queue, is_held, now, outages)
+            queue = [job for job, by in zip(queue, is_held.tolist(), strict=True) if not by]
+            rows = rows[is_held == 0]
+        self._events.asked(now, held)
+        shown = self._shown(rows, queue, tables, outages)
+        assert flight.decision_seconds is not None
+        flight.decision_seconds[0] = 0.0
+        self.decision = NOTHING
+        if shown:
+            problem = self._problem(shown, tables, now, number)
+            began = perf_counter()
+            try:
+                decision = self._parts.dispatcher.dispatch(problem)
+            except Exception as error:
+                raise self._fault(number, f"raised {type(error).__name__}: {error}") from error
+            flight.decision_seconds[0] = perf_counter() - began
+            try:
+                conditions = _Conditions(self._events.held, self._outages, outages)
+                check_decision(problem, decision, conditions)
+            except BadDecisionError as error:
+                raise self._fault(number, str(error)) from None
+            self.decision = decision
+            tables = self._write(problem, tables, flight)
+        else:
+            counters[[codes.DECIDED, codes.DISMISSED]] = 0
+            self._events.decided(NOTHING, {})
+        counters[codes.ANSWERED] = 1
+        return tables
+
+    def stranded(self, tables: Tables) -> DecisionError:
+        """Return an error that says why the jobs that are left wait for ever."""
+        rows = tables.queue[: tables.counters[codes.QUEUED]]
+        queue = self._waiting(rows, tables)
+        events = self._events
+        why = why_stranded(queue, tuple(events.held.values()), events.stranded, self._parts.system)
+        return self._fault(
+            int(tables.counters[codes.ROUND]),
+            f"nothing runs and nothing more is submitted, yet {len(queue)} jobs are left"
+            f" waiting: {why}",
+        )
+
+    def _fault(self, number: int, what: str) -> DecisionError:
+        """Return an error that names the dispatcher and the round that it was asked for."""
+        return DecisionError(f"dispatcher {self._parts.dispatcher_name}, round {number}: {what}")
+
+    def _waiting(self, rows: IntArray, tables: Tables) -> list[WaitingJob]:
+        """Return the jobs of some rows as they were submitted."""
+        return self._events.waiting(tables.jobs[rows, codes.SEQUENCE].tolist())
+
+    def _held(
+        self, queue: Sequence[WaitingJob], is_held: IntArray, now: int, outages: OutageTables
+    ) -> Mapping[int, Reason]:
+        """Return why each job is held back that is, by number."""
+        closing = self._outages.closing
+        shut_out = {
+            job.job_id: Reason(job.job_id, "outage", detail=closing(job, now, outages))
+            for job, by in zip(queue, is_held.tolist(), strict=True)
+            if by & codes.HELD_BY_OUTAGES
+        }
+        if self._holding is None:
+            return shut_out
+        return self._holding.reasons(queue, shut_out, now)
+
+    def _shown(
+        self, rows: IntArray, queue: Sequence[WaitingJob], tables: Tables, outages: OutageTables
+    ) -> tuple[WaitingJob, ...]:
+        """Return jobs on the nodes that are open to them."""
+        if outages.may_use is None:
+            return tuple(queue)
+        jobs = tables.jobs
+        narrow = jobs[rows, codes.SHAPE] != jobs[rows, codes.REQUEST]
+        before, self._narrowed = self._narrowed, {}
+        shown, open_to = list(queue), {}
+        for place in np.flatnonzero(narrow).tolist():
+            number, shape = jobs[rows[place], [codes.SEQUENCE, codes.SHAPE]].tolist()
+            if shape not in open_to:
+                open_to[shape] = frozenset(np.flatnonzero(outages.may_use[shape]).tolist())
+            known = before.get(number)
+            if known is None or known.request.allowed_nodes != open_to[shape]:
+                request = queue[place].job.request
+                request = request._replace(allowed_nodes=open_to[shape])
+                known = queue[place]._replace(request=request)
+            shown[place] = self._narrowed[number] = known
+        return tuple(shown)
+
+    def _problem(
+        self, queue: tuple[WaitingJob, ...], tables: Tables, now: int, number: int
+    ) -> DispatchingProblem:
+        return DispatchingProblem(
+            now,
+            number,
+            queue,
+            self._running(tables, now),
+            self._parts.system,
+            self._parts.objective,
+            *self._free(tables),
+            explain=self._events.explains,
+            outages=self._outages.announced(now),
+            additional=additional_data(self._parts.givers, now),
+        )
+
+    def _running(self, tables: Tables, now: int) -> tuple[RunningJob, ...]:
+        """Return running jobs by foreseen end, those alike as predicted when submitted."""
+        jobs, rows = tables.jobs, tables.running[: tables.counters[codes.RUNNING]]
+        running = self._events.running(jobs[rows, codes.SEQUENCE].tolist())
+        if not running or running[0].predicted_end_time > now:
+            self._corrected.clear()
+            return tuple(running)
+        before, self._corrected = self._corrected, {}
+        for place, (job, end) in enumerate(
+            zip(running, jobs[rows, codes.SHOWN_END].tolist(), strict=True)
+        ):
+            if job.predicted_end_time > now:
+                break
+            known = before.get(job.job_id)
+            if known is None or known.predicted_end_time != end:
+                known = job._replace(predicted_end_time=end)
+            running[place] = self._corrected[job.job_id] = known
+        return tuple(sorted(running, key=_predicted_end))
+
+    def _free(self, tables: Tables) -> Snapshot:
+        """Return what is free now."""
+        if self._slot_map is None:
+            available = tables.available.copy()
+            available.flags.writeable = False
+            return None, None, available
+        return self._free_slots(tables), self._slot_map, None
+
+    def _free_slots(self, tables: Tables) -> tuple[Interval, ...]:
+        count = tables.counters[codes.INTERVALS]
+        low, high = tables.interval_low[:count].tolist(), tables.interval_high[:count].tolist()
+        return tuple(zip(low, high, strict=True))
+
+    def _write(self, problem: DispatchingProblem, tables: Tables, flight: FlightTables) -> Tables:
+        """Write a decision into the tables: the rows of its jobs, and where these are placed."""
+        counters, starts = tables.counters, self.decision.starts
+        row_of = self._events.rows
+        if not starts:
+            self._events.decided(self.decision, {})
+        else:
+            places = self._places(problem, starts, tables)
+            needed = sum(map(len, places))
+            if counters[codes.CELLS_FREE] < needed:
+                tables = with_cells(tables, len(tables.cells) + needed)
+            for k, (start, cells) in enumerate(zip(starts, places, strict=True)):
+                row = row_of[start.job_id]
+                tables.started[k] = row
+                tables.jobs[row, codes.CELL] = self._cells(cells, tables)
+        counters[codes.DECIDED] = len(starts)
+        assert flight.dismissed is not None
+        rejected = self.decision.rejected
+        flight.dismissed[: len(rejected)] = [row_of[job_id] for job_id in rejected]
+        counters[codes.DISMISSED] = len(rejected)
+        return tables
+
+    def _places(
+        self, problem: DispatchingProblem, starts: Sequence[Start], tables: Tables
+    ) -> list[Sequence[Interval]]:
+        """Return the cells of each start; slots are taken off the free ones."""
+        allocations: dict[int, Allocation] = {}
+        cells: list[Sequence[Interval]]
+        if self._slot_map is None:
+            allocations = {start.job_id: start.allocation for start in starts}
+            cells = [
+                list(zip(start.allocation.nodes, start.allocation.units, strict=True))
+                for start in starts
+            ]
+        else:
+            space = SlotSpace(self._slot_map, problem.free_slots)
+            request_of = {job.job_id: job.request for job in problem.queue}
+            cells = []
+            for job_id, allocation in starts:
+                claimed = space.claim(allocation, request_of[job_id])
+                allocations[job_id] = claimed
+                cells.append(list(claimed.intervals))
+            count = len(space.free)
+            tables.interval_low[:count] = [low for low, _ in space.free]
+            tables.interval_high[:count] = [high for _, high in space.free]
+            tables.counters[codes.INTERVALS] = count
+            tables.counters[codes.FREE_SLOTS] = space.count
+        self._events.decided(self.decision, allocations)
+        return cells
+
+    def _cells(self, places: Sequence[Interval], tables: Tables) -> int:
+        """Return the first of a list of new cells."""
+        first = before = -1
+        for one, other in places:
+            cell = _add_cell(one, other, tables.cells, tables.counters)
+            if before == -1:
+                first = cell
+            else:
+                tables.cells[before, 2] = cell
+            before = cell
+        return first
+
+
+class _Conditions:
+    """Why jobs are not shown to a dispatcher, and nodes closed to jobs; for messages."""
+
+    def __init__(
+        self, held: Mapping[int, Reason], reasons: OutageReasons, outages: OutageTables
+    ) -> None:
+        self._held, self._reasons, self._outages = held, reasons, outages
+
+    def held_back_by(self, job_id: int) -> str | None:
+        """Return how `job N is held back` goes on, if it is; or None."""
+        reason = self._held.get(job_id)
+        if reason is None:
+            return None
+        if reason.kind == "dependency":
+            return " until others have ended"
+        if reason.kind == "recorded_later":
+            return f" until second {reason.time}, when the log starts it"
+        return f": {reason.detail}"
+
+    def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
+        """Return why a node is closed to a job that would start now; None if it is not."""
+        return self._reasons.closed_to(waiting, node, now, self._outages)

@@ -1,0 +1,48 @@
+"""Why starts are not carried out that were decided some time before: nodes or pools have gone."""
+
+from hpcsched.dispatching.core.state import OutageTables
+from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.simulation.outage_reasons import OutageReasons
+from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.pool_accounts import OverdrawError, PoolAccounts
+from hpcsched.system.allocation import Allocation
+
+
+class LateStarts:
+    """Says why a job was not started although that was decided.
+
+    Parameters
+    ----------
+    parts
+        What the simulation is made of.
+    outages
+        The tables of its outages.
+    """
+
+    def __init__(self, parts: Parts, outages: OutageTables) -> None:
+        self._outages, self._tables = OutageReasons(parts.outages, parts.system), outages
+        self._pools: PoolAccounts | None = None
+        if parts.system.pools and parts.latency is not None:
+            self._pools = PoolAccounts(parts.system)
+
+    def started(self, running: RunningJob) -> None:
+        """Take note of a job that has started."""
+        if self._pools is not None:
+            self._pools.started(running.allocation, running.waiting.request)
+
+    def stopped(self, running: RunningJob) -> None:
+        """Take note of a job that runs no more."""
+        if self._pools is not None:
+            self._pools.ended(running.allocation, running.waiting.request)
+
+    def why(self, waiting: WaitingJob, allocation: Allocation, now: int) -> str:
+        """Return why a job does not start where it was to, in words."""
+        if self._pools is not None:
+            try:
+                self._pools.check(now, allocation, waiting.request)
+            except OverdrawError as error:
+                return f"{error} since the decision was asked for"
+        closed = (
+            self._outages.closed_to(waiting, node, now, self._tables) for node in allocation.nodes
+        )
+        return next(why for why in closed if why is not None)

@@ -1,0 +1,70 @@
+"""Why outages keep jobs waiting, and nodes closed to them, in words."""
+
+from collections.abc import Iterable
+
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.state import OutageTables
+from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.system import System
+
+_MOST_NAMES = 3
+
+
+class OutageReasons:
+    """Says what the tables of a replay's outages mean.
+
+    Parameters
+    ----------
+    outages
+        All outages of the replay.
+    system
+        The system that they are of.
+    """
+
+    def __init__(self, outages: Outages, system: System) -> None:
+        self._system = system
+        self._all = outages.all
+        self._announced = sorted(outage for outage in outages.all if outage.announced)
+
+    def announced(self, now: int) -> tuple[Outage, ...]:
+        """Return the outages that are known of and not over, by their start."""
+        return tuple([outage for outage in self._announced if outage.end > now])
+
+    def closing(self, waiting: WaitingJob, now: int, tables: OutageTables) -> str:
+        """Return the outages that leave too few nodes to a job that would start now."""
+        assert tables.clear_until is not None
+        end = now + waiting.predicted_run_time
+        current = (outage for outage in self._all if outage.start <= now < outage.end)
+        names = dict.fromkeys(outage.label for outage in current)
+        for outage in self._announced:
+            if now < outage.start < end:
+                clear = tables.clear_until[list(outage.nodes)]
+                if (clear == outage.start).any():
+                    names.setdefault(outage.label)
+        return _first_of(names)
+
+    def closed_to(
+        self, waiting: WaitingJob, node: int, now: int, tables: OutageTables
+    ) -> str | None:
+        """Return why a node is closed to a job that would start now; None if it is not."""
+        if tables.down is None:
+            return None
+        assert tables.clear_until is not None
+        end, name = now + waiting.predicted_run_time, self._system.node_name(node)
+        clear_until = int(tables.clear_until[node])
+        if tables.down[node]:
+            return f"node {name} is out of service"
+        if clear_until < min(end, codes.NEVER):
+            return (
+                f"node {name} goes out of service at {clear_until}, and the job is predicted to"
+                f" end at {end}"
+            )
+        return None
+
+
+def _first_of(names: Iterable[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    names = list(names)
+    shown, more = ", ".join(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
