@@ -7,8 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.core.slot_kernels import add_cell
+from hpcsched.dispatching.core.cell_lists import add_cells
 from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables, with_cells
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
@@ -26,7 +25,6 @@ from hpcsched.system.allocation import Allocation, Interval, SlotMap
 from hpcsched.system.space import SlotSpace
 from hpcsched.system.system import IntArray
 
-_add_cell = plain(add_cell)
 _predicted_end = attrgetter("predicted_end_time")
 
 
@@ -220,7 +218,7 @@ class Asking:
             for k, (start, cells) in enumerate(zip(starts, places, strict=True)):
                 row = row_of[start.job_id]
                 tables.started[k] = row
-                tables.jobs[row, codes.CELL] = self._cells(cells, tables)
+                tables.jobs[row, codes.CELL] = add_cells(cells, tables)
         counters[codes.DECIDED] = len(starts)
         assert flight.dismissed is not None
         rejected = self.decision.rejected
@@ -255,18 +253,6 @@ class Asking:
             tables.counters[codes.FREE_SLOTS] = space.count
         self._events.decided(self.decision, allocations)
         return cells
-
-    def _cells(self, places: Sequence[Interval], tables: Tables) -> int:
-        """Return the first of a list of new cells."""
-        first = before = -1
-        for one, other in places:
-            cell = _add_cell(one, other, tables.cells, tables.counters)
-            if before == -1:
-                first = cell
-            else:
-                tables.cells[before, 2] = cell
-            before = cell
-        return first
 
 
 class _Conditions:

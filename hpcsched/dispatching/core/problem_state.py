@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpcsched.dispatching.core import codes
-from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.cell_lists import add_cells
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
 from hpcsched.dispatching.core.pool_tables import (
@@ -23,7 +23,6 @@ from hpcsched.dispatching.core.pool_tables import (
     with_rows_of_pools,
 )
 from hpcsched.dispatching.core.shape_table import ShapeTable
-from hpcsched.dispatching.core.slot_kernels import add_cell
 from hpcsched.dispatching.core.state import (
     Batch,
     Choices,
@@ -43,7 +42,6 @@ from hpcsched.system.system import IntArray, System
 
 _of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
 _of_running = itemgetter(*map(RunningJob._fields.index, ("predicted_end_time", "units")))
-_add_cell = plain(add_cell)
 _WAITS = np.array([1, codes.NEVER, codes.NO_ROOM, -1, -1])
 """The columns of a job that waits, from `WAITS` to `WHEN`."""
 
@@ -142,18 +140,11 @@ class ProblemState:
         jobs[:queued, codes.CELL] = -1
         if self.slot_map is not None:
             return
-        cells, counters = tables.cells, tables.counters
         for row, job in enumerate(order):
-            where, before = places.get(job.job_id), -1
-            if where is None:
-                continue
-            for node, units in zip(where.nodes, where.units, strict=True):
-                cell = _add_cell(node, units, cells, counters)
-                if before == -1:
-                    jobs[row, codes.CELL] = cell
-                else:
-                    cells[before, 2] = cell
-                before = cell
+            where = places.get(job.job_id)
+            if where is not None:
+                at = zip(where.nodes, where.units, strict=True)
+                jobs[row, codes.CELL] = add_cells(at, tables)
 
     def column(self, order: Sequence[WaitingJob], column: int) -> dict[int, int]:
         """Return what a column of the table of jobs says, by number, where that is not `NEVER`."""

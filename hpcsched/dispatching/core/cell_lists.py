@@ -1,0 +1,25 @@
+"""Lists of cells, written from Python: where jobs run, or have a reservation."""
+
+from collections.abc import Iterable
+
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.slot_kernels import add_cell
+from hpcsched.dispatching.core.state import Tables
+
+_add_cell = plain(add_cell)
+
+
+def add_cells(places: Iterable[tuple[int, int]], tables: Tables) -> int:
+    """Write the places of a job into new cells, of which there are enough.
+
+    Return the first of them; -1 if there are no places.
+    """
+    first = before = -1
+    for one, other in places:
+        cell = _add_cell(one, other, tables.cells, tables.counters)
+        if before == -1:
+            first = cell
+        else:
+            tables.cells[before, 2] = cell
+        before = cell
+    return first
