@@ -5,7 +5,8 @@ loop of events has come to a submission, and told before that of the jobs that h
 that it is called in order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -89,10 +90,8 @@ class ArrayPredictions:
         k, now = int(counters[codes.FORESEEN]), counters[codes.NOW]
         while k < len(batch.number) and batch.submit_time[k] == now:
             job = self._jobs[self._first + k]
-            try:
+            with self._told_in_time("predictor"):
                 predicted = self._driver.predict(job, int(batch.run_time[k]))
-            except PluginError as error:
-                raise self._fault(error, "predictor") from None
             if predicted > LONGEST:
                 raise NeedsPythonError("predictions that are too large")
             checks.lasting(predicted)
@@ -116,13 +115,18 @@ class ArrayPredictions:
                 continue
             job = self._jobs.pop(sequence)
             if self._asks and how == codes.ENDED:
-                try:
+                with self._told_in_time("predictor"):
                     self._driver.observe(job, end - start)
-                except PluginError as error:
-                    raise self._fault(error, "predictor") from None
 
-    def _fault(self, error: PluginError, what: str) -> Exception:
-        return error if self._in_python else NeedsPythonError(f"a {what} that fails")
+    @contextmanager
+    def _told_in_time(self, what: str) -> Iterator[None]:
+        """Have a plugin that fails do so event by event."""
+        try:
+            yield
+        except PluginError:
+            if self._in_python:
+                raise
+            raise NeedsPythonError(f"a {what} that fails") from None
 
     def dismissed(self, sequence: IntArray) -> None:
         """Take note of jobs that the dispatcher rejects, by their places among all submitted."""
@@ -143,10 +147,8 @@ class ArrayPredictions:
                 continue
             start, predicted = int(jobs[row, codes.START]), int(jobs[row, codes.PREDICTED])
             job = self._jobs[int(jobs[row, codes.SEQUENCE])]
-            try:
+            with self._told_in_time("correction"):
                 run_time = corrected_run_time(self._parts.correction, job, predicted, now - start)
-            except PluginError as error:
-                raise self._fault(error, "correction") from None
             if run_time > LONGEST:
                 raise NeedsPythonError("corrections that are too large")
             jobs[row, codes.SHOWN_END] = start + run_time

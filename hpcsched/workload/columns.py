@@ -177,7 +177,11 @@ def columns_of(
             yield _columns(traced, numbers)
         elif fault is None:
             return
-    raise fault
+    try:
+        raise fault
+    finally:
+        # The error knows this place; what is read from would stay open until both are found.
+        del fault
 
 
 def _columns(traced: Sequence[TracedJob], numbers: RequestNumbers) -> JobColumns:

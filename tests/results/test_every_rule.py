@@ -92,6 +92,7 @@ SCENARIOS = {
     "plain": PLAIN,
     "recorded": PLAIN.replace("{name: easy}", "{name: recorded, missing_start: submission}"),
     "rejecting": PLAIN.replace("{name: easy}", "{name: reject}"),
+    "choosing": PLAIN.replace("{name: easy}", "{name: hyper, portfolio: [easy, list]}"),
     "one node": PLAIN.replace("name: node", "name: thin")
     + "outages: {failure_log: failures.csv}\n",
     "charged": PLAIN + "simulation: {dispatch_latency: {base: 1s, per_queued_job: 100ms}}\n",
@@ -323,6 +324,9 @@ CASES = [
         "round 2: expected at second 5, found at second 6",
     ),
     Case("plain", first(ROUNDS, latency=1), "round 1, second 0: latency: expected 0, found 1"),
+    Case("choosing", first(ROUNDS, because=None), "round 1: expected a choice with a reason"),
+    Case("choosing", first(ROUNDS, chosen=None), "round 1: chosen: expected a choice, found none"),
+    Case("choosing", first(ROUNDS, chosen="x"), "chosen: expected one of 'easy', 'list', found 'x'"),
     Case("charged", first(ROUNDS, latency=2), "latency: expected 1, found 2"),
     Case("plain", rows(JOBS_, lambda r: r.reverse()), "expected its row in order of leaving"),
     Case(
