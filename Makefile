@@ -15,7 +15,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all test-slurm lint bench mutation docs debs2024 mod2017 cp2021 in_papers_manner rlscheduler predictors schema clean $(QUICKSTART)
+.PHONY: quickstart test test-all test-slurm lint bench mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -65,6 +65,12 @@ mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutatio
 
 debs2024 mod2017 cp2021 in_papers_manner rlscheduler: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml
+	$(BIN)/python -m experiments.$@
+
+# Without order-search, which takes long on the large logs.
+debs2024_logs: $(VENV)/installed ## Replay four logs of DEBS 2024; see docs/debs2024.md
+	$(BIN)/hpcsched experiment experiments/$@.yaml --only List-REG --only List-SPF --only List-SAF \
+	  --only List-SJF --only List-LAF --only EASY
 	$(BIN)/python -m experiments.$@
 
 predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/predictors.md

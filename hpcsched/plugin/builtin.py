@@ -156,9 +156,15 @@ def _review_swf(params: "SwfParams", system: "System") -> Iterable[Caution]:
 def hpcsched_transforms() -> Iterable[Plugin]:
     """Return `window`, `first`, `without-flurries`, `sample-users`, and what changes jobs.
 
-    That is `scale-load`, `scale-sizes`, `shift` and `attach`.
+    That is `scale-load`, `scale-sizes`, `shift`, `jitter` and `attach`.
     """
-    from hpcsched.workload.transforms import attaching, flurries, shifting, user_sampling
+    from hpcsched.workload.transforms import (
+        attaching,
+        flurries,
+        jittering,
+        shifting,
+        user_sampling,
+    )
     from hpcsched.workload.transforms.first import First, FirstParams
     from hpcsched.workload.transforms.load_scaling import ScaleLoad, ScaleLoadParams
     from hpcsched.workload.transforms.size_scaling import ScaleSizes, ScaleSizesParams
@@ -212,6 +218,13 @@ def hpcsched_transforms() -> Iterable[Plugin]:
         "jobs submitted earlier or later, all of them or those of some users",
         lambda params, _context: shifting.Shift(params),
         shifting.ShiftParams,
+        keeps,
+    )
+    yield Plugin(
+        "jitter",
+        "jobs submitted a little later, each by a draw of its own",
+        jittering.Jitter,
+        jittering.JitterParams,
         keeps,
     )
     yield Plugin(

@@ -7,6 +7,8 @@ import pytest
 from experiments.cp2021.paper import PRINTED
 from experiments.debs2024.__main__ import SHOWN
 from experiments.debs2024.declaration import read_presentation
+from experiments.debs2024_logs import paper
+from experiments.debs2024_logs.tables import DELAYED_HALF, DELAYED_LOG
 from experiments.in_papers_manner.papers import PAPERS
 from experiments.rlscheduler import paper as rlscheduler
 from experiments.rlscheduler.table import AXES, LOG, SCHEDULER, WINDOW
@@ -20,6 +22,10 @@ LOGS = (
     "Lublin-1.swf.gz",
     "Lublin-2.swf.gz",
     "UniLu-Gaia-2014-1.swf.gz",
+    "KTH-SP2-1996-2.1-cln.swf.gz",
+    "CTC-SP2-1996-3.1-cln.swf.gz",
+    "SDSC-BLUE-2000-4.2-cln.swf.gz",
+    "CEA-Curie-2011-2.1-cln.swf.gz",
 )
 
 
@@ -81,6 +87,38 @@ def test_the_cells_of_debs2024_pursue_what_their_labels_say(read):
         assert scenario.predictor.plugin_name == cell.labels["predictor"]
         assert scenario.objective.plugin_name == plugins[cell.labels["objective"]]
         assert scenario.simulation.mode == ("offline" if "OFF" in label else "online")
+
+
+def test_debs2024_logs(read):
+    """A cell for each row, half and log, and for rules ten more where arrivals are delayed.
+
+    Systems have as many cores as the paper's table 1 says, and delays have the seed of the label.
+    """
+    cells = read("debs2024_logs").cells
+    found = labels(cells, "system", "predictor", "dispatcher", "objective", "trace.transforms")
+    rules = {"List-REG"} | {row.dispatcher for row in paper.ROWS if row.printed}
+    rules = {name for name in rules if not name.startswith("CP-")}
+    of_a_half = {(rule, "BSLD") for rule in rules}
+    of_a_half |= {(row.dispatcher, row.objective) for row in paper.ROWS if not row.printed}
+    wanted = {
+        (log, half, *one, "as-logged")
+        for log in paper.LOGS for half in paper.HALVES for one in of_a_half
+    }  # fmt: skip
+    wanted |= {
+        (DELAYED_LOG, DELAYED_HALF, rule, "BSLD", f"j{k}") for rule in rules for k in range(1, 11)
+    }
+    assert len(found) == len(wanted) == 48 + 32 + 60
+    assert set(found) == wanted
+
+    cores = {"KTH-SP2": 100, "CTC-SP2": 338, "SDSC-BLUE": 1152, "CEA-CURIE": 93312}
+    files = {"KTH-SP2": "KTH", "CTC-SP2": "CTC", "SDSC-BLUE": "SDSC-BLUE", "CEA-CURIE": "CEA"}
+    for cell in cells:
+        scenario, log = cell.scenario, cell.labels["system"]
+        groups = scenario.system.groups
+        assert sum(group.count * group.resources["core"] for group in groups) == cores[log]
+        assert Path(scenario.trace.path).name.startswith(files[log])
+        delays = [f"j{one.seed}" for one in scenario.trace.transforms]
+        assert (delays or ["as-logged"]) == [cell.labels["trace.transforms"]]
 
 
 def test_predictors(read):

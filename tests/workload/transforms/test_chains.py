@@ -27,6 +27,7 @@ STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("scale-sizes", {"factor": 2.5, "too_large": "skip"}),
     ("shift", {"by": 7, "users": [1]}),
     ("shift", {"by": -7, "groups": [1, 2]}),
+    ("jitter", {"by": 5}),
     ("attach", {"resource": "mem", "amount": {"min": 1, "max": 40}}),
     ("attach", {"resource": "gpu", "amount": 1, "share": 0.5, "too_large": "skip"}),
 )

@@ -1,0 +1,55 @@
+"""Transform `jitter`: every job submitted a little later, by a draw of its own."""
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+
+from pydantic import Field
+
+from hpcsched.parameters import Params, PositiveDuration
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.transform import TransformAccount
+from hpcsched.workload.transforms.context import Context
+from hpcsched.workload.transforms.own_draws import own_share
+
+
+class JitterParams(Params):
+    """Bounds of the delays, and which draw of them is wanted."""
+
+    by: PositiveDuration = Field(
+        description="The longest delay, in seconds or with a unit (1min): each job is submitted so"
+        " many whole seconds later, from 0 to this, each as likely.",
+    )
+    seed: int = Field(
+        0,
+        ge=0,
+        description="Another number draws other delays, for the same trace in the same scenario.",
+    )
+
+
+class Jitter:
+    """Adds a random delay to the submit time of each job, from 0 to `by` whole seconds.
+
+    The delay follows from the job's number and the seeds alone. A delayed job counts as `jittered`.
+    Jobs submitted within `by` seconds are held, to be put in order; at one instant the order stays.
+    """
+
+    def __init__(self, params: JitterParams, context: Context) -> None:
+        self._by = params.by
+        self._seeds = (context.seed, params.seed)
+
+    def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
+        """Yield all jobs."""
+        held: list[tuple[int, int, TracedJob]] = []
+        for number, traced in enumerate(jobs):
+            job, run_time = traced
+            delay = int(own_share(*self._seeds, job.job_id) * (self._by + 1))
+            later = job.submit_time + delay
+            if delay:
+                account.change("jittered")
+            delayed = TracedJob(job._replace(submit_time=later), run_time) if delay else traced
+            heappush(held, (later, number, delayed))
+            # No job that is still to come is submitted before this one was.
+            while held and held[0][0] <= job.submit_time:
+                yield heappop(held)[-1]
+        while held:
+            yield heappop(held)[-1]
