@@ -326,7 +326,9 @@ CASES = [
     Case("plain", first(ROUNDS, latency=1), "round 1, second 0: latency: expected 0, found 1"),
     Case("choosing", first(ROUNDS, because=None), "round 1: expected a choice with a reason"),
     Case("choosing", first(ROUNDS, chosen=None), "round 1: chosen: expected a choice, found none"),
-    Case("choosing", first(ROUNDS, chosen="x"), "chosen: expected one of 'easy', 'list', found 'x'"),
+    Case(
+        "choosing", first(ROUNDS, chosen="x"), "chosen: expected one of 'easy', 'list', found 'x'"
+    ),
     Case("charged", first(ROUNDS, latency=2), "latency: expected 1, found 2"),
     Case("plain", rows(JOBS_, lambda r: r.reverse()), "expected its row in order of leaving"),
     Case(
