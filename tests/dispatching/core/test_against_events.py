@@ -96,7 +96,7 @@ def requesting(workload: Uniform | Workload) -> list[TracedJob]:
     ]
 
 
-@tries(500)
+@tries(250)
 @given(
     workload=uniform_workloads(max_jobs=20),
     dispatcher=dispatchers(),
@@ -113,7 +113,7 @@ def test_equal_units(
     assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)
 
 
-@tries(500)
+@tries(250)
 @given(workload=mixed_workloads(max_jobs=12), dispatcher=dispatchers(), chosen=settings)
 def test_unlike_units(workload: Workload, dispatcher: Dispatcher, chosen: dict[str, Any]) -> None:
     """Jobs that ask for unlike units, some of them exclusive, scattered or bound to nodes."""
@@ -122,7 +122,7 @@ def test_unlike_units(workload: Workload, dispatcher: Dispatcher, chosen: dict[s
     assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)
 
 
-@tries(1000)
+@tries(500)
 @given(
     workload=mixed_workloads(max_jobs=12), dispatcher=dispatchers(), chosen=settings, data=st.data()
 )

@@ -83,7 +83,7 @@ def in_queues(data: st.DataObject, workload: Uniform | Workload) -> list[TracedJ
 
 
 @rules
-@tries(150)
+@tries(75)
 @given(
     workload=uniform_workloads(max_jobs=20), chosen=settings, pooled=st.booleans(), data=st.data()
 )
@@ -101,7 +101,7 @@ def test_equal_units(
 
 
 @rules
-@tries(150)
+@tries(75)
 @given(workload=mixed_workloads(max_jobs=12), chosen=settings, data=st.data())
 def test_unlike_units(
     rule: str, workload: Workload, chosen: dict[str, Any], data: st.DataObject
@@ -115,7 +115,7 @@ def test_unlike_units(
 
 
 @rules
-@tries(150)
+@tries(75)
 @given(workload=mixed_workloads(max_jobs=12), chosen=settings, data=st.data())
 def test_outages(
     rule: str, workload: Workload, chosen: dict[str, Any], data: st.DataObject

@@ -59,7 +59,7 @@ def held_jobs(
     }
 
 
-@tries(400)
+@tries(200)
 @given(
     workload=uniform_workloads(max_jobs=16),
     dispatcher=dispatchers(),
@@ -77,7 +77,7 @@ def test_equal_units(
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
 
 
-@tries(400)
+@tries(200)
 @given(
     workload=mixed_workloads(max_jobs=10),
     dispatcher=dispatchers(),
@@ -93,7 +93,7 @@ def test_unlike_units(
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
 
 
-@tries(800)
+@tries(400)
 @given(
     workload=mixed_workloads(max_jobs=12),
     dispatcher=dispatchers(),

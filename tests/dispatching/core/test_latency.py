@@ -21,7 +21,7 @@ seconds = st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(2, 5), Fraction
 latencies = st.tuples(seconds, seconds).map(lambda drawn: Latency(*drawn))
 
 
-@tries(400)
+@tries(200)
 @given(
     workload=uniform_workloads(max_jobs=14),
     dispatcher=dispatchers(),
@@ -42,7 +42,7 @@ def test_equal_units(
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
 
 
-@tries(400)
+@tries(200)
 @given(
     workload=mixed_workloads(max_jobs=10),
     dispatcher=dispatchers(),
@@ -59,7 +59,7 @@ def test_unlike_units(
 
 
 @rules
-@tries(200)
+@tries(100)
 @given(
     workload=mixed_workloads(max_jobs=12) | uniform_workloads(max_jobs=14),
     chosen=settings,

@@ -62,7 +62,7 @@ def followed(draw: Any, system: System, told: dict[str, Any]) -> Any:
     return make
 
 
-@tries(800)
+@tries(400)
 @given(
     workload=mixed_workloads(max_jobs=12) | uniform_workloads(max_jobs=14),
     chosen=settings,
