@@ -13,15 +13,18 @@ class Shape(NamedTuple):
     """What a unit asks for, `[R]`, and how many units an idle node can hold, `[N]`.
 
     The latter is 0 where no unit may go, and at most 1 for a scattered request. Units that are
-    `exclusive` go on idle nodes only.
+    `exclusive` go on idle nodes only. These and scattered ones are `uncountable`: they cannot be
+    planned for by number.
     """
 
     asked: IntArray
     on_idle: IntArray
     exclusive: bool
+    uncountable: bool
 
 
 def shape_of(system: System, request: Request) -> Shape:
     """Return the shape of a request."""
     on_idle = units_that_fit(system, system.capacity.T, request).astype(np.int64)
-    return Shape(np.array(request.unit_request, dtype=np.int64), on_idle, request.exclusive)
+    asked = np.array(request.unit_request, dtype=np.int64)
+    return Shape(asked, on_idle, request.exclusive, request.exclusive or request.scatter)

@@ -22,17 +22,20 @@ from hpcsched.dispatching.core.pool_tables import (
     with_nodes,
     with_rows_of_pools,
 )
+from hpcsched.dispatching.core.shape_arrays import (
+    first_shapes,
+    most_units,
+    no_shapes,
+    with_length_of_all,
+    with_shapes,
+)
 from hpcsched.dispatching.core.state import (
     Batch,
     BoolArray,
-    first_shapes,
     new_output,
     new_tables,
-    no_shapes,
     with_cells,
-    with_length_of_all,
     with_rows,
-    with_shapes,
 )
 from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.heuristic.core_calls import COMPILING_TAKES, LOADING_TAKES
@@ -387,10 +390,8 @@ class ArrayReplay:
     def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:
         """Return the jobs of a batch, if Python is to be told of them, and which are watched."""
         after = columns.details.column("after")
-        if self._asking is not None:
-            jobs = tuple(records_of([columns]))
-            return jobs, self._following.read(jobs)
-        if after.null_count < len(after) and not self._parts.dependencies:
+        undeclared = after.null_count < len(after) and not self._parts.dependencies
+        if undeclared and self._asking is None:
             raise NeedsPythonError("dependencies between jobs")
         if not (self._following.needed or self._predictions.needs_jobs):
             return (), np.zeros(len(after), dtype=np.bool_)
@@ -403,21 +404,12 @@ class ArrayReplay:
         new = [shape_of(self._system, request) for request in requests[known:]]
         if not new:
             return
-        self._shapes = with_shapes(
-            first_shapes(self._shapes, known),
-            np.stack([shape.asked for shape in new]),
-            np.stack([shape.on_idle for shape in new]),
-            np.array([shape.exclusive for shape in new]),
-            np.array([request.exclusive or request.scatter for request in requests[known:]]),
-        )
+        self._shapes = with_shapes(first_shapes(self._shapes, known), new)
         if self._choices.compression is not None:
             # Jobs that wait have places as well: as many as they need.
-            self._tables.counters[codes.MOST_CELLS] = codes.NEVER
+            counters[codes.MOST_CELLS] = codes.NEVER
         elif self.by_node:
-            # At most so many units fit on the nodes at once, whatever their shapes.
-            least = np.where(self._shapes.asked > 0, self._shapes.asked, 1 << 40).min(axis=0)
-            most = int((self._system.capacity // least).sum()) + self._system.node_count
-            counters[codes.MOST_CELLS] = most
+            counters[codes.MOST_CELLS] = most_units(self._shapes, self._system)
         counters[codes.REQUESTS] = counters[codes.SHAPES] = len(requests)
         if self._outages.down is not None:
             # New ones are where those on fewer nodes were, which are found anew.

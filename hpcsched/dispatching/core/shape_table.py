@@ -1,8 +1,7 @@
 """The shapes of the requests that problems have shown, numbered as the core wants them."""
 
-import numpy as np
-
-from hpcsched.dispatching.core.state import Shapes, no_shapes, with_shapes
+from hpcsched.dispatching.core.shape_arrays import most_units, no_shapes, with_shapes
+from hpcsched.dispatching.core.state import Shapes
 from hpcsched.dispatching.shapes import Shape, shape_of
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import System
@@ -24,7 +23,7 @@ class ShapeTable:
         self._numbers: dict[ShapeKey, int] = {}
         # The numbers of single objects, as each is asked about in many rounds.
         self._known: dict[int, tuple[Request, int]] = {}
-        self._new: list[tuple[Shape, bool]] = []
+        self._new: list[Shape] = []
 
     def number(self, request: Request) -> int:
         """Return the number of a request's shape."""
@@ -35,9 +34,7 @@ class ShapeTable:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._numbers)
-            self._new.append(
-                (shape_of(self._system, request), request.exclusive or request.scatter)
-            )
+            self._new.append(shape_of(self._system, request))
         self._known[id(request)] = request, number
         return number
 
@@ -52,17 +49,9 @@ class ShapeTable:
         """Write new shapes into the arrays, which are others then; return whether there are any."""
         new, self._new = self._new, []
         if new:
-            self.shapes = with_shapes(
-                self.shapes,
-                np.stack([shape.asked for shape, _ in new]),
-                np.stack([shape.on_idle for shape, _ in new]),
-                np.array([shape.exclusive for shape, _ in new]),
-                np.array([uncountable for _, uncountable in new]),
-            )
+            self.shapes = with_shapes(self.shapes, new)
         return bool(new)
 
     def most_units(self) -> int:
         """Return a number of units of any shapes that the nodes cannot hold more than."""
-        asked = self.shapes.asked
-        least = np.where(asked > 0, asked, 1 << 40).min(axis=0)
-        return int((self._system.capacity // least).sum()) + self._system.node_count
+        return most_units(self.shapes, self._system)

@@ -353,53 +353,6 @@ def with_cells(tables: Tables, cells: int) -> Tables:
     return tables._replace(cells=longer)
 
 
-def no_shapes(nodes: int, types: int) -> Shapes:
-    """Return shapes of which there are none yet."""
-    flags, numbers = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
-    on_nodes = np.empty((0, nodes), dtype=np.int64)
-    return Shapes(
-        np.empty((0, types), dtype=np.int64),
-        on_nodes,
-        flags,
-        flags,
-        on_nodes,
-        numbers,
-        numbers,
-        numbers,
-    )
-
-
-def with_shapes(
-    shapes: Shapes,
-    asked: IntArray,
-    on_idle: IntArray,
-    exclusive: BoolArray,
-    uncountable: BoolArray,
-) -> Shapes:
-    """Return the shapes, and new ones behind them."""
-    count = len(shapes.asked) + len(asked)
-    return Shapes(
-        np.concatenate([shapes.asked, asked]),
-        np.concatenate([shapes.on_idle, on_idle]),
-        np.concatenate([shapes.exclusive, exclusive]),
-        np.concatenate([shapes.uncountable, uncountable]),
-        with_length(shapes.fits, count),
-        with_length(shapes.fitting, count),
-        with_length(shapes.shape_waiting, count),
-        with_length(shapes.active, count),
-    )
-
-
-def first_shapes(shapes: Shapes, count: int) -> Shapes:
-    """Return so many of the shapes."""
-    return Shapes._make([column[:count] for column in shapes])
-
-
-def with_length_of_all(shapes: Shapes, count: int) -> Shapes:
-    """Return the shapes, with room for so many."""
-    return Shapes._make([with_length(column, count) for column in shapes])
-
-
 def with_length(array: _Array, length: int) -> _Array:
     """Return an array of at least this length that begins with the given one, then zeros."""
     longer = np.zeros((max(length, len(array)), *array.shape[1:]), dtype=array.dtype)
