@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from hpcsched.assembly import assemble
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer

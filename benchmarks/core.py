@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 from benchmarks import baseline_script as script
 from benchmarks.measure import report, run_functions
 from benchmarks.scenarios import kth, write_scenario
-from hpcsched.assembly import assemble
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 

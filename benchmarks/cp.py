@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.assembly import assemble
 from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.improver import CpImprover
 from hpcsched.dispatching.cp.solving import Answer, Task
@@ -23,7 +22,8 @@ from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.system.allocation import NodeAllocation

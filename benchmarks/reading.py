@@ -7,8 +7,8 @@ from benchmarks.measure import report, run_functions
 from benchmarks.scenarios import kth
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.columns import JobColumns, RequestNumbers, batches_of, columns_of
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.source import TraceSource
-from hpcsched.workload.swf import SwfParams, SwfSource
 
 RUNS = 5
 LOGS = {

@@ -9,9 +9,9 @@ import hpcsched
 from benchmarks import baseline_script as script
 from benchmarks.measure import report, run_functions
 from benchmarks.scenarios import kth
-from hpcsched.assembly import assemble
-from hpcsched.replaying import Workload
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.replaying import Workload
+from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.engine import Simulation
 

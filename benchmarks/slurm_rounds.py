@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from hpcsched.assembly import assemble
 from hpcsched.live.asking import Asking
 from hpcsched.live.learning import Predictions
 from hpcsched.live.rounds import hold_round
 from hpcsched.live.site import Site
 from hpcsched.live.snapshot import Asked
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched_slurm.manager import make_slurm
 from hpcsched_slurm.params import SlurmParams

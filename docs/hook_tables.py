@@ -8,8 +8,8 @@ from typing import Any
 
 from markdown_tables import paragraphs, table
 
-from hpcsched.plugin import spec
-from hpcsched.plugin.registry import Plugin
+from hpcsched.plugins import spec
+from hpcsched.plugins.registry import Plugin
 
 DOTTED = re.compile(r"`(hpcsched\.[a-z_.]+\.[A-Z]\w*)`")
 MODULES = re.compile(r"\b(?:\w+\.)+")

@@ -19,8 +19,8 @@ from markdown_tables import table
 
 from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
-from hpcsched.plugin.manager import build_registry
-from hpcsched.plugin.registry import Registry
+from hpcsched.plugins.manager import build_registry
+from hpcsched.plugins.registry import Registry
 from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.choices import tag_of
 from hpcsched.scenario.models import scenario_model

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from experiments.command import Drawing, Picture
-from hpcsched.instances.whole_files import cannot_write, make_folder, replacing
-from hpcsched.report.boxes import Box, draw_box
-from hpcsched.report.figure_style import PALETTE, STYLE, UNDATED
+from hpcsched.problems.whole_files import cannot_write, make_folder, replacing
+from hpcsched.report.figures.boxes import Box, draw_box
+from hpcsched.report.figures.figure_style import PALETTE, STYLE, UNDATED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.command import Drawing, Picture
-from hpcsched.instances.whole_files import cannot_write, make_folder, replacing
-from hpcsched.report.figure_style import STYLE, UNDATED
+from hpcsched.problems.whole_files import cannot_write, make_folder, replacing
+from hpcsched.report.figures.figure_style import STYLE, UNDATED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

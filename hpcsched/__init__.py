@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from hpcsched.dispatching.dispatcher import Dispatcher as Dispatcher
     from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
     from hpcsched.parameters import Params as Params
-    from hpcsched.plugin.registry import Plugin as Plugin
-    from hpcsched.plugin.spec import hookimpl as hookimpl
+    from hpcsched.plugins.registry import Plugin as Plugin
+    from hpcsched.plugins.spec import hookimpl as hookimpl
     from hpcsched.prediction.predictor import Predictor as Predictor
-    from hpcsched.replaying import Replay as Replay
-    from hpcsched.replaying import Workload as Workload
-    from hpcsched.replaying import read_workload as read_workload
-    from hpcsched.replaying import replay as replay
-    from hpcsched.runner import RunResult as RunResult
-    from hpcsched.runner import open_run as open_run
-    from hpcsched.runner import run as run
+    from hpcsched.runs.replaying import Replay as Replay
+    from hpcsched.runs.replaying import Workload as Workload
+    from hpcsched.runs.replaying import read_workload as read_workload
+    from hpcsched.runs.replaying import replay as replay
+    from hpcsched.runs.runner import RunResult as RunResult
+    from hpcsched.runs.runner import open_run as open_run
+    from hpcsched.runs.runner import run as run
     from hpcsched.scenario import load_scenario as load_scenario
     from hpcsched.scenario.models import Scenario as Scenario
     from hpcsched.simulation.observer import Observer as Observer
@@ -43,20 +43,20 @@ _EXPORTS = {
     "DispatchingProblem": "hpcsched.dispatching.problem",
     "Observer": "hpcsched.simulation.observer",
     "Params": "hpcsched.parameters",
-    "Plugin": "hpcsched.plugin.registry",
+    "Plugin": "hpcsched.plugins.registry",
     "Predictor": "hpcsched.prediction.predictor",
-    "Replay": "hpcsched.replaying",
-    "RunResult": "hpcsched.runner",
+    "Replay": "hpcsched.runs.replaying",
+    "RunResult": "hpcsched.runs.runner",
     "Scenario": "hpcsched.scenario.models",
     "TraceSource": "hpcsched.workload.source",
     "Transform": "hpcsched.workload.transform",
-    "Workload": "hpcsched.replaying",
-    "hookimpl": "hpcsched.plugin.spec",
+    "Workload": "hpcsched.runs.replaying",
+    "hookimpl": "hpcsched.plugins.spec",
     "load_scenario": "hpcsched.scenario",
-    "open_run": "hpcsched.runner",
-    "read_workload": "hpcsched.replaying",
-    "replay": "hpcsched.replaying",
-    "run": "hpcsched.runner",
+    "open_run": "hpcsched.runs.runner",
+    "read_workload": "hpcsched.runs.replaying",
+    "replay": "hpcsched.runs.replaying",
+    "run": "hpcsched.runs.runner",
 }
 
 __all__ = list(_EXPORTS)

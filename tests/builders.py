@@ -5,10 +5,11 @@ from typing import Any
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler, Option
-from hpcsched.dispatching.heuristic.orders import (
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler, Option
+from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
     KeyOrder,
     QueueOrder,
@@ -18,7 +19,6 @@ from hpcsched.dispatching.heuristic.orders import (
     smallest_area,
     smallest_product,
 )
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.prediction.actual import Actual
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer

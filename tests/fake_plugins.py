@@ -14,7 +14,7 @@ from hpcsched.parameters import (
     Params,
     Selects,
 )
-from hpcsched.plugin.registry import SEES_RUN_TIME, Caution, Context, Installed, Plugin, Registry
+from hpcsched.plugins.registry import SEES_RUN_TIME, Caution, Context, Installed, Plugin, Registry
 from hpcsched.system.system import System
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from hpcsched import Plugin, hookimpl
-from hpcsched.plugin.manager import build_registry, stand_in
+from hpcsched.plugins.manager import build_registry, stand_in
 from tests.dispatching.cp.faulty_backends import Does, fail
 
 

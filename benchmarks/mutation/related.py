@@ -1,40 +1,40 @@
 """Which tests are asked about which source: of these, each mutant gets those that run its lines."""
 
 PACKAGES = (
-    "hpcsched/dispatching/heuristic",
+    "hpcsched/dispatching/rules",
     "hpcsched/dispatching/core/plan_kernels.py",
     "hpcsched/simulation",
-    "hpcsched/results/audit",
+    "hpcsched/audit",
     "hpcsched/metrics",
 )
 
 # From a folder or file to tests; the longest that fits holds. The tests of compiled code stand
 # apart, as it is run as plain Python then, in which the other tests take minutes.
 RELATED = {
-    "hpcsched/dispatching/heuristic": (
-        "tests/dispatching/heuristic",
+    "hpcsched/dispatching/rules": (
+        "tests/dispatching/rules",
         "tests/dispatching/test_allocators.py",
         "tests/dispatching/test_plan_kernels.py",
         "tests/properties",
         "tests/golden",
     ),
-    "hpcsched/dispatching/heuristic/expected_wait.py": (
+    "hpcsched/dispatching/rules/expected_wait.py": (
         "tests/golden/test_queue_orders.py",
         "tests/golden/test_rules.py",
         "tests/dispatching/cp/test_expected_waits.py",
     ),
-    "hpcsched/dispatching/heuristic/multifactor": (
-        "tests/dispatching/heuristic/test_multifactor.py",
+    "hpcsched/dispatching/rules/multifactor": (
+        "tests/dispatching/rules/test_multifactor.py",
         "tests/golden/test_queue_orders.py",
     ),
-    "hpcsched/dispatching/heuristic/params.py": (
-        "tests/dispatching/heuristic",
+    "hpcsched/dispatching/rules/params.py": (
+        "tests/dispatching/rules",
         "tests/golden/test_depth.py",
         "tests/golden/test_queue_orders.py",
         "tests/golden/test_rules.py",
     ),
     "hpcsched/dispatching/core/plan_kernels.py": (
-        "tests/dispatching/heuristic/test_profiles.py",
+        "tests/dispatching/rules/test_profiles.py",
         "tests/dispatching/test_plan_kernels.py",
         "tests/dispatching/test_plans_by_hand.py",
         "tests/properties/test_node_level_against_pooled.py",
@@ -58,15 +58,19 @@ RELATED = {
             "tests/traces/test_compiled_replay.py",
         ),
     ),
-    "hpcsched/results/audit": ("tests/results",),
-    "hpcsched/metrics": ("tests/metrics", "tests/results/test_directory.py", "tests/evaluation"),
+    "hpcsched/audit": ("tests/audit", "tests/results"),
+    "hpcsched/metrics": (
+        "tests/metrics",
+        "tests/results/test_directory.py",
+        "tests/predictor_evaluation",
+    ),
 }
 
 # Long searches for what is seldom, whole runs of which nothing is changed, and what starts solvers;
 # most mutants are killed without them.
 DEAR = (
     "tests/properties",
-    "tests/dispatching/heuristic/test_promises.py",
+    "tests/dispatching/rules/test_promises.py",
     "tests/golden/test_planned_orders.py",
     "tests/simulation/test_outages_of_all.py",
     "tests/results/test_interrupted_run.py",

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from experiments.declaring import Label, check_known, check_unique, read_declaration
 from hpcsched.parameters import Listed, Params
-from hpcsched.report.figure_style import PALETTE
+from hpcsched.report.figures.figure_style import PALETTE
 
 
 def _read_printed(value: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from experiments.command import Drawing, Picture
 from experiments.debs2024.declaration import Figure
 from experiments.debs2024.results import Comparison
-from hpcsched.instances.whole_files import cannot_write, make_folder, replacing
-from hpcsched.report.figure_style import INK, PALETTE, STYLE, UNDATED
+from hpcsched.problems.whole_files import cannot_write, make_folder, replacing
+from hpcsched.report.figures.figure_style import INK, PALETTE, STYLE, UNDATED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

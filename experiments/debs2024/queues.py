@@ -9,7 +9,7 @@ import numpy as np
 from experiments.command import Drawing, Picture
 from experiments.finished import Finished
 from experiments.pictures import draw_picture
-from hpcsched.report.figure_style import LINES
+from hpcsched.report.figures.figure_style import LINES
 from hpcsched.results.directory import RunDirectory
 
 if TYPE_CHECKING:

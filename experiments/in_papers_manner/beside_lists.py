@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from hpcsched.assembly import assemble
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.improver import Improved, PlanningRound, Plans
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.instances.pairing import SAME_OBJECTIVE
+from hpcsched.problems.pairing import SAME_OBJECTIVE
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.system.allocation import NodeAllocation

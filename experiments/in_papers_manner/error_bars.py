@@ -11,7 +11,7 @@ from experiments.boxes import COLOURS
 from experiments.command import Drawing, Picture
 from experiments.in_papers_manner.spread import Spread
 from experiments.pictures import draw_picture
-from hpcsched.report.figure_style import INK, PALETTE
+from hpcsched.report.figures.figure_style import INK, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

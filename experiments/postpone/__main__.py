@@ -12,8 +12,8 @@ from experiments.asking import FailedError, ask, record
 from experiments.block import find_block
 from experiments.markdown import as_table
 from hpcsched.errors import HpcschedError
-from hpcsched.instances.comparison import Comparison, compare
-from hpcsched.instances.pairing import Floats, Pairing
+from hpcsched.problems.comparison import Comparison, compare
+from hpcsched.problems.pairing import Floats, Pairing
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "backends.md"

@@ -13,7 +13,7 @@ from experiments.same_problems.plots import draw
 from experiments.same_problems.questions import Answers, ask_all, read_answers
 from experiments.same_problems.table import Pairings, counts, groups, ratios
 from hpcsched.errors import HpcschedError
-from hpcsched.instances.pairing import Pairing
+from hpcsched.problems.pairing import Pairing
 from hpcsched.results.files import write_text
 
 DOCS = Path(__file__).parents[2] / "docs"

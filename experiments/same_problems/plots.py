@@ -11,9 +11,9 @@ from experiments.pictures import Plot, draw_picture
 from experiments.same_problems.papers import Figure, Pair, Paper
 from experiments.same_problems.questions import Answers
 from experiments.same_problems.table import MEASURES, Pairings, ratios_of
-from hpcsched.instances.comparison import SAME_TIME
-from hpcsched.instances.pairing import Floats, Mask, Pairing
-from hpcsched.report.figure_style import LINES, PALETTE
+from hpcsched.problems.comparison import SAME_TIME
+from hpcsched.problems.pairing import Floats, Mask, Pairing
+from hpcsched.report.figures.figure_style import LINES, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

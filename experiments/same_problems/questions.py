@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.asking import ask, record, table_of
-from hpcsched.instances.files import InstancesFile
-from hpcsched.instances.pairing import Floats
-from hpcsched.instances.table import SolvedTable
+from hpcsched.problems.files import InstancesFile
+from hpcsched.problems.pairing import Floats
+from hpcsched.problems.table import SolvedTable
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "eurora-day-pcp21.yaml"
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from experiments.markdown import MISSING, as_table
 from experiments.same_problems.papers import Counts, Pair, Paper
-from hpcsched.instances.comparison import Comparison, compare
-from hpcsched.instances.pairing import Floats, Pairing
+from hpcsched.problems.comparison import Comparison, compare
+from hpcsched.problems.pairing import Floats, Pairing
 
 Pairings = Mapping[tuple[Pair, str], Pairing]
 """Answers of two dispatchers to the same problems, by pair and letter of the prediction."""

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hpcsched.results.audit.violations import AuditReport
+    from hpcsched.audit.violations import AuditReport
     from hpcsched.results.directory import RunDirectory
 
 
@@ -14,12 +14,12 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
     Raises InputError where it was made on a real cluster, its scenario is not valid here, or its
     trace cannot be read.
     """
-    from hpcsched.assembly import assemble
+    from hpcsched.audit.auditor import audit
+    from hpcsched.audit.declared import Charge, Declared, Definition
     from hpcsched.dispatching.hyper.dispatcher import Hyper
-    from hpcsched.results.audit.auditor import audit
-    from hpcsched.results.audit.declared import Charge, Declared, Definition
     from hpcsched.results.files import problem
     from hpcsched.results.manifest import ON_A_CLUSTER
+    from hpcsched.runs.assembly import assemble
     from hpcsched.scenario import load_scenario
     from hpcsched.scenario.review import not_reproducible
 
@@ -69,9 +69,9 @@ def replay_directory(run: "RunDirectory") -> "AuditReport | str":
     """
     from tempfile import TemporaryDirectory
 
-    from hpcsched.assembly import assemble
-    from hpcsched.results.replay_comparison import compare_replay, why_not_replayed
-    from hpcsched.runner import run as run_scenario
+    from hpcsched.runs.assembly import assemble
+    from hpcsched.runs.replay_comparison import compare_replay, why_not_replayed
+    from hpcsched.runs.runner import run as run_scenario
     from hpcsched.scenario import load_scenario
 
     scenario = load_scenario(run.scenario_path)

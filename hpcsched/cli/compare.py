@@ -69,11 +69,11 @@ def compare(
     import shutil
     import sys
 
-    from hpcsched.report import rendering, tables
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.comparison import compare_runs
     from hpcsched.report.studied_runs import find_baseline, open_study
-    from hpcsched.report.study_tables import TABLES
+    from hpcsched.report.tables import rendering, tables
+    from hpcsched.report.tables.comparison import compare_runs
+    from hpcsched.report.tables.study_tables import TABLES
 
     wanted = list(dict.fromkeys(table or [Shown.METRICS]))
     if Shown.ALL in wanted:

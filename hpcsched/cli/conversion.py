@@ -6,20 +6,20 @@ from functools import partial
 from pathlib import Path
 
 import hpcsched
-from hpcsched.assembly import Assembly, assemble
 from hpcsched.cli.log_files import LogSource, format_of, source_of
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
 from hpcsched.workload.account import TraceAccount
-from hpcsched.workload.batsim.writing import write_batsim
-from hpcsched.workload.swf import types_in_records
-from hpcsched.workload.swf_writing import write_swf
-from hpcsched.workload.table.rows import open_rows
-from hpcsched.workload.table.source import REQUEST_PREFIX
-from hpcsched.workload.table.writing import write_table
-from hpcsched.workload.writing import BOUND, Written
+from hpcsched.workload.readers.swf import types_in_records
+from hpcsched.workload.readers.table.rows import open_rows
+from hpcsched.workload.readers.table.source import REQUEST_PREFIX
+from hpcsched.workload.writers.batsim_writing import write_batsim
+from hpcsched.workload.writers.swf_writing import write_swf
+from hpcsched.workload.writers.table_writing import write_table
+from hpcsched.workload.writers.writing import BOUND, Written
 
 _WRITERS: Mapping[LogSource, tuple[str, Callable[..., Written]]] = {
     LogSource.SWF: ("SWF", partial(write_swf, keep_comments=True)),

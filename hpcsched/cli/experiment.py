@@ -92,7 +92,7 @@ def _run(
     """Run the chosen cells; returns how many failed."""
     from hpcsched.experiment.execution import IndexWriter, build_executor, run_cells
     from hpcsched.experiment.progress import make_progress
-    from hpcsched.plugin import manager
+    from hpcsched.plugins import manager
 
     choice = read.declaration.executor
     failed = 0

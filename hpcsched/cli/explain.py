@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from hpcsched.report.explanation import FromTrace, JobFacts
+    from hpcsched.explain.explanation import FromTrace, JobFacts
     from hpcsched.results.directory import RunDirectory
 
 
@@ -35,8 +35,8 @@ def explain(
 
     The run must have recorded reasons: hpcsched run --explain.
     """
-    from hpcsched.report.explanation import explain_job
-    from hpcsched.report.explanation_rendering import as_json, as_text
+    from hpcsched.explain.explanation import explain_job
+    from hpcsched.explain.explanation_rendering import as_json, as_text
     from hpcsched.results.directory import RunDirectory
 
     run = RunDirectory.open(directory)
@@ -48,9 +48,9 @@ def _from_trace(run: "RunDirectory") -> "FromTrace":
     """Return what looks up jobs in the trace of a run, and finds none where it cannot be read."""
 
     def look_up(job_ids: "Collection[int]") -> "Mapping[int, JobFacts]":
-        from hpcsched.assembly import assemble
         from hpcsched.errors import HpcschedError
-        from hpcsched.report.explanation import traced_facts
+        from hpcsched.explain.explanation import traced_facts
+        from hpcsched.runs.assembly import assemble
         from hpcsched.scenario import load_scenario
 
         try:

@@ -53,8 +53,8 @@ def record(
 ) -> None:
     """Replay a scenario under its own dispatcher and save the dispatching problems it meets."""
     from hpcsched.errors import InputError
-    from hpcsched.instances.header import Selection
-    from hpcsched.instances.recording import record as record_problems
+    from hpcsched.problems.header import Selection
+    from hpcsched.problems.recording import record as record_problems
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs
 
@@ -102,9 +102,9 @@ def solve(
 ) -> None:
     """Ask the dispatchers of scenarios the saved problems, and write how each was answered."""
     from hpcsched.errors import Finding, InputError
-    from hpcsched.instances.files import InstancesFile
-    from hpcsched.instances.progress import SolvingProgress
-    from hpcsched.instances.solving import solve as solve_problems
+    from hpcsched.problems.files import InstancesFile
+    from hpcsched.problems.progress import SolvingProgress
+    from hpcsched.problems.solving import solve as solve_problems
     from hpcsched.results.solver_rounds import in_words, warning
     from hpcsched.scenario import read_scenario
 
@@ -171,11 +171,11 @@ def compare(
     import shutil
     import sys
 
-    from hpcsched.instances.comparison import compare as compare_tables
-    from hpcsched.instances.pairing import Pairing
-    from hpcsched.instances.plots import draw
-    from hpcsched.instances.rendering import as_json, as_text
-    from hpcsched.instances.table import SolvedTable
+    from hpcsched.problems.comparison import compare as compare_tables
+    from hpcsched.problems.pairing import Pairing
+    from hpcsched.problems.plots import draw
+    from hpcsched.problems.rendering import as_json, as_text
+    from hpcsched.problems.table import SolvedTable
 
     pairing = Pairing(SolvedTable.open(first), SolvedTable.open(second))
     comparison = compare_tables(pairing, same_time)

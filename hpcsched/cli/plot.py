@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.pictures import Draw
+    from hpcsched.report.figures.pictures import Draw
 
 app = typer.Typer(name="plot", no_args_is_help=True, help="Draw pictures of runs for papers.")
 
@@ -45,7 +45,7 @@ def boxes(
     directories: Directories, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
     """Draw a box for each run, by trace: quartiles, median, mean, least and largest value."""
-    from hpcsched.report.pictures import draw_boxes
+    from hpcsched.report.figures.pictures import draw_boxes
 
     _write(directories, lambda compared: draw_boxes(compared, of), out, force=force)
 
@@ -55,7 +55,7 @@ def ecdf(
     directories: Directories, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
     """Draw the share of jobs, or rounds, up to each value, with a panel for each trace."""
-    from hpcsched.report.pictures import draw_shares
+    from hpcsched.report.figures.pictures import draw_shares
 
     _write(directories, lambda compared: draw_shares(compared, of), out, force=force)
 
@@ -70,7 +70,7 @@ def bars(
     force: Force = False,
 ) -> None:
     """Draw a metric as bars, with 95 % intervals over seeds, or over jobs if it is their mean."""
-    from hpcsched.report.pictures import draw_bars
+    from hpcsched.report.figures.pictures import draw_bars
 
     _write(directories, lambda compared: draw_bars(compared, metric), out, force=force)
 
@@ -86,7 +86,7 @@ def load(
     force: Force = False,
 ) -> None:
     """Draw how many jobs waited, and how much of a resource type was in use, over time."""
-    from hpcsched.report.pictures import draw_load
+    from hpcsched.report.figures.pictures import draw_load
 
     _write(directories, lambda compared: draw_load(compared, resource), out, force=force)
 
@@ -94,7 +94,7 @@ def load(
 @app.command(name="decision-time")
 def decision_time(directories: Directories, out: Out, force: Force = False) -> None:
     """Draw how long the dispatcher took, by the length of the queue."""
-    from hpcsched.report.pictures import draw_decision_times
+    from hpcsched.report.figures.pictures import draw_decision_times
 
     _write(directories, draw_decision_times, out, force=force)
 
@@ -102,7 +102,7 @@ def decision_time(directories: Directories, out: Out, force: Force = False) -> N
 @app.command()
 def choices(directories: Directories, out: Out, force: Force = False) -> None:
     """Draw which dispatcher decided when, of those that `hyper` chose from."""
-    from hpcsched.report.choices import draw_choices
+    from hpcsched.report.figures.choices import draw_choices
 
     _write(directories, draw_choices, out, force=force)
 
@@ -110,7 +110,7 @@ def choices(directories: Directories, out: Out, force: Force = False) -> None:
 @app.command(name="cpu-time")
 def cpu_time(directories: Directories, out: Out, force: Force = False) -> None:
     """Draw the mean CPU time of a round, in its parts; needs the observer `cpu-memory`."""
-    from hpcsched.report.process_usage import draw_cpu_time
+    from hpcsched.report.figures.process_usage import draw_cpu_time
 
     _write(directories, draw_cpu_time, out, force=force)
 
@@ -118,7 +118,7 @@ def cpu_time(directories: Directories, out: Out, force: Force = False) -> None:
 @app.command(name="cpu-memory")
 def cpu_memory(directories: Directories, out: Out, force: Force = False) -> None:
     """Draw CPU time and memory over simulated time; needs the observer `cpu-memory`."""
-    from hpcsched.report.process_usage import draw_cpu_over_time
+    from hpcsched.report.figures.process_usage import draw_cpu_over_time
 
     _write(directories, draw_cpu_over_time, out, force=force)
 
@@ -154,7 +154,7 @@ def gantt(
     force: Force = False,
 ) -> None:
     """Draw which job was on which node when, as rectangles."""
-    from hpcsched.report.gantt_picture import draw_gantt
+    from hpcsched.report.figures.gantt_picture import draw_gantt
 
     def drawing(compared: "ComparedStudy") -> "Draw":
         return draw_gantt(compared.study, resource or (), begin, end)
@@ -170,7 +170,7 @@ def _write(
     force: bool,
 ) -> None:
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.picture_files import check_free, format_of, write_picture
+    from hpcsched.report.figures.picture_files import check_free, format_of, write_picture
     from hpcsched.report.studied_runs import open_study
 
     format_of(out)

@@ -35,7 +35,7 @@ def list_plugins(
     import json
     import sys
 
-    from hpcsched.plugin import manager
+    from hpcsched.plugins import manager
 
     rows = [
         (i.kind, i.plugin.name, i.distribution, i.version, i.plugin.summary)

@@ -65,11 +65,11 @@ def evaluate(
     import shutil
     import sys
 
-    from hpcsched.evaluation import rendering
-    from hpcsched.evaluation.choosing import choose
-    from hpcsched.evaluation.figures import predictor_figures, shares
-    from hpcsched.evaluation.predicting import predict_trace
-    from hpcsched.evaluation.writing import check_folder, write_evaluation
+    from hpcsched.predictor_evaluation import rendering
+    from hpcsched.predictor_evaluation.choosing import choose
+    from hpcsched.predictor_evaluation.figures import predictor_figures, shares
+    from hpcsched.predictor_evaluation.predicting import predict_trace
+    from hpcsched.predictor_evaluation.writing import check_folder, write_evaluation
 
     chosen = choose(scenario, overrides or (), predictors)
     if out is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hpcsched.report.page import Verdict
+    from hpcsched.report.page.page import Verdict
     from hpcsched.results.directory import RunDirectory
 
 
@@ -40,10 +40,10 @@ def report(
 ) -> None:
     """Write a page about runs: tables, pictures to zoom, what was run, and each audit's verdict."""
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.comparison import compare_runs
-    from hpcsched.report.page import Verdict, check_installed, write_page
-    from hpcsched.report.picture_files import check_free, write_bytes
+    from hpcsched.report.figures.picture_files import check_free, write_bytes
+    from hpcsched.report.page.page import Verdict, check_installed, write_page
     from hpcsched.report.studied_runs import find_baseline, open_study
+    from hpcsched.report.tables.comparison import compare_runs
 
     check_installed()
     check_free(out, force=force)
@@ -71,8 +71,8 @@ def _verdict(run: "RunDirectory") -> "Verdict":
     """Audit a run; one that cannot be audited, as its trace is gone, is not checked."""
     from hpcsched.cli.auditing import audit_directory
     from hpcsched.errors import HpcschedError
-    from hpcsched.report.audit import audit_lines
-    from hpcsched.report.page import Verdict
+    from hpcsched.report.page.page import Verdict
+    from hpcsched.report.tables.audit import audit_lines
 
     try:
         found = audit_directory(run)

@@ -29,7 +29,7 @@ def schema(
 
     from hpcsched.errors import Finding, InputError, Place
     from hpcsched.experiment.schema import experiment_schema
-    from hpcsched.plugin import manager
+    from hpcsched.plugins import manager
     from hpcsched.scenario.schema import scenario_schema
 
     make = scenario_schema if of is Of.SCENARIO else experiment_schema

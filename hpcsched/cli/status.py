@@ -26,7 +26,7 @@ def status(
 
     It can be asked from another terminal while the run goes on.
     """
-    from hpcsched.report.run_status import as_json, as_text, status_of
+    from hpcsched.monitoring.run_status import as_json, as_text, status_of
 
     found = status_of(directory)
     typer.echo(as_json(found) if format_ == Format.JSON else as_text(found))

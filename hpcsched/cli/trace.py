@@ -12,7 +12,7 @@ from hpcsched.cli.system_from import system_from
 from hpcsched.workload.wait_classes import WaitClass
 
 if TYPE_CHECKING:
-    from hpcsched.assembly import Assembly
+    from hpcsched.runs.assembly import Assembly
 
 app = typer.Typer(
     name="trace", help="Look into traces, and write them to files.", no_args_is_help=True
@@ -52,8 +52,8 @@ def info(
     import sys
     from collections import Counter
 
-    from hpcsched.report.trace_info import as_json, as_text, trace_infos
-    from hpcsched.workload.census import take_census
+    from hpcsched.report.tables.trace_info import as_json, as_text, trace_infos
+    from hpcsched.workload.statistics.census import take_census
 
     traces = []
     parts = [_assembled(path, overrides) for path in scenarios]
@@ -91,7 +91,7 @@ def generate(
 ) -> None:
     """Write a scenario's trace, such as a synthetic one, in the Standard Workload Format."""
     import hpcsched
-    from hpcsched.workload.swf_writing import write_swf
+    from hpcsched.workload.writers.swf_writing import write_swf
 
     parts = _assembled(scenario, overrides)
     note = (
@@ -172,7 +172,7 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
     """Return the mean recorded waits of a scenario's trace; raises InputError if it has none."""
     from hpcsched.dispatching.wait_tally import tally_waits
     from hpcsched.errors import Finding, InputError, Place
-    from hpcsched.report.wait_info import waits_as_json, waits_as_yaml
+    from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
     from hpcsched.workload.recorded_waits import recorded_waits
 
     parts = _assembled(path, overrides)
@@ -191,8 +191,8 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
 
 def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
     """Return the parts of a scenario; raises InputError where an input file is not there."""
-    from hpcsched.assembly import assemble
     from hpcsched.errors import InputError
+    from hpcsched.runs.assembly import assemble
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs
 

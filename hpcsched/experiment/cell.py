@@ -8,9 +8,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from hpcsched.execution.executor import TaskFile
+from hpcsched.experiment.executors.executor import TaskFile
 from hpcsched.parameters import InputFile
-from hpcsched.plugin.registry import Registry
+from hpcsched.plugins.registry import Registry
 from hpcsched.results.manifest import FORMAT, package_versions, sha256
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import show_key_path

@@ -9,13 +9,13 @@ from time import monotonic
 from typing import Any, Literal
 
 from hpcsched.errors import InputError, PluginError
-from hpcsched.execution.attempt import LOG, RUN
-from hpcsched.execution.executor import Ended, Executor, Task
 from hpcsched.experiment.cell import Cell
+from hpcsched.experiment.executors.attempt import LOG, RUN
+from hpcsched.experiment.executors.executor import Ended, Executor, Task
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import CellStatus, make_index, read_index, write_index
 from hpcsched.experiment.reading import Experiment
-from hpcsched.plugin.registry import Registry
+from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.choices import NamedChoice
 
 PROGRAM = "hpcsched.experiment.one_cell"

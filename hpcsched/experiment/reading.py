@@ -18,8 +18,8 @@ from hpcsched.errors import Finding, InputError, Place, PluginError
 from hpcsched.experiment.axes import Axis, Position, positions
 from hpcsched.experiment.cell import Cell, make_cell, replica_seed
 from hpcsched.experiment.declaration import ExperimentDeclaration, clash
-from hpcsched.plugin import manager
-from hpcsched.plugin.registry import Registry
+from hpcsched.plugins import manager
+from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.choices import Chooser
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import faults_of

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hpcsched.experiment.declaration import ExperimentDeclaration
-from hpcsched.plugin.registry import Registry
+from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.schema import model_schema
 
 SCHEMA_ID = "urn:hpcsched:experiment"

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.simulation.check import BadDecisionError, check_decision
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 
 

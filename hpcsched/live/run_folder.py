@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hpcsched.assembly import Assembly
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
@@ -12,6 +11,7 @@ from hpcsched.results.reasons import ReasonRecorder
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
+from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import resolved_yaml
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord

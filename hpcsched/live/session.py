@@ -9,7 +9,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from hpcsched.assembly import assemble
 from hpcsched.errors import Finding, InputError
 from hpcsched.live.advice import Advice, advice_lines
 from hpcsched.live.asking import Asking
@@ -25,6 +24,7 @@ from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.manifest import Status
 from hpcsched.results.summary import Left
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import Scenario
 from hpcsched.system.cluster import ClusterState, WorkloadManager
 

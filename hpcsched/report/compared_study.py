@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.report.job_times import JobTimes, read_job_times
 from hpcsched.report.studied_runs import StudiedRun, Study
+from hpcsched.report.tables.job_times import JobTimes, read_job_times
 
 
 class ComparedStudy:

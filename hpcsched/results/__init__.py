@@ -1,1 +1,1 @@
-"""The run directory: writing it as a simulation runs, reading it, and auditing it."""
+"""Results of a run: the run directory, its tables, manifest and summary, written and read."""

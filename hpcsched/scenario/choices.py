@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, create_model
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Listed, Params, Selects
-from hpcsched.plugin.registry import Installed, Registry
+from hpcsched.plugins.registry import Installed, Registry
 from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.wording import found
 

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.plugin import manager
-from hpcsched.plugin.registry import Registry
+from hpcsched.plugins import manager
+from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.choices import Chooser, tag_of
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import Fault, faults_of

@@ -10,7 +10,7 @@ from pydantic_core import InitErrorDetails
 
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Duration, Listed, Params, ResourceType, Selects
-from hpcsched.plugin.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
+from hpcsched.plugins.registry import PLANS_OFFLINE, SEES_RUN_TIME, Installed, Registry
 from hpcsched.scenario.choices import NamedChoice, SourceChoice
 from hpcsched.scenario.latency import DispatchLatency
 from hpcsched.scenario.live import LiveSettings, not_live

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import InitErrorDetails
 
-from hpcsched.plugin.registry import FOLLOWS_RECORD, KEEPS_WAITS, RECORDS_WAITS, Registry
+from hpcsched.plugins.registry import FOLLOWS_RECORD, KEEPS_WAITS, RECORDS_WAITS, Registry
 from hpcsched.scenario.choices import NamedChoice, Transformed
 from hpcsched.scenario.refusal import refusal
 

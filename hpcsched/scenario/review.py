@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import InputFile, NotReproducible, Params, unset_variables
 from hpcsched.paths import unreadable
-from hpcsched.plugin.registry import SEES_RUN_TIME, Installed
+from hpcsched.plugins.registry import SEES_RUN_TIME, Installed
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.loading import LoadedScenario

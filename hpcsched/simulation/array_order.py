@@ -8,9 +8,9 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.overdue_kernels import corrected_end
 from hpcsched.dispatching.core.state import Choices, Shapes, Tables
-from hpcsched.dispatching.heuristic.multifactor import Moment, MultifactorOrder
-from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.problem import RunningJob
+from hpcsched.dispatching.rules.multifactor import Moment, MultifactorOrder
+from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.simulation.array_events import ArrayEvents
 from hpcsched.system.system import IntArray
 

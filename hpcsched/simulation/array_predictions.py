@@ -12,7 +12,7 @@ import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Batch, Output, Tables
-from hpcsched.dispatching.heuristic.orders import QueueOrder
+from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.driver import PredictorDriver, corrected_run_time

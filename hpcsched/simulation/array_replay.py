@@ -38,8 +38,8 @@ from hpcsched.dispatching.core.state import (
     with_rows,
 )
 from hpcsched.dispatching.decision import NOTHING
-from hpcsched.dispatching.heuristic.core_calls import COMPILING_TAKES, LOADING_TAKES
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder, QueueOrder
+from hpcsched.dispatching.rules.core_calls import COMPILING_TAKES, LOADING_TAKES
+from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.dispatching.shapes import shape_of
 from hpcsched.simulation.array_flight import ArrayFlight
 from hpcsched.simulation.array_following import ArrayFollowing

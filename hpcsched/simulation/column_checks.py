@@ -5,7 +5,7 @@ import numpy as np
 from hpcsched.arrow_arrays import numpy_array
 from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import JobColumns, NeedsPythonError
-from hpcsched.workload.numbers_seen import NumbersSeen
+from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.time_bounds import LARGEST_SUM, LONGEST
 
 LARGEST_AMOUNT = 1 << 61

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.heuristic.orders import KeyOrder, QueueOrder, WaitOver, smallest_area
+from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
+from hpcsched.dispatching.rules.orders import KeyOrder, QueueOrder, WaitOver, smallest_area
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import JobColumns
 from hpcsched.workload.wait_classes import WaitClass

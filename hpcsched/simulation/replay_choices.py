@@ -3,13 +3,13 @@
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.allocator_codes import ALLOCATORS, critical_of
-from hpcsched.dispatching.heuristic.conservative import COMPRESSIONS, Conservative
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, QueueOrder
-from hpcsched.dispatching.heuristic.relaxed import Relaxed
-from hpcsched.dispatching.heuristic.slack import SlackBased
+from hpcsched.dispatching.rules.allocator_codes import ALLOCATORS, critical_of
+from hpcsched.dispatching.rules.conservative import COMPRESSIONS, Conservative
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
+from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, QueueOrder
+from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
 from hpcsched.simulation.array_order import IN_PYTHON
 from hpcsched.simulation.listeners import listeners

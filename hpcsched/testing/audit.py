@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.results.audit.attempts import lost_columns, with_lost
-from hpcsched.results.audit.capacity import check_capacity
-from hpcsched.results.audit.columns import RunColumns, flags_of, match, read_trace
-from hpcsched.results.audit.dependencies import check_dependencies
-from hpcsched.results.audit.jobs import check_presence, check_requests, check_times
-from hpcsched.results.audit.outages import check_outages
-from hpcsched.results.audit.partitions import check_partitions
-from hpcsched.results.audit.places import check_places
-from hpcsched.results.audit.pools import check_pools
+from hpcsched.audit.attempts import lost_columns, with_lost
+from hpcsched.audit.capacity import check_capacity
+from hpcsched.audit.columns import RunColumns, flags_of, match, read_trace
+from hpcsched.audit.dependencies import check_dependencies
+from hpcsched.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.audit.outages import check_outages
+from hpcsched.audit.partitions import check_partitions
+from hpcsched.audit.places import check_places
+from hpcsched.audit.pools import check_pools
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.outages import NO_OUTAGES, Outages

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
+from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.simulation.occupancy import NodeOccupancy, Occupancy, SlotOccupancy
 from hpcsched.system.request import is_constrained
 from hpcsched.system.space import NodeSpace, units_that_fit

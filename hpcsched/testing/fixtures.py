@@ -8,9 +8,9 @@ from typing import Protocol
 
 import pytest
 
-from hpcsched.plugin.manager import build_registry, stand_in
-from hpcsched.plugin.registry import Registry
-from hpcsched.runner import RunResult, run
+from hpcsched.plugins.manager import build_registry, stand_in
+from hpcsched.plugins.registry import Registry
+from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 from hpcsched.testing.workloads import sample_workloads
 from hpcsched.workload.job import TracedJob

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.system.system import System

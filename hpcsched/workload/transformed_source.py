@@ -9,7 +9,7 @@ from hpcsched.errors import PluginError
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.instants import moved_comments
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.numbers_seen import NumbersSeen
+from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.recorded_waits import recorded_waits
 from hpcsched.workload.source import TraceSource, has_dependencies
 from hpcsched.workload.transform import Transform, TransformAccount

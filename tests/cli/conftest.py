@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.plugin import manager
+from hpcsched.plugins import manager
 from tests.fake_plugins import fake_registry
 
 

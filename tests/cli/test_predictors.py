@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 ROOT = Path(__file__).parents[2]
 SMALL = str(ROOT / "scenarios" / "small-easy.yaml")

@@ -10,7 +10,7 @@ import pytest
 from hpcsched import cli
 from tests.builders import changed_request
 from tests.real_traces import FOLDER, KTH_SP2, trace
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 ROOT = Path(__file__).parents[2]
 SMALL = str(ROOT / "scenarios" / "small-easy.yaml")
@@ -197,7 +197,7 @@ def test_generate_says_what_it_had_to_leave_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Jobs that keep others off their nodes are written without that, and counted."""
-    from hpcsched.workload.swf import SwfSource  # noqa: PLC0415
+    from hpcsched.workload.readers.swf import SwfSource  # noqa: PLC0415
 
     jobs = SwfSource.jobs
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from tests.workload.swf_files import record, write
-from tests.workload.test_table import GOLDEN as TABLE
+from tests.workload.readers.swf_files import record, write
+from tests.workload.readers.test_table import GOLDEN as TABLE
 
 SCENARIO = """\
 name: tiny

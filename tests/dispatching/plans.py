@@ -24,9 +24,9 @@ from hpcsched.dispatching.core.pool_kernels import open_pools
 from hpcsched.dispatching.core.room_kernels import count_fits
 from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on, start
 from hpcsched.dispatching.core.step_kernels import open_steps
-from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.heuristic.core_calls import CoreCalls
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
+from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
+from hpcsched.dispatching.rules.core_calls import CoreCalls
 from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.system.system import IntArray, NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob

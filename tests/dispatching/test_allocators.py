@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.heuristic.allocators import BestFit, FirstFit, KeepScarce
+from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
 from hpcsched.system.allocation import SlotAllocation, SlotMap
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import ALLOCATORS, alike

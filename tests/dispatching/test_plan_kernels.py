@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import plan_kernels
 from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.heuristic.allocators import FirstFit, KeepScarce
 from hpcsched.dispatching.planning.counted_units import counted_units
 from hpcsched.dispatching.planning.releases import releases_of
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.rules.allocators import FirstFit, KeepScarce
 from hpcsched.system.allocation import SlotAllocation, SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import held_amounts

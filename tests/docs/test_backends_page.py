@@ -20,7 +20,7 @@ from hpcsched.dispatching.cp.limits import Budget
 from tests.dispatching.cp.making import FORMULATIONS
 from tests.dispatching.cp.test_backends import crowd, list_plan
 from tests.docs.pages import DOCS, ROOT, blocks, tables
-from tests.plugin.distributions import Distributions
+from tests.plugins.distributions import Distributions
 
 PAGE = DOCS / "backends.md"
 BLOCKS = blocks(PAGE)

@@ -2,8 +2,8 @@
 
 import re
 
-from hpcsched.instances.lines import ProblemLine
-from hpcsched.instances.table import SCHEMA
+from hpcsched.problems.lines import ProblemLine
+from hpcsched.problems.table import SCHEMA
 from tests.docs.pages import DOCS, tables
 
 PAGE = (DOCS / "instances.md").read_text(encoding="utf-8")

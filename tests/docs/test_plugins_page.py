@@ -12,10 +12,10 @@ import pytest
 
 from hpcsched import cli
 from hpcsched import testing as shipped
-from hpcsched.plugin import spec
+from hpcsched.plugins import spec
 from hpcsched.scenario import load_scenario
 from tests.docs.pages import DOCS, ROOT, blocks
-from tests.plugin.distributions import Distributions
+from tests.plugins.distributions import Distributions
 
 PAGE = DOCS / "plugins.md"
 BLOCKS = blocks(PAGE)

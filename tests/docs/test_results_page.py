@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 import pytest
 
-from hpcsched.assembly import assemble
 from hpcsched.dispatching.recorded_starts import RecordedFigures
 from hpcsched.metrics.pools import PoolFigures
 from hpcsched.results.files import KNOWN
@@ -23,7 +22,8 @@ from hpcsched.results.schema import (
     usage_schema,
 )
 from hpcsched.results.summary import Left, job_account
-from hpcsched.runner import run
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.pools import Pool

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.assembly import assemble
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.census import CensusResult, distance, take_census
+from hpcsched.workload.statistics.census import CensusResult, distance, take_census
 from tests.docs.pages import DOCS, ROOT, tables
 from tests.real_traces import KTH_SP2, trace
 

@@ -1,1 +1,1 @@
-"""Tests of hpcsched.experiment and hpcsched.execution."""
+"""Tests of hpcsched.experiment and hpcsched.experiment.executors."""

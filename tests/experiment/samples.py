@@ -5,8 +5,8 @@ from pathlib import Path
 
 import hpcsched
 from hpcsched.errors import HpcschedError
-from hpcsched.execution.attempt import LOG, RUN, new_attempt
-from hpcsched.execution.executor import Ended, Task
+from hpcsched.experiment.executors.attempt import LOG, RUN, new_attempt
+from hpcsched.experiment.executors.executor import Ended, Task
 from hpcsched.experiment.reading import Experiment, read_experiment
 
 SCENARIO = """\

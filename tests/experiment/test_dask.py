@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import PluginError
-from hpcsched.execution.dask_params import DaskParams, JobQueue, what_to_install
-from hpcsched.execution.packing import pack, put_back_paths, unpack
 from hpcsched.experiment.execution import run_cells
+from hpcsched.experiment.executors.dask_params import DaskParams, JobQueue, what_to_install
+from hpcsched.experiment.executors.packing import pack, put_back_paths, unpack
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.results.manifest import file_hashes, read_manifest
 from tests.experiment.samples import EXPERIMENT, expected_summaries, read_sample, summaries
 from tests.results.hand_made import write_run
 
 distributed = pytest.importorskip("distributed")
-dask_cluster = pytest.importorskip("hpcsched.execution.dask_cluster")
+dask_cluster = pytest.importorskip("hpcsched.experiment.executors.dask_cluster")
 
 # Dask has sockets and loops of its own, which it closes when it likes.
 pytestmark = pytest.mark.filterwarnings(
@@ -135,7 +135,8 @@ def test_exactly_one_kind_of_cluster() -> None:
 def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """dask-jobqueue is asked for only where a batch system is."""
     monkeypatch.setattr(
-        "hpcsched.execution.dask_params.find_spec", lambda name: name != "dask_jobqueue" or None
+        "hpcsched.experiment.executors.dask_params.find_spec",
+        lambda name: name != "dask_jobqueue" or None,
     )
     assert what_to_install(DaskParams(workers=1)) is None
     queue = JobQueue(cluster="slurm", memory=1, walltime=1)

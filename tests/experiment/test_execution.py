@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError, PluginError
-from hpcsched.execution.executor import Task
 from hpcsched.experiment.execution import IndexWriter, Outcome, build_executor, run_cells
+from hpcsched.experiment.executors.executor import Task
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import read_index
 from hpcsched.experiment.reading import Experiment, read_experiment
-from hpcsched.plugin.registry import Installed, Plugin, Registry
+from hpcsched.plugins.registry import Installed, Plugin, Registry
 from tests.experiment.samples import (
     EXPERIMENT,
     HereAndNow,

@@ -12,10 +12,10 @@ import pytest
 
 from hpcsched import cli
 from hpcsched.errors import InputError
-from hpcsched.execution.executor import Task
-from hpcsched.execution.local import LocalExecutor, LocalParams
 from hpcsched.experiment.choosing import choose_cells
 from hpcsched.experiment.execution import PROGRAM
+from hpcsched.experiment.executors.executor import Task
+from hpcsched.experiment.executors.local import LocalExecutor, LocalParams
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import read_index
 from hpcsched.experiment.reading import read_experiment

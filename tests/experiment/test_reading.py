@@ -10,7 +10,7 @@ from hpcsched.errors import InputError
 from hpcsched.experiment import cell as cell_module
 from hpcsched.experiment.cell import make_cell, replica_seed
 from hpcsched.experiment.reading import is_experiment, read_experiment
-from hpcsched.plugin.manager import registry
+from hpcsched.plugins.manager import registry
 from hpcsched.scenario import load_scenario
 from tests.experiment.samples import EXPERIMENT, JOBS, read_sample, write_sample
 
@@ -279,7 +279,7 @@ def test_an_executor_of_the_command_line(tmp_path: Path) -> None:
 
 def test_a_missing_package_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Dask is not there, it is said what to install."""
-    monkeypatch.setattr("hpcsched.execution.dask_params.find_spec", lambda _: None)
+    monkeypatch.setattr("hpcsched.experiment.executors.dask_params.find_spec", lambda _: None)
     path = write_sample(tmp_path, f"{EXPERIMENT}executor: {{name: dask, workers: 2}}\n")
     with pytest.raises(InputError) as caught:
         read_experiment(path)

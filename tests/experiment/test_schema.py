@@ -7,7 +7,7 @@ from jsonschema import Draft7Validator
 
 from hpcsched.cli import main
 from hpcsched.experiment.schema import experiment_schema
-from hpcsched.plugin.manager import build_registry
+from hpcsched.plugins.manager import build_registry
 from hpcsched.scenario.document import parse_document
 from tests.experiment.samples import EXPERIMENT
 from tests.experiment.test_reading import BAD

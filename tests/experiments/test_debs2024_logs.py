@@ -10,7 +10,7 @@ from hpcsched.experiment.reading import read_experiment
 from hpcsched.results.files import JOBS
 from tests.docs.pages import tables
 from tests.experiments.samples import BASE, place_of, write_folder, write_run
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 EXPERIMENT = """\
 name: debs2024_logs

@@ -3,9 +3,9 @@
 from experiments.command import Drawing
 from experiments.debs2024.figures import bars, draw_figures
 from experiments.debs2024.results import Comparison
-from hpcsched.report.figure_style import PALETTE
+from hpcsched.report.figures.figure_style import PALETTE
 from tests.experiments.samples import written_comparison
-from tests.instances.test_plots import texts
+from tests.problems.test_plots import texts
 
 
 def test_bars(tmp_path):

@@ -12,7 +12,7 @@ from experiments.in_papers_manner.table import searches
 from hpcsched import cli
 from hpcsched.results.directory import RunDirectory
 from tests.docs.pages import tables
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 BASE = """\
 name: base

@@ -5,10 +5,10 @@ import pytest
 from experiments.distributions import Outcome
 from experiments.mod2017 import __main__ as command
 from hpcsched import cli
-from hpcsched.report.boxes import Box
+from hpcsched.report.figures.boxes import Box
 from tests.docs.pages import tables
-from tests.instances.test_plots import texts
-from tests.workload.swf_files import record, write
+from tests.problems.test_plots import texts
+from tests.workload.readers.swf_files import record, write
 
 EXPERIMENT = """\
 name: mod2017

@@ -3,9 +3,9 @@
 import pytest
 
 from experiments.postpone import __main__ as postpone
-from hpcsched.instances.comparison import compare
-from hpcsched.instances.pairing import Pairing
-from tests.instances.tables import pair
+from hpcsched.problems.comparison import compare
+from hpcsched.problems.pairing import Pairing
+from tests.problems.tables import pair
 
 
 def test_a_line_of_the_table(tmp_path):

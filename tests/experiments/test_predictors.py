@@ -7,10 +7,10 @@ from experiments.predictors import __main__ as command
 from hpcsched import cli
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment
-from hpcsched.report.boxes import Box
+from hpcsched.report.figures.boxes import Box
 from hpcsched.results.directory import RunDirectory
 from tests.docs.pages import tables
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 EXPERIMENT = """\
 name: predictors

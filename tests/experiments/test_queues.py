@@ -7,7 +7,7 @@ from experiments.debs2024.queues import draw_queues
 from experiments.finished import Finished, LabelledRun
 from hpcsched import run
 from tests.experiments.samples import BASE
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 SAF = {"predictor": "actual", "objective": "BSLD", "dispatcher": "List-SAF"}
 CP_AF = {"predictor": "actual", "objective": "AF", "dispatcher": "CP"}

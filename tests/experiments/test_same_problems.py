@@ -9,9 +9,9 @@ from experiments.same_problems.papers import PAPERS, PCP4, PCP20
 from experiments.same_problems.plots import draw
 from experiments.same_problems.questions import DISPATCHERS, PREDICTORS, Answers
 from experiments.same_problems.table import counts, groups, ratios
-from hpcsched.instances.pairing import Pairing
+from hpcsched.problems.pairing import Pairing
 from tests.docs.pages import tables
-from tests.instances.tables import pair
+from tests.problems.tables import pair
 
 THESIS = PAPERS["thesis2020"]
 

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterable
 
-from hpcsched.assembly import Assembly, assemble
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.plugin.manager import build_registry
+from hpcsched.plugins.manager import build_registry
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.loading import check_document
 from hpcsched.system.system import System

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder
 from hpcsched.dispatching.objectives import AF
+from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import alike, replay

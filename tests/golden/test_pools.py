@@ -11,9 +11,9 @@ Four nodes of 4 cores; a core in use draws 10 W. There are 60 W until second 6, 
 
 import pytest
 
-from hpcsched.dispatching.heuristic.conservative import Conservative
-from hpcsched.dispatching.heuristic.relaxed import Relaxed
-from hpcsched.dispatching.heuristic.slack import SlackBased
+from hpcsched.dispatching.rules.conservative import Conservative
+from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System

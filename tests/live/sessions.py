@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.live.asking import Asking
 from hpcsched.live.driver import Clock, Driver, Pace
 from hpcsched.live.following import Following

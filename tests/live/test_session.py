@@ -10,7 +10,7 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.solver_plugins import hopeless_solver
 

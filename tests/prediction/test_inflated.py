@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.assembly import assemble
 from hpcsched.errors import InputError
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.inflated import (
@@ -17,6 +16,7 @@ from hpcsched.prediction.inflated import (
     QuantileOfRatios,
 )
 from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario, read_scenario
 from hpcsched.scenario.review import review
 from tests.prediction.jobs import job

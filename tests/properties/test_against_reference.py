@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.heuristic import core_calls
+from hpcsched.dispatching.rules import core_calls
 from tests.dispatching.core.replays import event_by_event
 from tests.properties.reference_cases import (
     FEATURES,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.assembly import Assembly, assemble
 from hpcsched.errors import DecisionError
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.latency import Latency
 from hpcsched.system.outages import NO_OUTAGES

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-from hpcsched.assembly import Assembly
-from hpcsched.plugin.manager import registry
-from hpcsched.plugin.registry import FOLLOWS_RECORD
+from hpcsched.plugins.manager import registry
+from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import load_scenario
 from tests.pool_workloads import audited, pool_workloads
 from tests.strategies import tries

@@ -10,7 +10,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from hpcsched.cli.compare import compare
-from hpcsched.report.study_tables import TABLES
+from hpcsched.report.tables.study_tables import TABLES
 from tests.report.studies import pair, write_experiment
 from tests.results.hand_made import JOBS, write_run
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report.comparison import compare_runs
-from hpcsched.report.rendering import as_csv, as_json, as_markdown, as_text
+from hpcsched.report.tables.comparison import compare_runs
+from hpcsched.report.tables.rendering import as_csv, as_json, as_markdown, as_text
 from hpcsched.results.directory import RunDirectory
 from tests.results.hand_made import JOBS, tamper_json, write_run
 

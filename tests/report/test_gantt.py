@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report import gantt
-from hpcsched.report.gantt import Held, held_in_window
+from hpcsched.report.figures import gantt
+from hpcsched.report.figures.gantt import Held, held_in_window
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.report.account import account_lines
-from hpcsched.report.explanation import explain_job
-from hpcsched.report.explanation_rendering import as_text
-from hpcsched.report.gantt import Down, held_in_window
+from hpcsched.explain.explanation import explain_job
+from hpcsched.explain.explanation_rendering import as_text
+from hpcsched.report.figures.gantt import Down, held_in_window
 from hpcsched.report.studied_runs import open_study
-from hpcsched.runner import RunResult, run
+from hpcsched.report.tables.account import account_lines
+from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 
 SCENARIO = """\

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from hpcsched.cli import app
-from hpcsched.report import pictures
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.comparison import compare_runs
-from hpcsched.report.page import Verdict, write_page
-from hpcsched.report.page_figures import STEPS, page_figures, thinned_shares
-from hpcsched.report.picture_files import write_picture
+from hpcsched.report.figures import pictures
+from hpcsched.report.figures.picture_files import write_picture
+from hpcsched.report.page.page import Verdict, write_page
+from hpcsched.report.page.page_figures import STEPS, page_figures, thinned_shares
+from hpcsched.report.tables.comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 from tests.results.hand_made import REJECTED
 

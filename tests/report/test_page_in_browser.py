@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.report.page import Verdict
+from hpcsched.report.page.page import Verdict
 from tests.report.browser import open_in_browser
 from tests.report.studies import pair, tables_of, write_experiment
 from tests.report.test_page import NASTY, page_of

@@ -11,15 +11,15 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from hpcsched.errors import InputError
-from hpcsched.report import pictures
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figure_style import STYLE, colours_of, looks
-from hpcsched.report.gantt_picture import draw_gantt
-from hpcsched.report.page_figures import page_figures
-from hpcsched.report.picture_files import write_picture
-from hpcsched.report.pictures import Draw
-from hpcsched.report.study_tables import TABLES
-from hpcsched.runner import run
+from hpcsched.report.figures import pictures
+from hpcsched.report.figures.figure_style import STYLE, colours_of, looks
+from hpcsched.report.figures.gantt_picture import draw_gantt
+from hpcsched.report.figures.picture_files import write_picture
+from hpcsched.report.figures.pictures import Draw
+from hpcsched.report.page.page_figures import page_figures
+from hpcsched.report.tables.study_tables import TABLES
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 

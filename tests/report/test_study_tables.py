@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report.study_tables import TABLES
-from hpcsched.report.tables import ReportTable
+from hpcsched.report.tables.study_tables import TABLES
+from hpcsched.report.tables.tables import ReportTable
 from tests.report.studies import LATER, pair, tables_of, write_experiment, write_studied
 from tests.results.hand_made import JOBS, tamper_json
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from hpcsched.report.tables import (
+from hpcsched.report.tables.tables import (
     ReportTable,
     latex_escaped,
     table_as_csv,

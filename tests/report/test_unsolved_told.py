@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
+from hpcsched.monitoring.run_state import write_state
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.manifest import start_manifest
-from hpcsched.results.run_state import write_state
-from tests.report.test_state_views import STATE
+from tests.monitoring.test_state_views import STATE
 from tests.results.hand_made import tamper_json
 from tests.solver_plugins import hopeless_solver
 

@@ -1,1 +1,1 @@
-"""Tests of hpcsched.results."""
+"""Tests of hpcsched.runs."""

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import hpcsched
-import hpcsched.runner
-from hpcsched.column_run import TOO_FEW
+import hpcsched.runs.runner
 from hpcsched.results.files import JOBS, MANIFEST, ROUNDS, TIMING
+from hpcsched.runs.column_run import TOO_FEW
 from hpcsched.simulation import array_replay
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
@@ -61,7 +61,7 @@ def in_both_loops(
         patch.setattr(array_replay, "FEW_PLACES", sys.maxsize)
         run(folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hpcsched.runner, "_in_python", lambda *_: [FORCED])
+        patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
         run(folder / "python")
     # A trace that cannot be read at all is replayed in neither way.
     assert manifest(folder / "columns")["in_python"] in ([], [] if compiled else [TOO_FEW])

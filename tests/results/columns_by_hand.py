@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hpcsched.results.audit.columns import RunColumns, TraceColumns, read_trace
-from hpcsched.results.audit.rounds import RoundColumns
+from hpcsched.audit.columns import RunColumns, TraceColumns, read_trace
+from hpcsched.audit.rounds import RoundColumns
 from hpcsched.results.directory import RunDirectory
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import pyarrow.parquet as pq
 
 import hpcsched
+from hpcsched.audit.auditor import audit
+from hpcsched.audit.columns import RunColumns, TraceColumns, match, read_trace
+from hpcsched.audit.declared import Declared, Definition
+from hpcsched.audit.jobs import Match
+from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.metrics import figures
 from hpcsched.parameters import Params
-from hpcsched.results.audit.auditor import audit
-from hpcsched.results.audit.columns import RunColumns, TraceColumns, match, read_trace
-from hpcsched.results.audit.declared import Declared, Definition
-from hpcsched.results.audit.jobs import Match
-from hpcsched.results.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import MANIFEST, write_text
 from hpcsched.results.manifest import Status, file_hashes, finish_manifest, start_manifest

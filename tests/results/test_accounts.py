@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.results.audit.account import check_account, check_rounds
-from hpcsched.results.audit.violations import Check
+from hpcsched.audit.account import check_account, check_rounds
+from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import ROUNDS, SUMMARY, TIMING
 from hpcsched.results.schema import rounds_schema

@@ -13,21 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hpcsched
-import hpcsched.runner
-from hpcsched import column_run
-from hpcsched.assembly import assemble
+import hpcsched.runs.runner
 from hpcsched.cli import main
 from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.monitoring.column_monitor import ColumnMonitor
+from hpcsched.monitoring.monitor import Monitor
 from hpcsched.prediction.last_two import LastTwo
-from hpcsched.report.column_monitor import ColumnMonitor
-from hpcsched.report.monitor import Monitor
 from hpcsched.results import record_file
+from hpcsched.runs import column_run
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.watching import Watching
 from hpcsched.simulation import array_replay, asking, replay_output
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.event_log import EventLog
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.simulation.replay_output import HeldRounds
-from hpcsched.watching import Watching
 from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, traced
 from tests.dispatching.core.test_against_events import dispatchers, requesting
@@ -122,8 +122,8 @@ def assembled(
     assembly.system, assembly.dispatcher = workload.system, dispatcher
     request = workload.request if isinstance(workload, Uniform) else None
     assembly.source = ListedJobs(jobs, request)
-    with hpcsched.runner.create(folder, force=False):
-        hpcsched.runner._write(assembly, assembly.metrics(), Watching(assembly))
+    with hpcsched.runs.runner.create(folder, force=False):
+        hpcsched.runs.runner._write(assembly, assembly.metrics(), Watching(assembly))
 
 
 @tries(60)
@@ -165,7 +165,7 @@ def test_an_observer_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     run(tmp_path / "compiled")
     with monkeypatch.context() as patch:
-        patch.setattr(hpcsched.runner, "_in_python", lambda *_: [FORCED])
+        patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
         run(tmp_path / "python")
     check_equal(tmp_path / "compiled", tmp_path / "python")
     assert manifest(tmp_path / "compiled")["in_python"] == ["an observer that fails"]
@@ -275,7 +275,7 @@ def test_a_predictor_that_fails(
 
     run(tmp_path / "compiled")
     with monkeypatch.context() as patch:
-        patch.setattr(hpcsched.runner, "_in_python", lambda *_: [FORCED])
+        patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])
         run(tmp_path / "python")
     check_equal(tmp_path / "compiled", tmp_path / "python")
     assert manifest(tmp_path / "compiled")["in_python"] == ["a predictor that fails"]

@@ -12,7 +12,7 @@ from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.manifest import sha256
-from hpcsched.workload.swf_lines import SwfLines
+from hpcsched.workload.readers.swf_lines import SwfLines
 from tests.experiment.samples import HereAndNow, read_sample, write_sample
 
 MORE = "13 900 -1 30 1 -1 -1 1 200 -1 1 1 1 1 1 1 -1 -1\n"

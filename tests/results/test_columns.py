@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.instances.lines import JobLine
+from hpcsched.problems.lines import JobLine
 from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.results.files import JOBS, ROUNDS
 from hpcsched.simulation.records import RoundRecord

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.results.audit.attempts import read_lost
-from hpcsched.results.audit.columns import match, read_trace
-from hpcsched.results.audit.descriptions import check_descriptions, check_lost_requests
-from hpcsched.results.audit.violations import Check
+from hpcsched.audit.attempts import read_lost
+from hpcsched.audit.columns import match, read_trace
+from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
+from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS
 from hpcsched.results.recorder import RunRecorder

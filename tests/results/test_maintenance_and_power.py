@@ -15,9 +15,9 @@ import pytest
 
 from hpcsched.cli.auditing import audit_directory
 from hpcsched.dispatching.cp.params import DISPATCHERS as CP_DISPATCHERS
-from hpcsched.plugin.manager import build_registry
-from hpcsched.plugin.registry import FOLLOWS_RECORD
-from hpcsched.runner import RunResult, run
+from hpcsched.plugins.manager import build_registry
+from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "small-maintenance-power.yaml"

@@ -11,7 +11,7 @@ import pytest
 from hpcsched.cli.auditing import audit_directory
 from hpcsched.errors import InputError
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runner import RunResult, run
+from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 from tests.results.hand_made import messages, tamper_json
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from hpcsched.assembly import assemble
+from hpcsched.audit.violations import AuditReport
 from hpcsched.cli.auditing import audit_directory
-from hpcsched.results.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runner import parts_of, run
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of, run
 from hpcsched.scenario import Scenario, load_scenario
 from tests.results.hand_made import messages, tamper_jobs, tamper_json
 

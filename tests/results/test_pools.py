@@ -5,19 +5,19 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hpcsched.assembly import assemble
 from hpcsched.cli.auditing import audit_directory
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import InputError
-from hpcsched.instances.files import InstancesFile
-from hpcsched.instances.recording import record as save
+from hpcsched.problems.files import InstancesFile
+from hpcsched.problems.recording import record as save
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runner import parts_of, run
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of, run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation
 from tests.results.hand_made import messages, tamper_jobs, tamper_json
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 # Three nodes of 2 cores; a core draws 10 W and a node 5 W more. From second 10 on there are 30 W
 # instead of 60 W. Each job takes a licence for each of its units.

@@ -14,14 +14,14 @@ from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import InputError
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.figure_style import STYLE
-from hpcsched.report.process_usage import cpu_memory, draw_cpu_over_time, draw_cpu_time
+from hpcsched.report.figures.figure_style import STYLE
+from hpcsched.report.figures.process_usage import cpu_memory, draw_cpu_over_time, draw_cpu_time
 from hpcsched.report.studied_runs import open_study
 from hpcsched.results import process_usage
 from hpcsched.results.process_usage import ProcessUsage, UsageRow, resident_memory
 from hpcsched.results.record_file import RecordFile
 from hpcsched.results.schema import usage_schema
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.testing import make_problem

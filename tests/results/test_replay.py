@@ -12,9 +12,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from hpcsched.cli.verify import verify
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
+from tests.audit.test_verify_command import SCENARIO, write_inputs
 from tests.results.hand_made import seal, tamper_json
-from tests.results.test_verify_command import SCENARIO, write_inputs
 
 APP = typer.Typer()
 APP.command()(verify)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hpcsched.results.audit.rounds import Conditions, Happenings, check_round_rows, conditions_of
+from hpcsched.audit.rounds import Conditions, Happenings, check_round_rows, conditions_of
 from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
 from hpcsched.system.pools import Change, Pool
 from hpcsched.system.system import NodeGroup, System

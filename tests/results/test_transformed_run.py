@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from hpcsched import cli, load_scenario, run
-from hpcsched.assembly import assemble
 from hpcsched.cli.auditing import audit_directory
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.results.directory import RunDirectory
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of
 from hpcsched.workload.transformed_source import TransformedSource
 from tests.results.hand_made import messages, tamper_json
-from tests.workload.swf_files import write
+from tests.workload.readers.swf_files import write
 
 SCENARIO = """\
 name: base

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.errors import Finding, PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugin.registry import Installed, Plugin
+from hpcsched.plugins.registry import Installed, Plugin
 from hpcsched.scenario import read_scenario
 from hpcsched.scenario.review import missing_inputs, review
 from tests.fake_plugins import fake_registry

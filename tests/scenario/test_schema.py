@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from hpcsched.plugin.manager import build_registry
+from hpcsched.plugins.manager import build_registry
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.schema import scenario_schema
 from tests.fake_plugins import fake_registry

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from hpcsched.assembly import assemble
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.slurm.entries import read_entries
 from hpcsched.scenario.slurm.site import read_site

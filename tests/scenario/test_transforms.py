@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.plugin.manager import build_registry
-from hpcsched.plugin.registry import Installed, Plugin, Registry
+from hpcsched.plugins.manager import build_registry
+from hpcsched.plugins.registry import Installed, Plugin, Registry
 from hpcsched.scenario import load_scenario, resolved_yaml
 from hpcsched.scenario.choices import choice_model
 from tests.fake_plugins import fake_registry
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 SCENARIO = """\
 name: transformed

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.assembly import assemble
 from hpcsched.dispatching.objectives import (
     AF,
     PSF,
@@ -13,6 +12,7 @@ from hpcsched.dispatching.objectives import (
     WeightedSum,
 )
 from hpcsched.errors import InputError
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.resolved import resolved_yaml
 from tests.docs.pages import ROOT

@@ -8,8 +8,8 @@ from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError
-from hpcsched.instances.solving import answers
 from hpcsched.live.asking import Asking
+from hpcsched.problems.solving import answers
 from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.pools import Draw, Pool

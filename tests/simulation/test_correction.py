@@ -2,11 +2,11 @@
 
 import pytest
 
-from hpcsched.assembly import assemble
 from hpcsched.errors import InputError, PluginError
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from hpcsched.system.request import Request

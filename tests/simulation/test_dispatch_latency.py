@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from hpcsched.cli import main
 from hpcsched.dispatching.decision import Decision, SolverCall
-from hpcsched.dispatching.heuristic.reject import Reject
+from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError, InputError
 from hpcsched.metrics.capacity import loss_of_capacity
 from hpcsched.metrics.metric import RunTables
 from hpcsched.results.tables import run_tables
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
 from hpcsched.simulation.engine import Simulation

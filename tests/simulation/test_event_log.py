@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from hpcsched.dispatching.heuristic.reject import Reject
+from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.simulation.event_log import EventLog
 from hpcsched.system.outages import Outage, Outages
 from tests.builders import alike, easy, replay, traced

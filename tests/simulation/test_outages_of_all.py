@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.assembly import Assembly, assemble
-from hpcsched.plugin.manager import build_registry
-from hpcsched.plugin.registry import FOLLOWS_RECORD
+from hpcsched.plugins.manager import build_registry
+from hpcsched.plugins.registry import FOLLOWS_RECORD
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer

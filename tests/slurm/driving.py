@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "plugins" / "hpcsched-slurm" / "src"
 PROGRAM = (
     "import sys, hpcsched_slurm.plugins as plugins\n"
-    "from hpcsched.plugin.manager import build_registry, stand_in\n"
+    "from hpcsched.plugins.manager import build_registry, stand_in\n"
     "from hpcsched.cli import main\n"
     "with stand_in(build_registry(external=False, modules=[plugins])):\n"
     "    sys.exit(main(sys.argv[1:]))\n"

@@ -5,9 +5,9 @@ from itertools import cycle
 import pytest
 
 from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.heuristic.reject import Reject
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.reasons import Reason, ReasonKind
+from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.testing import check_dispatcher

@@ -5,10 +5,10 @@ from types import ModuleType
 import pytest
 
 from hpcsched import cli, hookimpl
-from hpcsched.dispatching.heuristic.reject import Reject
+from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import InputError, PluginError
-from hpcsched.plugin.manager import build_registry, registry, stand_in
-from hpcsched.plugin.registry import Plugin
+from hpcsched.plugins.manager import build_registry, registry, stand_in
+from hpcsched.plugins.registry import Plugin
 from hpcsched.testing import RunScenario, UsePlugins, make_jobs, make_system
 
 SCENARIO = """\

@@ -16,8 +16,8 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.scenario import load_scenario
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.alea import AleaParams, AleaSource
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from tests.real_traces import trace
 
 CERIT_SC = "CERIT-SC-2013.swf.gz"

@@ -9,12 +9,12 @@ import math
 import pytest
 
 from hpcsched.dispatching.cp.solving import Answer
-from hpcsched.dispatching.heuristic.orders import slowdown_order
 from hpcsched.dispatching.objectives import BoundedSlowdown
+from hpcsched.dispatching.rules.orders import slowdown_order
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
-from hpcsched.workload.swf import SwfParams, SwfSource
+from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from tests.builders import ORDERS, alike, easy, lists, parts, replay
 from tests.dispatching.cp.making import Scripted, cp_dispatcher, improving
 from tests.real_traces import KTH_SP2, trace

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli.auditing import audit_directory
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from tests.real_traces import KTH_SP2, trace
 

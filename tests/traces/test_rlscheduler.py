@@ -10,9 +10,9 @@ import hpcsched
 from experiments.rlscheduler.__main__ import PAGE
 from experiments.rlscheduler.paper import BACKFILLED, PRINTED
 from experiments.rlscheduler.table import LOG, SCHEDULER, WINDOW
-from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.orders import KeyOrder
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.prediction.requested_time import RequestedTime
 from tests.builders import alike, parts

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from hpcsched.assembly import assemble
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.census import CensusResult, take_census
 from hpcsched.workload.source import TraceSource
+from hpcsched.workload.statistics.census import CensusResult, take_census
 from tests.real_traces import KTH_SP2, trace
 
 SCENARIO = """\

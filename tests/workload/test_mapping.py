@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from hpcsched.cli import main
 from hpcsched.errors import InputError
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import audit_replay
 from hpcsched.workload.job import Job
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
-from hpcsched.workload.swf import SwfParams
+from hpcsched.workload.readers.swf import SwfParams
 from tests.builders import alike, easy, lists, replay
 from tests.strategies import tries
-from tests.workload.swf_files import read, record, source_of, write
+from tests.workload.readers.swf_files import read, record, source_of, write
 
 GIB = 2**30
 FORHLR2 = System(

@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.parameters import Params
-from hpcsched.workload.batsim.source import BatsimParams
-from hpcsched.workload.swf import SwfParams
+from hpcsched.workload.readers.batsim.source import BatsimParams
+from hpcsched.workload.readers.swf import SwfParams
+from hpcsched.workload.readers.table.params import TableParams
 from hpcsched.workload.synthetic.lublin99 import Lublin99Params
-from hpcsched.workload.table.params import TableParams
 
 
 @pytest.mark.parametrize("params", [SwfParams, BatsimParams, TableParams, Lublin99Params])

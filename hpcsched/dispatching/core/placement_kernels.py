@@ -1,6 +1,6 @@
 """Compiled allocators: rankings of the nodes, and filling nodes in that order.
 
-They are those of `hpcsched.dispatching.heuristic.allocators` and `critical`, where each is
+They are those of `hpcsched.dispatching.rules.allocators` and `critical`, where each is
 described.
 """
 

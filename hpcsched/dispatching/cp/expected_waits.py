@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.planned_cost import PlannedCost, linear, wait_times
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ from hpcsched.dispatching.cp.params import (
     PlanAllParams,
     VersionParams,
 )
-from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import Plannable, PlannedCost
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.factory import Context, random_state
@@ -49,6 +48,7 @@ from hpcsched.dispatching.planning.search_objective import (
 )
 from hpcsched.dispatching.planning.selection import LARGEST, Wanted
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.dispatching.search.improver import OrderSearch
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.errors import Finding, InputError

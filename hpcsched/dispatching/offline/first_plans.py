@@ -5,18 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.orders import (
-    largest_area,
-    shortest_job,
-    smallest_area,
-    smallest_product,
-)
 from hpcsched.dispatching.offline.replay_kernels import replay_list
 from hpcsched.dispatching.offline.trace import Trace
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.list_kernels import plan_in_order
 from hpcsched.dispatching.planning.segment_kernels import open_segments
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.rules.orders import (
+    largest_area,
+    shortest_job,
+    smallest_area,
+    smallest_product,
+)
 from hpcsched.system.system import IntArray
 
 

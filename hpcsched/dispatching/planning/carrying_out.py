@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.heuristic.workspace import Workspace, open_workspace
 from hpcsched.dispatching.planning.explaining import CarriedOut
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
 from hpcsched.system.allocation import NodeAllocation
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.heuristic.orders import QueueOrder
-from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.planning.carrying_out import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.filling import Filling
@@ -16,6 +14,8 @@ from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.orders import QueueOrder
+from hpcsched.dispatching.rules.workspace import open_workspace
 
 
 @dataclass

@@ -1,9 +1,9 @@
 """Rounds that need no plan: in which no job fits, and in which all do."""
 
-from hpcsched.dispatching.heuristic.workspace import Workspace
 from hpcsched.dispatching.planning.counted_units import can_be_counted
 from hpcsched.dispatching.planning.selection import Wanted
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.workspace import Workspace
 
 
 def nothing_fits(problem: DispatchingProblem, workspace: Workspace) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from hpcsched.dispatching.core import plan_kernels
-from hpcsched.dispatching.heuristic.orders import QueueOrder
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning import list_kernels
 from hpcsched.dispatching.planning.model_data import ModelData
@@ -14,6 +13,7 @@ from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.segment_kernels import Content, Segments
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.system.system import IntArray
 
 

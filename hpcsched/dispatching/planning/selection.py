@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.heuristic.round_pools import RoundPools
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning.content import (
     Content,
@@ -42,6 +41,7 @@ from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
 from hpcsched.dispatching.planning.releases import releases_of
 from hpcsched.dispatching.planning.system_pool import system_pool
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.round_pools import RoundPools
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray
 

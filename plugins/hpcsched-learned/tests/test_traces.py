@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streams import predictions
 
-from hpcsched.assembly import assemble
 from hpcsched.prediction.last_two import LastTwo, LastTwoParams
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched_learned.params import LearnedParams
 from hpcsched_learned.predictor import Learned

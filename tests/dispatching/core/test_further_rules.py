@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.conservative import Compression, Conservative
-from hpcsched.dispatching.heuristic.critical import Balanced, Hybrid, Weighted
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.heuristic.list_scheduling import OPTIONS, ListScheduler
-from hpcsched.dispatching.heuristic.orders import slowdown_order
-from hpcsched.dispatching.heuristic.relaxed import Relaxed
-from hpcsched.dispatching.heuristic.slack import SlackBased
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.conservative import Compression, Conservative
+from hpcsched.dispatching.rules.critical import Balanced, Hybrid, Weighted
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
+from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
+from hpcsched.dispatching.rules.orders import slowdown_order
+from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import TracedJob
 from tests.builders import ALLOCATORS, ORDERS, alike, parts, traced

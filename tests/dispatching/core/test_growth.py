@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.core import event_kernels
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.orders import KeyOrder
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.order_keys import keys_of

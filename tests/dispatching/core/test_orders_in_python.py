@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.allocators import FirstFit
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
-from hpcsched.dispatching.heuristic.multifactor import MultifactorOrder
-from hpcsched.dispatching.heuristic.multifactor_params import MultifactorParams, Weights
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder
-from hpcsched.dispatching.heuristic.relaxed import Relaxed
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.multifactor import MultifactorOrder
+from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, Weights
+from hpcsched.dispatching.rules.orders import ArrivalOrder
+from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation

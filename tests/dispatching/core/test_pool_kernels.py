@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core import pool_kernels as kernels
 from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.heuristic.allocators import FirstFit
+from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem

@@ -18,13 +18,6 @@ from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.improver import CpImprover
 from hpcsched.dispatching.cp.limits import Budget, Limits
 from hpcsched.dispatching.cp.solving import Answer, Task
-from hpcsched.dispatching.heuristic.orders import (
-    ArrivalOrder,
-    KeyOrder,
-    QueueOrder,
-    shortest_job,
-    slowdown_order,
-)
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.factory import random_state
@@ -35,6 +28,13 @@ from hpcsched.dispatching.planning.search_objective import (
     search_objective,
 )
 from hpcsched.dispatching.planning.selection import Jobs, Wanted
+from hpcsched.dispatching.rules.orders import (
+    ArrivalOrder,
+    KeyOrder,
+    QueueOrder,
+    shortest_job,
+    slowdown_order,
+)
 from hpcsched.dispatching.search.improver import OrderSearch
 from hpcsched.dispatching.search.order_kernels import Effort
 from tests.builders import ALLOCATORS, ORDERS

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 
 from hpcsched import cli
-from hpcsched.assembly import assemble
 from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
 from hpcsched.dispatching.cp.backends.choco import Choco
@@ -34,6 +33,7 @@ from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.errors import PluginError
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.review import not_reproducible
 from tests.dispatching.cp.making import FORMULATIONS

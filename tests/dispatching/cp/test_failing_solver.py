@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.cp.solving import Answer
-from hpcsched.dispatching.heuristic.allocators import BestFit
-from hpcsched.dispatching.heuristic.list_scheduling import ListScheduler
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.rules.allocators import BestFit
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.testing import sample_workloads
 from tests.builders import ORDERS, Told, replay
 from tests.dispatching.cp.making import Scripted, improver_of

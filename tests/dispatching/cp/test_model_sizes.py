@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from hpcsched.assembly import assemble
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import JointNow
 from hpcsched.dispatching.cp.formulations.node_time import NodeTime
@@ -19,7 +18,8 @@ from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.runner import parts_of
+from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import parts_of
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.engine import Simulation
 from tests.docs.pages import DOCS, ROOT, tables

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import hpcsched
+from hpcsched.audit.choices import check_choices
 from hpcsched.cli import app
 from hpcsched.errors import InputError
-from hpcsched.results.audit.choices import check_choices
 from hpcsched.results.directory import RunDirectory
 from tests.report.studies import pair
 

@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import given
 
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.heuristic.easy import Easy
-from hpcsched.dispatching.heuristic.orders import KeyOrder, shortest_job
 from hpcsched.dispatching.history import FollowsJobs
 from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import WaitTime
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.orders import KeyOrder, shortest_job
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import reject
 
-from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import (
     AF,
@@ -22,6 +21,7 @@ from hpcsched.dispatching.offline.following import FollowsPlan
 from hpcsched.dispatching.offline.planner import plan_offline
 from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem, problem_of
 from hpcsched.dispatching.offline.trace import PlanTable
+from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import InputError
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.records import JobRecord

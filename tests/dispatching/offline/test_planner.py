@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.offline.first_plans import first_plans, shifted
 from hpcsched.dispatching.offline.following import FollowsPlan
 from hpcsched.dispatching.offline.planner import plan_offline
 from hpcsched.dispatching.offline.trace import trace_of
+from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import DecisionError, InputError
 from tests.builders import NoObjective, alike, lists, one_type, replay, traced
 from tests.dispatching.offline.off_line import (

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from hpcsched.cli import app
 from hpcsched.errors import InputError
-from hpcsched.runner import run
+from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 
 SCENARIO = """\

@@ -11,12 +11,12 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.filling_kernels import fill_by_node
 from hpcsched.dispatching.cp.solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.heuristic import core_calls
-from hpcsched.dispatching.heuristic.allocators import KeepScarce
-from hpcsched.dispatching.heuristic.core_calls import CoreCalls, starts_of
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.rules import core_calls
+from hpcsched.dispatching.rules.allocators import KeepScarce
+from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import shape_key
 from hpcsched.system.system import NodeGroup, System

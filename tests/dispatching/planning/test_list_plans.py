@@ -1,9 +1,9 @@
 """List plans of selected jobs, in the orders of whole queues."""
 
-from hpcsched.dispatching.heuristic.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import orders_of
 from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.testing import make_problem, make_system
 
 

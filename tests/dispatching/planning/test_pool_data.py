@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import pool_kernels as kernels
 from hpcsched.dispatching.core.compiled import plain
-from hpcsched.dispatching.heuristic.allocators import FirstFit
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
 from hpcsched.dispatching.planning.pool_data import pool_data
 from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem

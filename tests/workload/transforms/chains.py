@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from hpcsched.plugin.manager import build_registry
-from hpcsched.plugin.registry import KEEPS_REQUESTS
+from hpcsched.plugins.manager import build_registry
+from hpcsched.plugins.registry import KEEPS_REQUESTS
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob

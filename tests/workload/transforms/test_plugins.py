@@ -7,15 +7,15 @@ from types import ModuleType
 import pytest
 
 from hpcsched import hookimpl
-from hpcsched.assembly import assemble
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
-from hpcsched.plugin.manager import build_registry
-from hpcsched.plugin.registry import KEEPS_REQUESTS, Context, Plugin
+from hpcsched.plugins.manager import build_registry
+from hpcsched.plugins.registry import KEEPS_REQUESTS, Context, Plugin
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import read_scenario
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.transform import TransformAccount
-from tests.workload.swf_files import record, write
+from tests.workload.readers.swf_files import record, write
 
 SCENARIO = """\
 name: odd-jobs

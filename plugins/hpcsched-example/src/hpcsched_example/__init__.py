@@ -6,8 +6,8 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from hpcsched.parameters import Duration, Params, Selects
-from hpcsched.plugin.registry import Context, Plugin
-from hpcsched.plugin.spec import hookimpl
+from hpcsched.plugins.registry import Context, Plugin
+from hpcsched.plugins.spec import hookimpl
 from hpcsched_example.lottery import Lottery
 from hpcsched_example.temperature import NAME, Coolest, Temperature
 from hpcsched_example.user_mean import UserMean

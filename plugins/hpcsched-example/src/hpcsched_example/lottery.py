@@ -4,8 +4,8 @@ from random import Random
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.heuristic.workspace import open_workspace
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.workspace import open_workspace
 
 
 class Lottery:

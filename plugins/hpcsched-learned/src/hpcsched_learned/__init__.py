@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from hpcsched.plugin.registry import Context, Plugin
-from hpcsched.plugin.spec import hookimpl
+from hpcsched.plugins.registry import Context, Plugin
+from hpcsched.plugins.spec import hookimpl
 from hpcsched.prediction.predictor import Predictor
 from hpcsched_learned.params import LearnedParams
 

@@ -1,0 +1,129 @@
+"""The audit of a run, check by check."""
+
+from hpcsched.audit.account import check_account, check_rounds
+from hpcsched.audit.attempts import read_lost, with_lost
+from hpcsched.audit.capacity import check_capacity
+from hpcsched.audit.choices import check_choices
+from hpcsched.audit.columns import match, read_run, read_trace
+from hpcsched.audit.declared import Declared
+from hpcsched.audit.dependencies import check_dependencies
+from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
+from hpcsched.audit.jobs import check_presence, check_requests, check_times
+from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
+from hpcsched.audit.offline import check_offline
+from hpcsched.audit.outages import (
+    check_outage_figures,
+    check_outages,
+    check_recorded_outages,
+)
+from hpcsched.audit.partitions import check_partitions
+from hpcsched.audit.places import check_places
+from hpcsched.audit.pools import check_pool_figures, check_pools
+from hpcsched.audit.reasons import check_reasons
+from hpcsched.audit.recorded_pools import check_recorded_pools
+from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
+from hpcsched.audit.room import check_room
+from hpcsched.audit.rounds import check_round_rows, conditions_of, happenings, read_rounds
+from hpcsched.audit.summary import check_figures
+from hpcsched.audit.tables import expect_columns
+from hpcsched.audit.violations import AuditReport
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import OUTAGES
+from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
+from hpcsched.system.system import System
+from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.recorded_waits import recorded_waits
+from hpcsched.workload.source import TraceSource
+
+
+def audit(
+    run: RunDirectory,
+    system: System,
+    source: TraceSource,
+    declared: Declared,
+    *,
+    kill_at_requested_time: bool,
+    partitions: Partitions = NO_PARTITIONS,
+    outages: Outages = NO_OUTAGES,
+) -> AuditReport:
+    """Check a run against its trace, which is read again, and against what its scenario declares.
+
+    That is its system, partitions and outages. A partial run is checked for what it holds. Raises
+    InputError where the trace or a file of the run cannot be read.
+    """
+    expect_columns(run, system)
+    trace_files = check_trace_files(run.manifest, source)
+    waits = recorded_waits(source) if declared.follows_record else None
+    trace = read_trace(source.jobs(), system)
+    due = None if waits is None else due_times(trace, waits)
+    columns = read_run(run, system)
+    lost = read_lost(run)
+    attempts = with_lost(columns, lost)
+    rows, all_rows = match(trace, columns), match(trace, attempts)
+    partial = run.partial
+    rounds, happened = read_rounds(run), happenings(trace, columns, lost)
+    conditions = conditions_of(
+        trace,
+        columns,
+        rounds,
+        system,
+        partitions=partitions,
+        outages=outages,
+        due=due,
+        planned=declared.offline,
+    )
+    return AuditReport(
+        (
+            trace_files,
+            check_presence(trace, columns, partial=partial),
+            check_requests(trace, columns, rows, system),
+            check_descriptions(run, trace, rows, system, partitions),
+            check_times(trace, columns, rows, kill_at_requested_time=kill_at_requested_time),
+            check_places(trace, attempts, all_rows, system),
+            check_capacity(attempts, system),
+            *check_dependencies(trace, columns, rows),
+            *check_recorded_starts(
+                run.summary,
+                (trace, columns, rows),
+                due,
+                system,
+                partial=partial,
+                held_back=bool(partitions),
+            ),
+            *check_partitions(trace, attempts, all_rows, system, partitions),
+            *check_pools(trace, attempts, all_rows, system),
+            *check_pool_figures(run.summary, trace, attempts, all_rows, system, partial=partial),
+            *check_recorded_pools(run, trace, attempts, all_rows, system),
+            *check_recorded_outages(run, outages),
+            *([check_lost_requests(run, trace, columns, lost)] if len(lost.job_id) else []),
+            *check_outages(trace, (attempts, lost), all_rows, system, outages),
+            *check_outage_figures(
+                run.summary,
+                attempts,
+                lost,
+                system,
+                outages,
+                recorded=(run.path / OUTAGES).is_file(),
+            ),
+            check_account(run.summary["jobs"], columns, source.account, partial=partial),
+            check_rounds(run, attempts),
+            check_round_rows(
+                columns, rounds, happened, conditions, declared.charge, partial=partial
+            ),
+            *check_choices(run, declared.portfolio),
+            check_room(run, rounds, attempts, system, down_time(outages.all), partial=partial),
+            *check_reasons(run, trace, attempts, rounds),
+            check_figures(
+                run.summary,
+                columns,
+                system,
+                declared,
+                partial=partial,
+                attempts=attempts,
+                outages=outages,
+            ),
+            *check_offline(run.summary, expected=declared.offline and not partial),
+            check_manifest(run, declared, source.comments),
+            check_files(run),
+        )
+    )

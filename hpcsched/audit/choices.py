@@ -1,0 +1,32 @@
+"""Checks what a dispatcher that chooses between others says of its choices."""
+
+from collections.abc import Iterator, Sequence
+
+from hpcsched.audit.violations import Check
+from hpcsched.results.directory import RunDirectory
+
+
+def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check]:
+    """Yield a check of what rounds say was chosen, where anything is chosen, or said to be.
+
+    `portfolio` has what there is to choose from; it is empty where the dispatcher is one that does
+    not choose. The first round has a choice, and none stays with the one before.
+    """
+    table = run.rounds.read("round", "chosen", "because")
+    chosen, because = table["chosen"].to_pylist(), table["because"].to_pylist()
+    if not portfolio and not any(chosen) and not any(because):
+        return
+    check = Check("what decides from a round on is in the portfolio, and not what did before")
+    present: str | None = None
+    for k, (name, why) in enumerate(zip(chosen, because, strict=True), start=1):
+        check.looked_at += 1
+        if (name is None) != (why is None):
+            check.found(f"round {k}: expected a choice with a reason, found {name!r}, {why!r}")
+        if name is None and k == 1 and portfolio:
+            check.found("round 1: chosen: expected a choice, found none")
+        if name is not None:
+            if name == present or name not in portfolio:
+                others = ", ".join(repr(other) for other in portfolio if other != present)
+                check.found(f"round {k}: chosen: expected one of {others}, found {name!r}")
+            present = name
+    yield check

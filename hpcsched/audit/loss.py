@@ -1,0 +1,66 @@
+"""Loss of capacity from the jobs alone, without the rounds."""
+
+import numpy as np
+
+from hpcsched.audit.columns import RunColumns
+from hpcsched.system.outages import DownTime
+from hpcsched.system.system import IntArray, System
+
+
+def lost_amounts(
+    run: RunColumns, system: System, *, rejected_wait: bool, down: DownTime | None
+) -> list[float]:
+    """Return ∫ min(amount waited for, amount free) dt of each resource type, in amount × seconds.
+
+    When a dispatcher rejected a job is not recorded. With `rejected_wait` it is taken to wait from
+    its submission to the last instant of the run, otherwise not at all; the truth lies between.
+    What was rejected at submission never waits. Attempts that were lost to outages are rows with
+    the state `requeued`: their jobs wait again from then on. What is `down` is not free.
+    """
+    ran = run.ran
+    again = run.state == "requeued"
+    waits = ran | (run.rejected_by == "dispatcher") if rejected_wait else ran
+    waits = waits & ~again
+    held = held_amounts(run, system)
+    of_outages = () if down is None else (down.start, down.end)
+    of_jobs = (run.submit_time[waits], run.start_time[ran], run.end_time[ran])
+    instants, at = np.unique(np.concatenate((*of_jobs, *of_outages)), return_inverse=True)
+    submitted = at[: waits.sum()]
+    started = at[waits.sum() : waits.sum() + ran.sum()]
+    ended = at[waits.sum() + ran.sum() : waits.sum() + 2 * ran.sum()]
+    closed, opened = np.split(at[waits.sum() + 2 * ran.sum() :], 2)
+    requeued = ended[again[ran]]
+    lost: list[float] = []
+    for r, total in enumerate(system.capacity.sum(axis=0).tolist()):
+        asked = run.units * run.unit_request[:, r]
+        waiting = _level(
+            len(instants),
+            (submitted, asked[waits]),
+            (started, -asked[ran]),
+            (requeued, asked[again]),
+        )
+        busy = _level(len(instants), (started, held[ran, r]), (ended, -held[ran, r]))
+        if down is not None:
+            gone = system.capacity[down.node, r]
+            busy += _level(len(instants), (closed, gone), (opened, -gone))
+        idle = np.minimum(waiting, total - busy)[:-1].astype(np.float64)
+        lost.append(float(np.sum(idle * np.diff(instants))))
+    return lost
+
+
+def held_amounts(run: RunColumns, system: System) -> IntArray:
+    """Return what each job holds while it runs, `[J, R]`: all of its nodes, if it is exclusive."""
+    held = run.units[:, np.newaxis] * run.unit_request
+    row = run.place_row
+    exists = (run.node >= 0) & (run.node < system.node_count)
+    whole = np.zeros_like(held)
+    np.add.at(whole, row[exists], system.capacity[run.node[exists]])
+    return np.where(run.flags["exclusive"][:, np.newaxis], whole, held)
+
+
+def _level(count: int, *changes: tuple[IntArray, IntArray]) -> IntArray:
+    """Return the sum of all changes up to and including each instant, `[count]`."""
+    change = np.zeros(count, dtype=np.int64)
+    for at, amount in changes:
+        np.add.at(change, at, amount)
+    return np.cumsum(change)

@@ -1,0 +1,123 @@
+"""Checks that a manifest agrees with the scenario, the trace, and the files beside it."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import pyarrow.parquet as pq
+
+from hpcsched.audit.declared import Declared
+from hpcsched.audit.violations import Check
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS
+from hpcsched.results.manifest import Manifest, file_hashes, package_versions, sha256
+from hpcsched.workload.source import TraceSource
+
+_VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
+_WRITER = re.compile(r"version (\d+\.\d+\.\d+)")
+_LEFT = ("waiting", "running", "not_yet_submitted")
+
+
+def check_files(run: RunDirectory) -> Check:
+    """Check that each file is as the manifest says that it was when the run ended."""
+    check = Check("every file of the directory is as it was when the run ended, by its SHA-256")
+    recorded, found = run.manifest.files, file_hashes(run.path)
+    for name in sorted(recorded):
+        if name in found:
+            check.expect(f"SHA-256 of {name}", recorded[name], found[name])
+        else:
+            check.looked_at += 1
+            check.found(f"{name}: expected in the directory, found it gone")
+    for name in sorted(set(found) - set(recorded)):
+        if name in (*KNOWN, *OPTIONAL):
+            check.looked_at += 1
+            check.found(f"{name}: expected its SHA-256 in the manifest, found none")
+        else:
+            check.notes.append(f"{name} was put there after the run")
+    return check
+
+
+def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
+    """Check that the trace is the one that was run: its files and their content."""
+    check = Check("the trace is the one that was run")
+    recorded = {file.path: file for file in manifest.trace_files}
+    check.expect("number of trace files", len(manifest.trace_files), len(source.files))
+    for path in source.files:
+        of_run = recorded.get(str(path))
+        check.expect(f"SHA-256 of {path}", of_run and of_run.sha256, sha256(path))
+        if of_run is not None and of_run.sha256 == sha256(path):
+            check.expect(f"bytes of {path}", path.stat().st_size, of_run.bytes)
+    for file in manifest.trace_files:
+        check.expect(f"{file.path} changed while the run went on", False, file.changed)
+    return check
+
+
+def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str]) -> Check:
+    """Check what the manifest says of the scenario, of the versions, and of how the run ended.
+
+    `comments` are the trace's own, after it was read.
+    """
+    check = Check("the manifest agrees with the scenario, the trace and the files beside it")
+    manifest = run.manifest
+    check.expect("scenario", declared.name, manifest.scenario)
+    check.expect("seed", declared.seed, manifest.seed)
+    if not run.partial:
+        check.expect("trace_comments", list(comments), manifest.trace_comments)
+    check.expect("plugins", sorted(declared.distributions), sorted(manifest.plugins))
+    _check_versions(check, run)
+    because = manifest.not_reproducible_because
+    if not any(file.changed for file in manifest.trace_files):
+        check.expect("not_reproducible_because", list(declared.not_reproducible), because)
+    check.expect("reproducible", not because, manifest.reproducible)
+    check.expect("a platform", True, bool(manifest.platform))
+    check.expect(
+        "at least one processor", True, manifest.cpu_count is None or manifest.cpu_count > 0
+    )
+    _check_end(check, run)
+    return check
+
+
+def _check_versions(check: Check, run: RunDirectory) -> None:
+    """Check that versions can be ones, and are those of the plugins and of the Parquet files."""
+    versions, plugins = run.manifest.versions, run.manifest.plugins
+    check.expect("versions", sorted(package_versions()), sorted(versions))
+    for name, version in {**versions, **plugins}.items():
+        check.expect(f"version of {name}: {version!r}", True, bool(_VERSION.fullmatch(version)))
+    own = versions.get("hpcsched")
+    check.expect("plugins.hpcsched", own, plugins.get("hpcsched", own))
+    pyarrow = ".".join(versions.get("pyarrow", "").split(".")[:3])
+    for name in (JOBS, ROUNDS):
+        # Both files have been read by now: they are whole.
+        written_by = _WRITER.search(pq.read_metadata(run.path / name).created_by or "")
+        if written_by is not None:
+            check.expect(f"pyarrow that wrote {name}", pyarrow, written_by[1])
+
+
+def _check_end(check: Check, run: RunDirectory) -> None:
+    """Check when the run began and ended, and that jobs were left only in a partial one."""
+    manifest, jobs = run.manifest, run.summary["jobs"]
+    instants = [_instant(text) for text in (manifest.started, manifest.finished)]
+    for name, instant, text in zip(
+        ("started", "finished"), instants, (manifest.started, manifest.finished), strict=True
+    ):
+        check.expect(f"{name}: {text!r}: an instant in UTC", True, instant is not None)
+    started, finished = instants
+    if started is not None and finished is not None:
+        check.looked_at += 1
+        if finished < started:
+            check.found(f"finished: expected at or after {started}, found {finished}")
+    expected = list(_LEFT) if run.partial else []
+    check.expect(
+        f"jobs left in a run that is {manifest.status}",
+        expected,
+        [key for key in _LEFT if key in jobs],
+    )
+
+
+def _instant(text: str | None) -> datetime | None:
+    """Return an instant in UTC; None if the text is none."""
+    try:
+        instant = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return instant if instant.utcoffset() == timedelta(0) else None

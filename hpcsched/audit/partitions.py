@@ -1,0 +1,207 @@
+"""Checks that partitions were kept: whom they refuse, on which nodes jobs run, and user limits."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import numpy as np
+
+from hpcsched.audit.columns import RunColumns, TraceColumns
+from hpcsched.audit.jobs import Match
+from hpcsched.audit.violations import Check
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.partitions import Partition, Partitions
+
+Room = tuple[int, int]
+"""How many units fit on the idle nodes that may be used, and on how many of these one does."""
+
+
+def check_partitions(
+    trace: TraceColumns, run: RunColumns, match: Match, system: System, partitions: Partitions
+) -> Iterator[Check]:
+    """Yield the checks of partitions, if there are any."""
+    if not partitions:
+        return
+    declared = tuple(partitions)
+    belongs_to = partition_of(trace, declared)
+    yield _check_refusals(trace, run, match, system, (declared, belongs_to))
+    run_partition = _by_row(run, match, belongs_to)
+    yield _check_nodes(run, run_partition, system, declared)
+    yield _check_users(run, run_partition, _by_row(run, match, trace.numbers["user"]), declared)
+
+
+def _by_row(run: RunColumns, match: Match, of_trace: IntArray) -> IntArray:
+    """Return numbers of the trace's jobs by row of the run, `[J]`; -1: the trace lacks the job."""
+    rows, of = match
+    found = np.full(len(run.job_id), -1)
+    found[rows] = of_trace[of]
+    return found
+
+
+def partition_of(trace: TraceColumns, declared: tuple[Partition, ...]) -> IntArray:
+    """Return the place of each job's partition among those declared, `[T]`; -1: it has none."""
+    place = np.full(len(trace.job_id), -1)
+    for n, partition in enumerate(declared):
+        for what, claimed in partition.jobs.items():
+            numbers = [number for number in claimed if isinstance(number, int)]
+            named = np.isin(trace.numbers[what], numbers)
+            if what in trace.names:
+                names = [name for name in claimed if isinstance(name, str)]
+                named |= np.isin(trace.names[what], names)
+            place[(place == -1) & named] = n
+    for n, partition in enumerate(declared):
+        if not partition.jobs:
+            place[place == -1] = n
+    return place
+
+
+def _check_refusals(
+    trace: TraceColumns,
+    run: RunColumns,
+    match: Match,
+    system: System,
+    belonging: tuple[tuple[Partition, ...], IntArray],
+) -> Check:
+    """Check that partitions refused the jobs that they have to refuse, and no other."""
+    declared, partition_of = belonging
+    rows, of = match
+    check = Check("partitions refused what they must refuse, and nothing else", len(rows))
+    room = _room_finder(trace, system, declared)
+    for row, k in zip(rows.tolist(), of.tolist(), strict=True):
+        n = int(partition_of[k])
+        expected = "no_partition" if n < 0 else _refusal(trace, k, declared[n], room(k, n))
+        found = str(run.rejected_by[row])
+        # Beyond its partition, a job may have been refused by the dispatcher, or for the pools.
+        if found != expected and (expected or found not in ("dispatcher", "over_pool")):
+            job_id = run.job_id[row]
+            check.found(
+                f"job {job_id}: rejected_by: expected {expected or 'nothing'},"
+                f" found {found or 'nothing'}"
+            )
+    return check
+
+
+def _refusal(trace: TraceColumns, k: int, partition: Partition, room: Room) -> str:
+    """Return why a partition has to refuse a job; empty if it need not."""
+    fits, nodes = room
+    units = int(trace.units[k])
+    if partition.max_time is not None and trace.requested_time[k] > partition.max_time:
+        return "over_partition_time"
+    if units > fits:
+        return "larger_than_partition"
+    if partition.nodes_per_user is not None and min(units, nodes) > partition.nodes_per_user:
+        return "over_nodes_per_user"
+    return ""
+
+
+def _room_finder(
+    trace: TraceColumns, system: System, declared: tuple[Partition, ...]
+) -> Callable[[int, int], Room]:
+    """Return what gives the room for units of job `k` in partition `n`."""
+    names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+
+    @cache
+    def find(
+        request: tuple[int, ...],
+        groups: frozenset[str] | None,
+        nodes: frozenset[int] | None,
+        scatter: bool,
+        n: int,
+    ) -> Room:
+        per_type = [
+            system.capacity[:, r] // amount for r, amount in enumerate(request) if amount > 0
+        ]
+        fits = np.min(per_type, axis=0)
+        if scatter:
+            fits = np.minimum(fits, 1)
+        for wanted in (groups, declared[n].groups):
+            if wanted is not None:
+                fits[~np.isin(names, list(wanted))] = 0
+        if nodes is not None:
+            fits[~np.isin(np.arange(len(names)), list(nodes))] = 0
+        return int(fits.sum()), int(np.count_nonzero(fits))
+
+    def room(k: int, n: int) -> Room:
+        request = tuple(trace.unit_request[k].tolist())
+        groups, nodes = trace.node_groups[k], trace.allowed_nodes[k]
+        return find(request, groups, nodes, bool(trace.flags["scatter"][k]), n)
+
+    return room
+
+
+def _check_nodes(
+    run: RunColumns, run_partition: IntArray, system: System, declared: tuple[Partition, ...]
+) -> Check:
+    """Check that jobs run on the node groups of their partition."""
+    check = Check("jobs run on the node groups of their partition", len(run.node))
+    names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
+    row = run.place_row
+    exists = (run.node >= 0) & (run.node < system.node_count)
+    for n, partition in enumerate(declared):
+        if partition.groups is None:
+            continue
+        mine = np.flatnonzero((run_partition[row] == n) & exists)
+        outside = mine[~np.isin(names[run.node[mine]], list(partition.groups))]
+        for p in outside.tolist():
+            check.found(
+                f"job {run.job_id[row[p]]}: partition {partition.name}: expected a node of"
+                f" {', '.join(sorted(partition.groups))}, found"
+                f" {system.node_name(int(run.node[p]))}"
+            )
+    return check
+
+
+def _check_users(
+    run: RunColumns, run_partition: IntArray, users: IntArray, declared: tuple[Partition, ...]
+) -> Check:
+    """Check what each user runs in each partition, at every instant.
+
+    Ends and starts of the same instant count together, so that a job of no length holds nothing. A
+    job whose user is not known is looked at by itself.
+    """
+    check = Check("no user runs more in a partition than it allows, at any instant")
+    accounts = np.where(users >= 0, users, ~np.arange(len(users)))
+    for n, partition in enumerate(declared):
+        rows = np.flatnonzero(run.ran & (run_partition == n))
+        ones = np.ones(len(rows), dtype=np.int64)
+        for what, most, amounts in (
+            ("running_jobs_per_user", partition.running_jobs_per_user, ones),
+            ("nodes_per_user", partition.nodes_per_user, run.places[rows]),
+        ):
+            if most is not None and len(rows):
+                claim = f"partition {partition.name}: {what}"
+                _check_level(check, run, (rows, accounts[rows], amounts), most, claim)
+    return check
+
+
+def _check_level(
+    check: Check,
+    run: RunColumns,
+    held: tuple[IntArray, IntArray, IntArray],
+    most: int,
+    claim: str,
+) -> None:
+    """Check that the jobs of no account hold more than `most` together, at any instant."""
+    rows, accounts, amounts = held
+    account = np.concatenate((accounts, accounts))
+    time = np.concatenate((run.start_time[rows], run.end_time[rows]))
+    change = np.concatenate((amounts, -amounts))
+    order = np.lexsort((time, account))
+    account, time, change = account[order], time[order], change[order]
+    follows = (np.diff(account) == 0) & (np.diff(time) == 0)
+    instants = np.flatnonzero(np.concatenate(([True], ~follows)))
+    # All that an account takes it gives back, so that the sum starts anew with each.
+    level = np.cumsum(np.add.reduceat(change, instants))
+    check.looked_at += len(instants)
+    over = np.flatnonzero(level > most)
+    check.found_many(
+        len(over),
+        (
+            f"{claim}: second {time[k]}, {_whose(int(account[k]))}: expected at most {most},"
+            f" found {amount}"
+            for k, amount in zip(instants[over].tolist(), level[over].tolist(), strict=True)
+        ),
+    )
+
+
+def _whose(account: int) -> str:
+    return f"user {account}" if account >= 0 else "a job of an unknown user"

@@ -1,0 +1,205 @@
+"""Checks that no job started which drew more from a pool than was free, and what is said of it."""
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hpcsched.audit.columns import BoolArray, RunColumns, TraceColumns
+from hpcsched.audit.jobs import Match
+from hpcsched.audit.violations import Check, compare
+from hpcsched.system.pools import Pool
+from hpcsched.system.system import IntArray, System
+
+
+def check_pools(
+    trace: TraceColumns, run: RunColumns, match: Match, system: System
+) -> Iterator[Check]:
+    """Yield the checks of pools, if the system has any.
+
+    What is drawn may be more than a pool offers only where its capacity has fallen, and then
+    nothing may start that draws from it. Ends come before starts, and a job of no length draws
+    nothing. A node draws as long as jobs follow each other on it without a gap.
+    """
+    for pool in system.pools:
+        yield _check_starts(pool, course_of(pool, trace, run, match, system))
+        yield _check_largest(pool, trace, run, match, system)
+
+
+def check_pool_figures(
+    summary: Mapping[str, Any],
+    trace: TraceColumns,
+    run: RunColumns,
+    match: Match,
+    system: System,
+    *,
+    partial: bool,
+) -> Iterator[Check]:
+    """Yield the check of what a summary says of pools, if the system has any.
+
+    That of a partial run is not worked out again: what was running is not recorded.
+    """
+    if not system.pools:
+        return
+    check = Check("what the summary says of pools, worked out again, agrees")
+    if partial:
+        check.notes.append("pools were not worked out again: jobs were left running")
+        yield check
+        return
+    stated = summary.get("pools", {})
+    for pool in system.pools:
+        course = course_of(pool, trace, run, match, system)
+        begin = min(run.submit_time.tolist(), default=0)
+        end = int(run.end_time[run.ran].max(initial=begin))
+        for name, expected in _figures(pool, course, begin, end).items():
+            compare(
+                check, f"pools.{pool.name}.{name}", expected, stated.get(pool.name, {}).get(name)
+            )
+    yield check
+
+
+class Course(NamedTuple):
+    """From `instants` on, `[K]`, `level` is drawn, of which `added` begins then."""
+
+    instants: IntArray
+    level: IntArray
+    added: IntArray
+
+
+def course_of(
+    pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
+) -> Course:
+    """Return what is drawn from a pool at each instant at which that changes."""
+    lasting = run.ran & (run.end_time > run.start_time)
+    rows = np.flatnonzero(lasting)
+    amount = _own(pool, trace, run, match, system)[rows]
+    begins, ends = run.start_time[rows], run.end_time[rows]
+    if pool.draw.per_node and not pool.draw.traced:
+        on, off = _switched_on(run, lasting)
+        begins, ends = np.concatenate((begins, on)), np.concatenate((ends, off))
+        amount = np.concatenate((amount, np.full(len(on), pool.draw.per_node)))
+    instants, place = np.unique(np.concatenate((begins, ends)), return_inverse=True)
+    more, less = np.zeros(len(instants), np.int64), np.zeros(len(instants), np.int64)
+    np.add.at(more, place[: len(begins)], amount)
+    np.add.at(less, place[len(begins) :], amount)
+    return Course(instants, np.cumsum(more - less), more)
+
+
+def drawn_at(course: Course, time: int) -> int:
+    """Return what is drawn from a second on."""
+    upto = int(np.searchsorted(course.instants, time, side="right"))
+    return int(course.level[upto - 1]) if upto else 0
+
+
+def _check_starts(pool: Pool, course: Course) -> Check:
+    check = Check(f"no start draws more from the pool {pool.name} than is free")
+    check.looked_at = len(course.instants)
+    for time, drawn, added in zip(*(column.tolist() for column in course), strict=True):
+        offered = offered_at(pool, time)
+        if added and drawn > offered:
+            check.found(
+                f"second {time}: expected at most {offered} to be drawn where jobs start,"
+                f" found {drawn}"
+            )
+    return check
+
+
+def _figures(pool: Pool, course: Course, begin: int, end: int) -> dict[str, float | None]:
+    """Return the figures of a pool, interval by interval, from `begin` to `end`."""
+    changes = changes_between(pool, begin, end)
+    energy = peak = over_time = over_energy = over_peak = 0
+    for since, until in pairwise(sorted({begin, end, *changes, *course.instants.tolist()})):
+        drawn = drawn_at(course, since)
+        over = max(drawn - offered_at(pool, since), 0)
+        energy += drawn * (until - since)
+        over_time += until - since if over else 0
+        over_energy += over * (until - since)
+        peak, over_peak = max(peak, drawn), max(over_peak, over)
+    return {
+        "energy": energy,
+        "mean": energy / (end - begin) if end > begin else None,
+        "peak": peak,
+        "over_cap_time": over_time,
+        "over_cap_energy": over_energy,
+        "over_cap_peak": over_peak,
+    }
+
+
+def changes_between(pool: Pool, begin: int, end: int) -> Iterator[int]:
+    """Yield the seconds between two at which a pool changes."""
+    periods = [0] if pool.every is None else range(0, end, pool.every)
+    for since in periods:
+        for change in pool.changes:
+            if begin < since + change.at < end:
+                yield since + change.at
+
+
+def _check_largest(
+    pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
+) -> Check:
+    """Check that no job ran which could never draw so much, whatever else ran."""
+    check = Check(f"no job ran that draws more than the pool {pool.name} ever offers")
+    begin = min(run.submit_time.tolist(), default=0)
+    later = [c.capacity for c in pool.changes if pool.every is not None or c.at > begin]
+    most = max([offered_at(pool, begin), *later])
+    own = _own(pool, trace, run, match, system)
+    check.looked_at = int(run.ran.sum())
+    over = np.flatnonzero(run.ran & (own > most))
+    check.found_many(
+        len(over),
+        (
+            f"job {job}: expected it to draw at most {most}, found {drawn}"
+            for job, drawn in zip(run.job_id[over].tolist(), own[over].tolist(), strict=True)
+        ),
+    )
+    return check
+
+
+def _own(
+    pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
+) -> IntArray:
+    """Return what each row's job draws, but for its nodes, `[J]`."""
+    own = np.zeros(len(run.job_id), dtype=np.int64)
+    if pool.draw.traced:
+        rows, of = match
+        stated = [dict(trace.pool_requests[k]).get(pool.name, 0) for k in of.tolist()]
+        own[rows] = stated
+        return own
+    for r, name in enumerate(system.resource_types):
+        own += run.units * run.unit_request[:, r] * pool.draw.per.get(name, 0)
+    return own + pool.draw.per_job
+
+
+def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return from when until when nodes were on, each node's times apart from each other."""
+    row = run.place_row
+    holds = lasting[row]
+    row, node = row[holds], run.node[holds]
+    begin, end = run.start_time[row], run.end_time[row]
+    order = np.lexsort((begin, node))
+    on: list[int] = []
+    off: list[int] = []
+    last = None
+    for n, since, until in zip(
+        node[order].tolist(), begin[order].tolist(), end[order].tolist(), strict=True
+    ):
+        if n == last and since <= off[-1]:
+            off[-1] = max(off[-1], until)
+        else:
+            on.append(since)
+            off.append(until)
+        last = n
+    return np.array(on, dtype=np.int64), np.array(off, dtype=np.int64)
+
+
+def offered_at(pool: Pool, time: int) -> int:
+    """Return what a pool offers at a second, looked up change by change."""
+    offered, since = pool.capacity, time
+    if pool.every is not None and time >= pool.every:
+        offered = [pool.capacity, *(change.capacity for change in pool.changes)][-1]
+        since = time % pool.every
+    for at, capacity in pool.changes:
+        if at <= since:
+            offered = capacity
+    return offered

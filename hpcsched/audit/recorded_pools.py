@@ -1,0 +1,68 @@
+"""Checks the rows of `pools.parquet` against the jobs and what pools are declared to offer."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hpcsched.audit.columns import RunColumns, TraceColumns
+from hpcsched.audit.jobs import Match
+from hpcsched.audit.pools import changes_between, course_of, drawn_at, offered_at
+from hpcsched.audit.violations import Check
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import POOLS
+from hpcsched.results.tables import ParquetTable
+from hpcsched.system.system import System
+
+_LEVELS = ("drawn", "offered")
+
+Level = tuple[int, tuple[int, ...], tuple[int, ...]]
+"""From a second on, what is drawn from each pool, and what each offers."""
+
+
+def check_recorded_pools(
+    run: RunDirectory, trace: TraceColumns, columns: RunColumns, match: Match, system: System
+) -> Iterator[Check]:
+    """Yield the check of what was drawn and offered from when on, if the system has pools.
+
+    A partial run is not checked: what was running is not recorded.
+    """
+    if not system.pools or run.partial:
+        return
+    check = Check("what is drawn from pools and what they offer, worked out again, agrees")
+    names = [pool.name for pool in system.pools]
+    table = ParquetTable(run.path / POOLS).read("time", "drawn", "offered")
+    named = [[field.name for field in table.schema.field(what).type] for what in _LEVELS]
+    check.expect("pools", [names, names], named)
+    if named != [names, names]:
+        yield check
+        return
+    rows = zip(*(table[name].to_pylist() for name in ("time", "drawn", "offered")), strict=True)
+    found: list[Level] = [
+        (time, tuple(drawn[name] for name in names), tuple(offered[name] for name in names))
+        for time, drawn, offered in rows
+    ]
+    expected = list(_levels(trace, columns, match, system))
+    check.expect("rows", len(expected), len(found))
+    for wanted, there in zip(expected, found, strict=False):
+        check.expect("from a second on, drawn and offered", wanted, there)
+    yield check
+
+
+def _levels(trace: TraceColumns, run: RunColumns, match: Match, system: System) -> Iterator[Level]:
+    """Yield what is drawn and offered whenever either changes, first and last second included."""
+    if not len(trace.submit_time):
+        return
+    begin = int(trace.submit_time.min())
+    moments = np.concatenate((run.start_time[run.ran], run.end_time[run.ran]))
+    end = int(moments.max(initial=begin))
+    courses = [course_of(pool, trace, run, match, system) for pool in system.pools]
+    instants = {begin, *moments.tolist()}
+    for pool in system.pools:
+        instants.update(changes_between(pool, begin, end))
+    last = None
+    for time in sorted(instants):
+        drawn = tuple(drawn_at(course, time) for course in courses)
+        level = drawn, tuple(offered_at(pool, time) for pool in system.pools)
+        if level != last or time == end:
+            yield time, *level
+        last = level

@@ -1,0 +1,201 @@
+"""Checks the amounts of each round: what is waited for, what is free, and what was lost between."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.audit.columns import RunColumns
+from hpcsched.audit.loss import held_amounts
+from hpcsched.audit.rounds import RoundColumns
+from hpcsched.audit.violations import TOLERANCE, Check
+from hpcsched.results.directory import RunDirectory
+from hpcsched.system.outages import DownTime
+from hpcsched.system.system import IntArray, System
+
+LARGEST = 2**63 - 1
+"""Where amounts are cut in the file."""
+
+Amounts = npt.NDArray[Any]
+
+
+def check_room(
+    run: RunDirectory,
+    rounds: RoundColumns,
+    attempts: RunColumns,
+    system: System,
+    down: DownTime,
+    *,
+    partial: bool,
+) -> Check:
+    """Check what waited, was free and was lost in each round, by resource type.
+
+    Which of several rounds of an instant started a job is not recorded: then there are two bounds.
+    What waits and runs in a partial run is not recorded.
+    """
+    check = Check("what each round leaves waiting and free follows from the jobs")
+    if partial:
+        check.notes.append("amounts of rounds were not worked out again: jobs were left")
+        return check
+    check.looked_at = len(rounds.now)
+    if not len(rounds.now):
+        return check
+    timeline = _timeline(attempts, rounds, system, down)
+    for r, name in enumerate(system.resource_types):
+        columns = [f"{what}_amounts.{name}" for what in ("waiting", "free", "lost")]
+        waiting, free, lost = (
+            np.concatenate(parts) for parts in zip(*run.rounds.batches(*columns), strict=True)
+        )
+        held, asked = timeline.held[:, r], timeline.asked[:, r]
+        least, most = _waiting(timeline, rounds, asked)
+        _within(check, f"waiting_amounts.{name}", rounds, (least, most), waiting)
+        total = int(system.totals[r])
+        least, most = _free(timeline, rounds, held, total - timeline.down[:, r])
+        _within(check, f"free_amounts.{name}", rounds, (least, most), free)
+        amounts = asked, held, system.capacity[:, r]
+        expected = _lost(timeline, rounds, amounts, down)
+        wrong = np.flatnonzero(~np.isclose(expected, lost, rtol=TOLERANCE, atol=0))
+        check.found_many(
+            len(wrong),
+            (
+                f"round {k + 1}, second {rounds.now[k]}: lost_amounts.{name}:"
+                f" expected {expected[k]}, found {lost[k]}"
+                for k in wrong.tolist()
+            ),
+        )
+    return check
+
+
+class _Timeline(NamedTuple):
+    """Attempts `[J]`, what they ask for and hold `[J, R]`, and what is down at rounds `[K, R]`.
+
+    An attempt waits from `since`, and runs from `start` to `end`; `ran` tells which do. `rejected`
+    is the round, from 0, that rejected it, or the number of rounds. `last` tells which rounds are
+    the last of their instant, and `alone` which are the only ones.
+    """
+
+    since: IntArray
+    start: IntArray
+    end: IntArray
+    ran: npt.NDArray[np.bool_]
+    queued: npt.NDArray[np.bool_]
+    rejected: IntArray
+    asked: Amounts
+    held: Amounts
+    down: Amounts
+    last: npt.NDArray[np.bool_]
+    alone: npt.NDArray[np.bool_]
+
+
+def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownTime) -> _Timeline:
+    since = run.submit_time.copy()
+    # The k-th attempt of a job waits from when the one before was lost.
+    order = np.lexsort((np.where(run.ran, run.start_time, LARGEST), run.job_id))
+    same = run.job_id[order][1:] == run.job_id[order][:-1]
+    since[order[1:][same]] = run.end_time[order[:-1][same]]
+    by_dispatcher = run.rejected_by == "dispatcher"
+    rejected = np.full(len(run.job_id), len(rounds.now))
+    rejected[by_dispatcher] = rounds.rejected_at(int(by_dispatcher.sum()))
+    asked: Amounts = run.units[:, np.newaxis] * run.unit_request
+    if np.sum(asked, dtype=np.float64) > LARGEST / 2:
+        asked = asked.astype(object)
+    gone = np.zeros((len(rounds.now), len(system.resource_types)), dtype=np.int64)
+    for node, start, end in zip(*(column.tolist() for column in down), strict=True):
+        gone[(rounds.done >= start) & (rounds.done < end)] += system.capacity[node]
+    same_before = np.concatenate(([False], rounds.done[1:] == rounds.done[:-1]))
+    same_after = np.concatenate((same_before[1:], [False]))
+    return _Timeline(
+        since,
+        run.start_time,
+        run.end_time,
+        run.ran,
+        run.ran | by_dispatcher,
+        rejected,
+        asked,
+        held_amounts(run, system),
+        gone,
+        ~same_after,
+        ~same_after & ~same_before,
+    )
+
+
+def _upto(times: IntArray, amounts: Amounts, at: IntArray, side: Any = "right") -> Amounts:
+    """Return the sum of the amounts of all times up to each instant, or before with `left`."""
+    order = np.argsort(times)
+    sums = np.concatenate((np.zeros(1, dtype=amounts.dtype), np.cumsum(amounts[order])))
+    found: Amounts = sums[np.searchsorted(times[order], at, side=side)]
+    return found
+
+
+def _waiting(line: _Timeline, rounds: RoundColumns, asked: Amounts) -> tuple[Amounts, Amounts]:
+    """Return the least and the most that may wait after each round."""
+    queued, ran = line.queued, line.ran
+    came = _upto(line.since[queued], asked[queued], rounds.done)
+    refused = _upto(line.rejected, asked, np.arange(len(rounds.now)))
+    least = came - refused - _upto(line.start[ran], asked[ran], rounds.done)
+    before = came - refused - _upto(line.start[ran], asked[ran], rounds.done, "left")
+    most = np.where(line.last, least, before)
+    return np.minimum(least, LARGEST), np.minimum(most, LARGEST)
+
+
+def _free(
+    line: _Timeline, rounds: RoundColumns, held: Amounts, total: Amounts
+) -> tuple[Amounts, Amounts]:
+    """Return the least and the most that may be free after each round.
+
+    A job without length holds what it does until the round is over.
+    """
+    lasting = line.ran & (line.end > line.start)
+    ended = _upto(line.end[lasting], held[lasting], rounds.done)
+    before = _upto(line.start[lasting], held[lasting], rounds.done, "left") - ended
+    after = _upto(line.start[lasting], held[lasting], rounds.done) - ended
+    brief = line.ran & ~lasting
+    at_once = _upto(line.start[brief], held[brief], rounds.done)
+    at_once = at_once - _upto(line.start[brief], held[brief], rounds.done, "left")
+    most_held = after + at_once
+    least_held = np.where(line.alone, most_held, np.where(line.last, after, before))
+    return total - most_held, total - least_held
+
+
+def _lost(
+    line: _Timeline,
+    rounds: RoundColumns,
+    amounts: tuple[Amounts, Amounts, IntArray],
+    down: DownTime,
+) -> npt.NDArray[np.float64]:
+    """Return ∫ min(amount waited for, amount free) dt while each decision was awaited.
+
+    `amounts` are what attempts ask for and hold, and the nodes' capacity.
+    """
+    asked, held, capacity = amounts
+    queued, ran = line.queued, line.ran
+    rejected = line.rejected < len(rounds.now)
+    refused_at = rounds.done[line.rejected[rejected]]
+    moments = (line.since[queued], line.start[ran], line.end[ran], refused_at, down.start, down.end)
+    instants = np.unique(np.concatenate((*moments, rounds.now, rounds.done)))
+    waits = _upto(line.since[queued], asked[queued], instants)
+    waits = waits - _upto(line.start[ran], asked[ran], instants)
+    waits = waits - _upto(refused_at, asked[rejected], instants)
+    busy = _upto(line.start[ran], held[ran], instants) - _upto(line.end[ran], held[ran], instants)
+    gone = capacity[down.node]
+    busy = busy + _upto(down.start, gone, instants) - _upto(down.end, gone, instants)
+    idle = np.minimum(waits, int(capacity.sum()) - busy)[:-1] * np.diff(instants)
+    sums = np.concatenate(([0], np.cumsum(idle)))
+    begin = np.searchsorted(instants, rounds.now)
+    end = np.searchsorted(instants, rounds.done)
+    return np.asarray(sums[end] - sums[begin], dtype=np.float64)
+
+
+def _within(
+    check: Check, name: str, rounds: RoundColumns, bounds: tuple[Amounts, Amounts], found: Amounts
+) -> None:
+    least, most = bounds
+    wrong = np.flatnonzero((found < least) | (found > most))
+    check.found_many(
+        len(wrong),
+        (
+            f"round {k + 1}, second {rounds.now[k]}: {name}: expected {least[k]}"
+            f"{'' if least[k] == most[k] else f' to {most[k]}'}, found {found[k]}"
+            for k in wrong.tolist()
+        ),
+    )

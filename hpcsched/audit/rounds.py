@@ -1,0 +1,321 @@
+"""Checks the rows of `rounds.parquet`: when rounds were held, and how many jobs they met."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hpcsched.audit.attempts import LostColumns
+from hpcsched.audit.columns import RunColumns, TraceColumns
+from hpcsched.audit.declared import Charge
+from hpcsched.audit.recorded_starts import DueTimes
+from hpcsched.audit.violations import Check
+from hpcsched.results.directory import RunDirectory
+from hpcsched.system.outages import Outages
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.partitions import Partitions
+
+
+@dataclass(frozen=True, slots=True)
+class RoundColumns:
+    """The counts and times of rounds, `[K]`; `done` is when a decision was carried out.
+
+    `variables` are those of the solver that was asked, 0 where none was.
+    """
+
+    number: IntArray
+    now: IntArray
+    done: IntArray
+    queued: IntArray
+    running: IntArray
+    started: IntArray
+    rejected: IntArray
+    waiting: IntArray
+    decision_time: list[float]
+    variables: list[int]
+
+    def rejected_at(self, refused: int) -> IntArray:
+        """Return the round, from 0, that rejected each of so many jobs, in order of their rows.
+
+        Rows are in the order in which jobs left, so that the first rejected ones are those of the
+        first round that rejected some. Jobs beyond what rounds say have the number of rounds.
+        """
+        return np.searchsorted(np.cumsum(self.rejected), np.arange(refused), side="right")
+
+
+@dataclass(frozen=True, slots=True)
+class Happenings:
+    """What happened when, apart from rounds; each ascending, in seconds.
+
+    `arrivals` are when jobs came into the queue, those that had lost a node again; `events` are all
+    submissions and ends; `ends` are those of attempts with some length; `instant` are the starts
+    of attempts without.
+    """
+
+    arrivals: IntArray
+    events: IntArray
+    ends: IntArray
+    instant: IntArray
+
+
+def read_rounds(run: RunDirectory) -> RoundColumns:
+    """Return the rows of `rounds.parquet`; raises InputError where it is damaged."""
+    names = ("round", "now", "latency", "queued", "running", "started", "rejected", "waiting")
+    table = run.rounds.read(*names, "decision_time", "solver")
+    column = {name: table[name].to_numpy() for name in names}
+    calls = table["solver"].to_pylist()
+    return RoundColumns(
+        column["round"],
+        column["now"],
+        column["now"] + column["latency"],
+        column["queued"],
+        column["running"],
+        column["started"],
+        column["rejected"],
+        column["waiting"],
+        decision_time=table["decision_time"].to_pylist(),
+        variables=[0 if call is None else call["variables"] for call in calls],
+    )
+
+
+def happenings(trace: TraceColumns, run: RunColumns, lost: LostColumns) -> Happenings:
+    """Return what happened to the jobs of a trace; `run` has a row for each job that has left."""
+    refused = (run.state == "rejected") & ~np.isin(run.rejected_by, ("", "dispatcher"))
+    queued = ~np.isin(trace.job_id, run.job_id[refused])
+    again = lost.requeued
+    start = np.concatenate((run.start_time[run.ran], lost.start_time[again]))
+    end = np.concatenate((run.end_time[run.ran], lost.end_time[again]))
+    return Happenings(
+        arrivals=np.sort(np.concatenate((trace.submit_time[queued], lost.end_time[again]))),
+        events=np.unique(np.concatenate((trace.submit_time, end))),
+        ends=np.sort(end[end > start]),
+        instant=np.sort(start[end == start]),
+    )
+
+
+def check_round_rows(
+    run: RunColumns,
+    rounds: RoundColumns,
+    happened: Happenings,
+    conditions: "Conditions",
+    charge: Charge | None,
+    *,
+    partial: bool,
+) -> Check:
+    """Check when rounds were held, what they were charged, and how many jobs they met.
+
+    Between two rounds the queue grows by what arrives, and in a round it shrinks by what starts or
+    is rejected. A round is held at every instant at which a job arrives or ends while others wait;
+    where there are `conditions`, possibly at others.
+    """
+    check = Check("rounds are held when something happens, and meet the jobs that are there")
+    count = len(rounds.now)
+    check.looked_at = count
+    left = np.cumsum(rounds.started + rounds.rejected)
+    before = np.concatenate(([0], left))[:-1]
+    arrived = np.searchsorted(happened.arrivals, rounds.now, side="right")
+    met = np.searchsorted(happened.arrivals, rounds.done, side="right")
+    _expect(check, "round", rounds, np.arange(1, count + 1), rounds.number)
+    _expect(check, "queued", rounds, arrived - before, rounds.queued)
+    _expect(check, "waiting", rounds, met - left, rounds.waiting)
+    _check_running(check, rounds, happened)
+    _check_instants(check, rounds, happened, conditions, partial=partial)
+    _check_latency(check, rounds, conditions, charge)
+    _check_order(check, run, rounds)
+    return check
+
+
+def _expect(check: Check, name: str, rounds: RoundColumns, expected: Any, found: Any) -> None:
+    differ = np.flatnonzero(expected != found)
+    check.found_many(
+        len(differ),
+        (
+            f"round {k + 1}, second {rounds.now[k]}: {name}: expected {expected[k]},"
+            f" found {found[k]}"
+            for k in differ.tolist()
+        ),
+    )
+
+
+def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> None:
+    """Check how many jobs ran before each round.
+
+    Which of several rounds of an instant started a job without length is not recorded: then there
+    are two bounds.
+    """
+    before = np.concatenate(([0], np.cumsum(rounds.started)))[:-1]
+    ended = np.searchsorted(happened.ends, rounds.now, side="right")
+    earlier = np.searchsorted(happened.instant, rounds.now)
+    upto = np.searchsorted(happened.instant, rounds.now, side="right")
+    # Those that rounds of the same instant had started before.
+    first = np.searchsorted(rounds.done, rounds.now)
+    at_once = before - before[np.minimum(first, np.arange(len(before)))]
+    most = before - ended - earlier
+    least = most - np.minimum(upto - earlier, at_once)
+    wrong = np.flatnonzero((rounds.running < least) | (rounds.running > most))
+    check.found_many(
+        len(wrong),
+        (
+            f"round {k + 1}, second {rounds.now[k]}: running: expected {least[k]} to {most[k]},"
+            f" found {rounds.running[k]}"
+            for k in wrong.tolist()
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What may call for a round, beside arrivals and ends.
+
+    `hold_back`: jobs may be held back from a dispatcher, so that it is not known how many it was
+    shown, and a round may be held as they are let go. `instants` are the others at which a round
+    may be held; pools change at more.
+    """
+
+    hold_back: bool
+    instants: frozenset[int]
+    system: System
+
+    def may_be_at(self, time: int) -> bool:
+        """Say whether something but an arrival or an end may have called for a round."""
+        return time in self.instants or any(
+            (time - change.at) % pool.every == 0 if pool.every else time == change.at
+            for pool in self.system.pools
+            for change in pool.changes
+        )
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything but arrivals and ends."""
+        return self.hold_back or bool(self.instants) or bool(self.system.pools)
+
+
+def conditions_of(
+    trace: TraceColumns,
+    run: RunColumns,
+    rounds: RoundColumns,
+    system: System,
+    *,
+    partitions: Partitions,
+    outages: Outages,
+    due: DueTimes | None = None,
+    planned: bool = False,
+) -> Conditions:
+    """Return the conditions of a run: jobs that wait for others, outages, limits and pools.
+
+    `due` is when jobs are due by the log, where the dispatcher follows it. Where a whole trace was
+    `planned` at once, a round may be held wherever a job starts.
+    """
+    instants = {time for outage in outages.all for time in (outage.start, outage.end)}
+    waits = any(trace.after)
+    if waits:
+        left = {time for time, _ in _leaving(run, rounds)}
+        instants |= {time + think for time in left for think in set(trace.think_time.tolist())}
+    if due is not None:
+        instants |= set(due.at.tolist())
+    if planned:
+        instants |= set(run.start_time[run.ran].tolist())
+    limits = any(partition.limits_users for partition in partitions)
+    hold_back = waits or limits or bool(outages.all) or due is not None
+    return Conditions(hold_back, frozenset(instants), system)
+
+
+def _check_instants(
+    check: Check,
+    rounds: RoundColumns,
+    happened: Happenings,
+    conditions: Conditions,
+    *,
+    partial: bool,
+) -> None:
+    """Check that each round is held at the first instant after the one before that calls for it."""
+    events, arrivals = happened.events.tolist(), happened.arrivals.tolist()
+    without_length = set(happened.instant.tolist())
+    asked, done, waiting = rounds.now.tolist(), rounds.done.tolist(), rounds.waiting.tolist()
+    times = [-1, *done]
+    for k, now in enumerate([*asked, None]):
+        since = times[k]
+        left = waiting[k - 1] if k else 0
+        among = events if left else arrivals
+        later = bisect_right(among, since)
+        due = among[later] if later < len(among) else None
+        may, sooner = {due}, False
+        if left:
+            flown = bisect_right(events, since) > bisect_right(events, asked[k - 1])
+            # A job without length ends at once, in the last of several rounds of an instant maybe.
+            many = k > 1 and done[k - 2] == since
+            if flown or (since in without_length and not many):
+                may = {since}
+            else:
+                sooner = now is not None and since < now and (due is None or now < due)
+                if conditions.any or since in without_length:
+                    may.add(since)
+        if now in may or (now is None and partial) or (sooner and conditions.may_be_at(now)):
+            continue
+        check.found(
+            f"round {k + 1}: expected at {_seconds(may)}, found"
+            f" {'none' if now is None else f'at second {now}'}"
+        )
+
+
+def _seconds(instants: set[int | None]) -> str:
+    known = sorted(time for time in instants if time is not None)
+    return f"second {' or '.join(map(str, known))}" if known else "no second"
+
+
+def _check_latency(
+    check: Check, rounds: RoundColumns, conditions: Conditions, charge: Charge | None
+) -> None:
+    """Check what each round was charged, exactly."""
+    latency = rounds.done - rounds.now
+    if charge is None:
+        _expect(check, "latency", rounds, np.zeros_like(latency), latency)
+        return
+    if conditions.hold_back and charge.per_queued_job:
+        check.notes.append(
+            "latencies were not worked out again: how many jobs were held back is not recorded"
+        )
+        return
+    carried, expected = Fraction(0), []
+    for queued, variables, seconds in zip(
+        rounds.queued.tolist(), rounds.variables, rounds.decision_time, strict=True
+    ):
+        # A dispatcher that is shown nothing is not asked, and takes no time at all.
+        if seconds or not conditions.hold_back:
+            carried += charge.base + charge.per_queued_job * queued
+            carried += charge.per_variable * variables + charge.measured * Fraction(seconds)
+        whole = int(carried)
+        expected.append(whole)
+        carried -= whole
+    _expect(check, "latency", rounds, np.array(expected), latency)
+
+
+def _leaving(run: RunColumns, rounds: RoundColumns) -> Iterator[tuple[int, int]]:
+    """Yield when the job of each row left, and its number, in the order of rows."""
+    by_dispatcher = run.rejected_by == "dispatcher"
+    at = rounds.rejected_at(int(by_dispatcher.sum())).tolist()
+    rejecting = iter(at)
+    for row in range(len(run.job_id)):
+        if by_dispatcher[row]:
+            k = next(rejecting)
+            if k == len(rounds.done):
+                continue
+            time = int(rounds.done[k])
+        else:
+            time = int(run.end_time[row] if run.ran[row] else run.submit_time[row])
+        yield time, int(run.job_id[row])
+
+
+def _check_order(check: Check, run: RunColumns, rounds: RoundColumns) -> None:
+    """Check that rows of jobs are in the order in which jobs left."""
+    last = None
+    for time, job_id in _leaving(run, rounds):
+        if last is not None and time < last:
+            check.found(
+                f"job {job_id}: expected its row in order of leaving, found it left at {time},"
+                f" after {last}"
+            )
+        last = time

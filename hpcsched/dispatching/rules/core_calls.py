@@ -1,0 +1,115 @@
+"""Calls of the core about problems: in plain Python, or in compiled code once that pays."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import is_compiled, plain
+from hpcsched.dispatching.core.problem_state import ProblemState
+from hpcsched.dispatching.core.state import Choices
+from hpcsched.dispatching.decision import Start
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.allocator_codes import (
+    AskedAllocator,
+    allocator_code,
+    chooses_slots,
+    critical_of,
+)
+
+LOADING_TAKES = 1.0
+"""Real seconds of rounds in Python after which compiled code pays that is there to be loaded."""
+COMPILING_TAKES = 15.0
+"""Real seconds of rounds in Python after which it pays to compile code."""
+MANY_PLACES = 200_000
+"""Jobs × nodes of a round that is large enough for compiled code in any case."""
+
+
+class CoreCalls:
+    """Asks the core about one problem after another.
+
+    Parameters
+    ----------
+    allocator
+        Decides on which nodes jobs are placed.
+    choices
+        The rule, and further fields of `Choices`, by name.
+    """
+
+    def __init__(self, allocator: Allocator, choices: Mapping[str, Any]) -> None:
+        self._allocator = allocator
+        self._choices = {
+            "depth": -1,
+            "own_backfill_order": False,
+            "correction": codes.ONE_SECOND,
+            "writes_places": False,
+            **choices,
+        }
+        code = allocator_code(allocator)
+        self._choices["allocator"] = code
+        self._asked = AskedAllocator(allocator) if code == codes.EXTERNAL else None
+        self._chooses_slots = chooses_slots(allocator)
+        self._filled: ProblemState | None = None
+        # The real seconds that calls have taken in Python; it decides on speed alone.
+        self._seconds = 0.0
+        self._looks_after = LOADING_TAKES
+        self._compiled: set[Any] = set()
+
+    def fill(
+        self,
+        problem: DispatchingProblem,
+        order: Sequence[WaitingJob],
+        behind: Sequence[WaitingJob] | None = None,
+    ) -> ProblemState:
+        """Return the state of a problem: that of the problem before, if it was of the kind.
+
+        Jobs are considered in an order, those behind the head job in another where there is one.
+        """
+        slot_map = problem.slot_map if self._chooses_slots else None
+        filled = self._filled
+        if filled is None or filled.system is not problem.system or filled.slot_map is not slot_map:
+            critical = critical_of(problem.system, self._allocator)
+            choices = Choices(**self._choices, critical=critical, external=self._asked)
+            filled = self._filled = ProblemState(problem.system, slot_map, choices)
+        filled.fill(problem, order, behind)
+        return filled
+
+    def call(self, kernel: Any, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
+        """Call a kernel about the problem of the last `fill`, in plain Python or compiled."""
+        filled = self._filled
+        assert filled is not None
+        if self._asked is not None:
+            with self._asked.about(problem, order):
+                plain(kernel)(filled.state(plainly=True), problem.now)
+        elif self._is_worth_compiling(kernel, problem, filled):
+            kernel(filled.state(plainly=False), problem.now)
+        else:
+            began = perf_counter()
+            plain(kernel)(filled.state(plainly=True), problem.now)
+            self._seconds += perf_counter() - began
+
+    def _is_worth_compiling(
+        self, kernel: Any, problem: DispatchingProblem, filled: ProblemState
+    ) -> bool:
+        """Say whether a call is one for compiled code, whose answers are the same.
+
+        Before calls have taken long in Python, it is not, unless this one is large.
+        """
+        if kernel in self._compiled:
+            return True
+        jobs = len(problem.queue) + len(problem.running)
+        worth = self._seconds > COMPILING_TAKES or (
+            problem.free_slots is None and jobs * problem.system.node_count > MANY_PLACES
+        )
+        if not worth and self._seconds > self._looks_after:
+            self._looks_after = COMPILING_TAKES
+            worth = is_compiled(kernel, filled.kinds())
+        if worth:
+            self._compiled.add(kernel)
+        return worth
+
+
+def starts_of(order: Sequence[WaitingJob], filled: ProblemState) -> tuple[Start, ...]:
+    """Return what was started, in turn; the jobs are those of the first rows."""
+    return tuple([Start(order[row].job_id, where) for row, where in filled.started()])

@@ -1,0 +1,135 @@
+"""The order of Slurm's multifactor priority plugin.
+
+Source: slurm.schedmd.com/priority_multifactor.html and .../classic_fair_share.html (SchedMD), which
+say what the factors are; the code is our own.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import NamedTuple
+
+from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
+from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
+from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job
+from hpcsched.workload.partitions import Partitions
+
+
+class Moment(NamedTuple):
+    """What the order looks at of a problem."""
+
+    now: int
+    queue: Sequence[WaitingJob]
+    running: Sequence[RunningJob]
+
+
+class Factors(NamedTuple):
+    """What speaks for a job, each between 0 and 1."""
+
+    age: float
+    size: float
+    fair_share: float
+    partition: float
+    qos: float
+
+
+class MultifactorOrder:
+    """Sorts by priority, the highest first; equal ones stay in order of arrival.
+
+    The priority is a weighted sum of factors:
+
+    - `age`: wait so far / `max_age`, at most 1. A job that a limit of its partition holds back ages
+      as others do;
+    - `size`: demand as a share of the system, or 1 less that;
+    - `fair_share`: 2^(−U / S), with U the user's share of all usage, and S that of all shares (the
+      classic formula). 1 for a user who has used nothing, but 0 for one with a share of 0;
+    - `partition`: the priority of the job's partition / the largest; 0 where there is none;
+    - `qos`: the priority of the job's queue / the largest; 0 where there is none.
+
+    All shares are those of the users that have one in the parameters, of those of whom a job has
+    started, and of those in the queue. Users of unknown number are one user here.
+    """
+
+    def __init__(self, params: MultifactorParams, system: System, partitions: Partitions) -> None:
+        self._params = params
+        self._partitions = partitions
+        self._usage = DecayedUsage(params.half_life)
+        self._full_demand = system.full_demand
+        self._largest_priority = partitions.largest_priority
+        self._largest_qos = max(params.qos.values(), default=0.0)
+
+    def job_started(self, job: RunningJob) -> None:
+        """Take note of a job's start."""
+        self._usage.job_started(job)
+
+    def job_ended(self, job: RunningJob, end_time: int) -> None:
+        """Take note of a job's end, at `end_time` in seconds."""
+        self._usage.job_ended(job, end_time)
+
+    def sort(self, problem: DispatchingProblem | Moment) -> Sequence[WaitingJob]:
+        """Return the queue by priority, the highest first."""
+        priority = {job: self.priority(factors) for job, factors in self.factors(problem).items()}
+        return sorted(problem.queue, key=lambda job: -priority[job.job_id])
+
+    def priority(self, factors: Factors) -> float:
+        """Return what factors come to."""
+        weights = self._params.weights
+        return fsum(
+            (
+                weights.age * factors.age,
+                weights.size * factors.size,
+                weights.fair_share * factors.fair_share,
+                weights.partition * factors.partition,
+                weights.qos * factors.qos,
+            )
+        )
+
+    def factors(self, problem: DispatchingProblem | Moment) -> dict[int, Factors]:
+        """Return the factors of each queued job, by job number."""
+        fair_shares = self._fair_shares(problem)
+        return {job.job_id: self._factors(job, problem.now, fair_shares) for job in problem.queue}
+
+    def _factors(self, waiting: WaitingJob, now: int, fair_shares: Mapping[User, float]) -> Factors:
+        job, params = waiting.job, self._params
+        size = min(1.0, waiting.demand / self._full_demand)
+        partition = self._partitions.of(job)
+        priority = 0 if partition is None else partition.priority
+        qos = self._qos(job)
+        return Factors(
+            min(1.0, (now - waiting.submit_time) / params.max_age),
+            1.0 - size if params.favor_small else size,
+            fair_shares[job.user],
+            priority / self._largest_priority if self._largest_priority else 0.0,
+            qos / self._largest_qos if self._largest_qos else 0.0,
+        )
+
+    def _qos(self, job: Job) -> float:
+        """Return the priority of the job's queue: by its number, or else by its name."""
+        by_number = None if job.queue is None else self._params.qos.get(job.queue)
+        if by_number is not None or job.queue_name is None:
+            return by_number or 0.0
+        return self._params.qos.get(job.queue_name, 0.0)
+
+    def _fair_shares(self, problem: DispatchingProblem | Moment) -> dict[User, float]:
+        """Return the factor of fair share of each user in the queue."""
+        usage = self._usage.at(problem.now, problem.running)
+        total = fsum(usage.values())
+        queued = dict.fromkeys(waiting.job.user for waiting in problem.queue)
+        # A problem asked by itself has running jobs of whose start nothing was heard.
+        running = (job.waiting.job.user for job in problem.running)
+        known = {*self._params.shares, *self._usage.users(), *running, *queued}
+        shares = fsum(self._share(user) for user in known)
+        return {
+            user: self._fair_share(usage.get(user, 0.0), total, self._share(user), shares)
+            for user in queued
+        }
+
+    def _share(self, user: User) -> float:
+        return 1.0 if user is None else self._params.shares.get(user, 1.0)
+
+    @staticmethod
+    def _fair_share(usage: float, total: float, share: float, shares: float) -> float:
+        if not share:
+            return 0.0
+        return 2.0 ** -((usage / total) * (shares / share)) if usage else 1.0

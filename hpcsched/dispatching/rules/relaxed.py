@@ -1,0 +1,40 @@
+"""Relaxed backfilling (Ward, Mahood and West 2002)."""
+
+from hpcsched.dispatching.allocator import Allocator
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.rules.core_rounds import CoreRounds
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.kept import KeptPromises
+from hpcsched.dispatching.rules.orders import QueueOrder
+
+
+class Relaxed(Easy):
+    """EASY, except that jobs behind the head job may delay it, by so much of its expected wait.
+
+    The head job's promise is the earliest shadow time that it has had. Its expected wait lasts from
+    its submission to its promise; it may be delayed past the promise by at most `relaxation` (the
+    paper's ω) times that. So the reservation that later jobs must keep clear of lies that much
+    after the promise, or at the present shadow time if this is later, as it may be where jobs
+    outlive their predictions. The promise is kept from round to round and never becomes later, so
+    that small delays do not add up. With a relaxation of 0 this is EASY.
+
+    Source: W. A. Ward, C. L. Mahood and J. E. West, Scheduling jobs on parallel systems using a
+    relaxed backfill strategy, JSSPP 2002. What the delay is measured from is our reading.
+    """
+
+    def __init__(
+        self,
+        allocator: Allocator,
+        relaxation: float,
+        order: QueueOrder | None = None,
+        backfill_order: QueueOrder | None = None,
+    ) -> None:
+        super().__init__(allocator, order, backfill_order)
+        self.relaxation = relaxation
+        self._rounds = CoreRounds(
+            codes.RELAXED,
+            allocator,
+            own_backfill_order=self._has_own,
+            kept=KeptPromises({}),
+            choices={"relaxation": float(relaxation)},
+        )

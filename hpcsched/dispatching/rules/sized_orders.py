@@ -1,0 +1,85 @@
+"""Queue orders by the number of processors that a job asks for: WFP3, UNICEF, and F1 to F4.
+
+What is a processor: a job's `demand` in units of the system's first resource type that there is
+anything of. On a system of one type it is what the job asks for; on others a job that takes a tenth
+of the memory and less of the rest counts as a tenth of the cores. Run times are predicted ones;
+studies that know no predictor take the requested time, as the predictor `requested-time` does.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hpcsched.dispatching.rules.orders import KeyOrder, QueueOrder, WaitOver
+from hpcsched.system.system import System
+
+_STEPS = 2**20
+"""Wait times are divided by whole numbers of so many parts of what a formula has, rounded."""
+
+
+def wfp3(system: System) -> QueueOrder:
+    """Return the order by (wait / run time)³ × processors, the largest first.
+
+    It favours large jobs and those that have waited long for what they are. Source: Tang, Lan,
+    Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P systems*, 2009.
+    """
+    # The order of cube roots: wait × ∛processors / run time.
+    return WaitOver(lambda job: _parts(_run_time(job) / np.cbrt(_processors(job, system))))
+
+
+def unicef(system: System) -> QueueOrder:
+    """Return the order by wait / (run time × log₂ processors), the largest first.
+
+    It favours small jobs; those of one processor come before all others once they have waited.
+    Source: as of `wfp3`.
+    """
+    return WaitOver(lambda job: _parts(_run_time(job) * np.log2(_processors(job, system))))
+
+
+def f1(system: System) -> QueueOrder:
+    """Return the order by log₁₀(run time) × processors + 870 × log₁₀(submit time), ascending.
+
+    F1 to F4 were fitted to schedules of small sets of jobs by Carastan-Santos and de Camargo,
+    *Obtaining dynamic scheduling policies with simulation and machine learning*, SC 2017, table 3.
+    Submit times are seconds since the trace's own second 0, and at least 1.
+    """
+    return _fitted(system, lambda r, n: np.log10(r) * n, 870)
+
+
+def f2(system: System) -> QueueOrder:
+    """Return the order by √(run time) × processors + 25,600 × log₁₀(submit time), ascending."""
+    return _fitted(system, lambda r, n: np.sqrt(r) * n, 2.56e4)
+
+
+def f3(system: System) -> QueueOrder:
+    """Return the order by run time × processors + 6,860,000 × log₁₀(submit time), ascending."""
+    return _fitted(system, lambda r, n: r * n, 6.86e6)
+
+
+def f4(system: System) -> QueueOrder:
+    """Return the order by run time × √processors + 530,000 × log₁₀(submit time), ascending."""
+    return _fitted(system, lambda r, n: r * np.sqrt(n), 5.3e5)
+
+
+def _fitted(system: System, size: Any, weight: float) -> QueueOrder:
+    def key(job: Any) -> Any:
+        submitted = np.log10(np.maximum(np.asarray(job.submit_time, dtype=np.float64), 1))
+        value = size(_run_time(job), _processors(job, system)) + weight * submitted
+        # Numbers from 0 on are ordered as the integers that have the same bits.
+        return np.asarray(value, dtype=np.float64).view(np.int64)[()]
+
+    return KeyOrder(key)
+
+
+def _run_time(job: Any) -> Any:
+    return np.asarray(job.predicted_run_time, dtype=np.float64)
+
+
+def _processors(job: Any, system: System) -> Any:
+    first = next(total for total in system.totals if total)
+    return np.asarray(job.demand, dtype=np.float64) * (first / system.full_demand)
+
+
+def _parts(value: Any) -> Any:
+    """Return a positive number in whole steps, at least one."""
+    return np.maximum(np.rint(value * _STEPS), 1).astype(np.int64)[()]

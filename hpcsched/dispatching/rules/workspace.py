@@ -1,0 +1,130 @@
+"""A dispatching round's working copy of what is free now."""
+
+import numpy as np
+
+from hpcsched.dispatching.allocator import Allocator, Room
+from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.round_pools import RoundPools
+from hpcsched.system.allocation import Allocation, SlotAllocation
+from hpcsched.system.request import ShapeKey, shape_key
+from hpcsched.system.space import NodeSpace, SlotSpace, units_that_fit
+from hpcsched.system.system import IntArray
+
+
+class Workspace:
+    """What is free in a dispatching round, and less so with every job that is placed.
+
+    A job fits if its units find room, on slots where these are counted and else on nodes, and pools
+    have enough until its predicted end.
+
+    Parameters
+    ----------
+    problem : DispatchingProblem
+        The problem of the round.
+    allocator : Allocator
+        Decides where jobs are placed.
+    """
+
+    def __init__(self, problem: DispatchingProblem, allocator: Allocator) -> None:
+        self._problem = problem
+        self._allocator = allocator
+        # Set for a `SlotAllocator`; checking against the protocol would take longer than a round.
+        self._allocate_slots = getattr(allocator, "allocate_slots", None)
+        self._space: NodeSpace | SlotSpace
+        if problem.slot_map is None:
+            self._space = NodeSpace(problem.system, problem.free_amounts)
+        else:
+            self._space = SlotSpace(problem.slot_map, problem.free_slots)
+        self._fits: dict[ShapeKey, tuple[IntArray, int]] = {}
+        self._pools = RoundPools(problem) if problem.system.pools else None
+
+    def units_that_fit(self, job: WaitingJob) -> int:
+        """Return for how many of the job's units there is room now, whatever it draws from pools.
+
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue.
+        """
+        if isinstance(self._space, SlotSpace):
+            return self._space.count
+        return self._on_nodes(job, self._space)[1]
+
+    def fits(self, job: WaitingJob) -> bool:
+        """Say whether the job could be placed now.
+
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue.
+        """
+        return job.units <= self.units_that_fit(job) and self._lacking(job) is None
+
+    def short_of(self, job: WaitingJob) -> str:
+        """Return what the job lacks where there is room for its units, as ``pool NAME``.
+
+        It is empty where there is no room, and where the job lacks nothing.
+
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue.
+        """
+        pool = self._lacking(job) if job.units <= self.units_that_fit(job) else None
+        return "" if pool is None else f"pool {pool}"
+
+    def place(self, job: WaitingJob) -> Allocation:
+        """Start the job now, where the allocator says; return where that is.
+
+        Parameters
+        ----------
+        job : WaitingJob
+            A job of the problem's queue, which must fit.
+        """
+        space = self._space
+        if isinstance(space, SlotSpace) and self._allocate_slots is not None:
+            space.count -= job.units
+            return SlotAllocation(self._allocate_slots(job.units, space.free), space.slot_map)
+        chosen = self._allocator.allocate(job.units, self._room_for(job))
+        allocation = space.claim(chosen, job.request)
+        self._fits.clear()
+        if self._pools is not None:
+            self._pools.start(job, allocation)
+        return allocation
+
+    def _lacking(self, job: WaitingJob) -> str | None:
+        """Return the name of a pool that has too little for the job, from now to its end."""
+        return None if self._pools is None else self._pools.lacking(job)
+
+    def _on_nodes(self, job: WaitingJob, space: NodeSpace) -> tuple[IntArray, int]:
+        """Return how many of the job's units fit on each node now, `[N]`, and their sum."""
+        key = shape_key(job.request)
+        known = self._fits.get(key)
+        if known is None:
+            fits = units_that_fit(space.system, space.available, job.request)
+            known = self._fits[key] = fits, int(fits.sum())
+        return known
+
+    def _room_for(self, job: WaitingJob) -> Room:
+        """Return what the allocator may choose from."""
+        system, space = self._problem.system, self._space
+        if isinstance(space, NodeSpace):
+            fits, available = self._on_nodes(job, space)[0], space.available
+        else:
+            fits = space.free_per_node()
+            used = np.multiply.outer(np.array(job.unit_request), space.slot_map.per_node - fits)
+            available = system.capacity.T - used
+        return Room(fits, available, job.unit_request, system, self._problem)
+
+
+def open_workspace(problem: DispatchingProblem, allocator: Allocator) -> Workspace:
+    """Return a workspace in which nothing has been placed yet.
+
+    Parameters
+    ----------
+    problem : DispatchingProblem
+        The problem of a round.
+    allocator : Allocator
+        Decides where jobs are placed.
+    """
+    return Workspace(problem, allocator)

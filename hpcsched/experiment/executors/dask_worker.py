@@ -1,0 +1,97 @@
+"""What a Dask worker does for a task: it starts the task's program and waits for it.
+
+The program is a process of its own, so that it can be stopped, and so that a task that needs too
+much memory does not end the worker. It ends with the worker, through its standard input.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+from distributed import get_worker
+
+from hpcsched.experiment.executors.attempt import carry_out, new_attempt
+from hpcsched.experiment.executors.executor import Task
+from hpcsched.experiment.executors.packing import pack
+
+RUNNING = ("executing", "long-running")
+"""The states of a task, as Dask calls them, in which somebody still waits for it."""
+
+
+class Returned(NamedTuple):
+    """What a worker answers: the attempt's folder if files are shared, else its content.
+
+    `paths` maps the paths of trace files on the worker to their numbers among the task's.
+    """
+
+    attempt: str | None
+    archive: bytes | None
+    paths: dict[str, int]
+    seconds: float
+    message: str
+
+
+def run_here(task: Task) -> Returned:
+    """Run a task whose files this worker sees."""
+    began = perf_counter()
+    if not task.folder.is_dir():
+        message = (
+            f"the worker on {socket.gethostname()} does not see the folder {task.folder};"
+            " 'ship: true' sends files there and back"
+        )
+        return Returned(None, None, {}, 0.0, message)
+    attempt = new_attempt(task.folder, task.name)
+    message = carry_out(task.program, task.scenario, attempt, (), _wanted_no_more())
+    return Returned(str(attempt), None, {}, perf_counter() - began, message)
+
+
+def run_shipped(task: Task, *contents: bytes) -> Returned:
+    """Run a task whose files were sent along, and return all that came of it."""
+    began = perf_counter()
+    base = Path(get_worker().local_directory)
+    copies = [
+        _copy(base, Path(file.path).name, content)
+        for file, content in zip(task.files, contents, strict=True)
+    ]
+    overrides = [
+        f"{file.key}={json.dumps(str(copy))}" for file, copy in zip(task.files, copies, strict=True)
+    ]
+    attempt = new_attempt(base, task.name)
+    try:
+        message = carry_out(task.program, task.scenario, attempt, overrides, _wanted_no_more())
+        archive = pack(attempt, run=not message)
+    finally:
+        shutil.rmtree(attempt, ignore_errors=True)
+    paths = {str(copy): k for k, copy in enumerate(copies)}
+    return Returned(None, archive, paths, perf_counter() - began, message)
+
+
+def _copy(base: Path, name: str, content: bytes) -> Path:
+    """Return a file with this content, written unless it is there already, by its SHA-256."""
+    path = base / "hpcsched-files" / hashlib.sha256(content).hexdigest() / name
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(unfinished).replace(path)
+    return path
+
+
+def _wanted_no_more() -> Callable[[], bool]:
+    """Return what says whether this thread's task is cancelled, or its client is gone."""
+    worker = get_worker()
+    key = worker.get_current_task()
+
+    def stopped() -> bool:
+        state = worker.state.tasks.get(key)
+        return state is None or state.state not in RUNNING
+
+    return stopped

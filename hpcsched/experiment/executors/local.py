@@ -1,0 +1,56 @@
+"""The executor `local`: a process for each task, several at a time."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from threading import Event
+from time import perf_counter
+
+from pydantic import Field
+
+from hpcsched.experiment.executors.attempt import carry_out, new_attempt
+from hpcsched.experiment.executors.executor import Ended, Task
+from hpcsched.parameters import Params
+
+
+class LocalParams(Params):
+    """How many tasks run at a time."""
+
+    jobs: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many cells run at a time; one for each processor if not given.",
+    )
+
+
+class LocalExecutor:
+    """Runs tasks as processes of this machine, which stop when the one that started them ends."""
+
+    def __init__(self, params: LocalParams) -> None:
+        self._jobs = params.jobs
+
+    def run(
+        self, tasks: Sequence[Task], limit: int | None, started: Callable[[Task], None]
+    ) -> Iterator[Ended]:
+        """Run tasks; see `hpcsched.experiment.executors.executor.Executor`."""
+        stop = Event()
+        with ThreadPoolExecutor(limit or self._jobs or os.cpu_count() or 1) as pool:
+            futures = [pool.submit(_ended, task, started, stop) for task in tasks]
+            try:
+                for future in as_completed(futures):
+                    yield future.result()
+            finally:
+                stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ended(task: Task, started: Callable[[Task], None], stop: Event) -> Ended:
+    started(task)
+    began = perf_counter()
+    attempt = None
+    try:
+        attempt = new_attempt(task.folder, task.name)
+        message = carry_out(task.program, task.scenario, attempt, (), stop.is_set)
+    except OSError as error:
+        message = f"{error.filename or task.folder}: {error.strerror or error}"
+    return Ended(task, attempt, perf_counter() - began, message)

@@ -1,0 +1,1 @@
+"""Explanations: why a job of a run started when it did."""

@@ -1,0 +1,259 @@
+"""Writes why a job started when it did, as text for a person or as JSON."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from hpcsched.dispatching.reasons import ReasonKind
+from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Wait
+
+JSON_VERSION = 1
+"""The version of the JSON shape; it grows when a key changes or goes, not when one is added."""
+
+MOST_REASONS = 40
+"""Of more reasons than this the text shows the first and the last, half as many each."""
+MOST_JOBS = 5
+"""Of more jobs than this the text names the first."""
+
+_WAITING: Mapping[ReasonKind, str] = {
+    "no_room": "there was no room for it{planned}",
+    "reserved_for": "there was room, but to start it would have delayed {other}{planned}",
+    "behind": "it was behind {other}, which waited, and which none may pass",
+    "beyond_depth": "it came after all reservations had been given out, and had none",
+    "solver_postponed": "the plan had it start later{at}, though there may have been room",
+    "not_planned": "the plan left it out",
+    "limit": "a limit held it back: {detail}",
+    "dependency": "it had to wait for {other} to end",
+    "recorded_later": "the log has it start later{at}",
+    "outage": "too few nodes were in service for it: {detail}",
+}
+_SAY_DETAILS: frozenset[ReasonKind] = frozenset({"limit", "outage"})
+"""Kinds whose sentence has the detail in it."""
+_UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20))
+"""Amounts that are whole numbers of these are told in them: they are bytes, or very many."""
+
+
+def as_text(explanation: Explanation) -> str:
+    """Return the explanation in plain sentences, a line each."""
+    return "\n".join(_lines(explanation))
+
+
+def as_json(explanation: Explanation) -> str:
+    """Return all that the explanation holds as JSON; times in seconds, jobs by their numbers.
+
+    `since_submission` is null where the submission of the job is not known.
+    """
+    facts, start = explanation.facts, explanation.start
+    content = {
+        "version": JSON_VERSION,
+        "run": explanation.run,
+        "status": explanation.status,
+        "job_id": explanation.job_id,
+        "job": None if facts is None else facts._asdict(),
+        "start_time": explanation.started,
+        "waits": [
+            {**wait._asdict(), "since_submission": _since(facts, wait.now)}
+            for wait in explanation.waits
+        ],
+        "start": None if start is None else start._asdict(),
+        "chosen": None if explanation.chosen is None else explanation.chosen._asdict(),
+        "held_up": [held._asdict() for held in explanation.held_up],
+        "passed": list(explanation.passed),
+        "passed_by": [other._asdict() for other in explanation.passed_by],
+        "others": {str(name): other._asdict() for name, other in explanation.others.items()},
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+class _Names:
+    """Names other jobs, the first time with what is known of each."""
+
+    def __init__(self, facts: Mapping[int, JobFacts]) -> None:
+        self._facts = facts
+        self._known: set[int] = set()
+
+    def name(self, job_id: int | None) -> str:
+        """Return what to call a job; None is one that was not told."""
+        if job_id is None:
+            return "another job"
+        facts = self._facts.get(job_id)
+        if facts is None or job_id in self._known:
+            return f"job {job_id}"
+        self._known.add(job_id)
+        time = facts.predicted_run_time
+        time = facts.requested_time if time is None else time
+        about = f"{_request(facts)}, to run for {time} s, submitted at {facts.submit_time} s"
+        return f"job {job_id} ({about})"
+
+
+def _lines(explanation: Explanation) -> Iterator[str]:
+    facts, names = explanation.facts, _Names(explanation.others)
+    yield f"job {explanation.job_id} of the run {explanation.run} ({explanation.status})"
+    yield from _account(explanation)
+    if facts is not None and facts.state == "rejected":
+        yield f"It was rejected ({facts.rejected_by}), and never started."
+    if explanation.waits:
+        yield ""
+        yield "Why it waited:"
+        yield from _shortened([_wait_line(facts, names, wait) for wait in explanation.waits])
+        if len(explanation.waits) > 1:
+            yield f"  in all: {_sums(explanation.waits)}"
+    yield ""
+    yield "How it started:"
+    yield f"  {_start_line(explanation, names)}"
+    chosen = explanation.chosen
+    if chosen is not None:
+        since = f"since round {chosen.round}, at {chosen.now} s"
+        yield f"  {chosen.chosen} decided, {since}: {chosen.because}."
+    yield ""
+    yield "What it held up:"
+    yield from _held_up_lines(explanation)
+
+
+def _account(explanation: Explanation) -> Iterator[str]:
+    """Yield what the job asked for, and what became of it."""
+    facts, started = explanation.facts, explanation.started
+    if facts is None:
+        yield "What it asked for is not known: it had not ended, and the trace does not tell."
+        return
+    yield f"It asked for {_request(facts)}, for up to {facts.requested_time} s."
+    if facts.predicted_run_time is not None:
+        yield f"It was predicted to run for {facts.predicted_run_time} s."
+    steps = [f"submitted at {facts.submit_time} s"]
+    if started is not None:
+        steps.append(f"started at {started} s")
+    if facts.end_time is not None:
+        steps.append(f"ended at {facts.end_time} s ({facts.state})")
+    yield f"It was {_listed(steps)}."
+    if facts.requeues:
+        often = "once" if facts.requeues == 1 else f"{facts.requeues} times"
+        yield f"Before that it was run {often}, for {facts.lost_time} s in all, and lost a node."
+    if started is not None:
+        yield f"It waited for {started - facts.submit_time} s."
+    if facts.state is None:
+        yield f"It had not ended when the run was broken off ({explanation.status})."
+
+
+def _wait_line(facts: JobFacts | None, names: _Names, wait: Wait) -> str:
+    lasted = "" if wait.until is None else f", for {wait.until - wait.now} s"
+    why = "the dispatcher gave no reason"
+    if wait.kind is not None:
+        why = _WAITING[wait.kind].format(
+            other=names.name(wait.job),
+            planned="" if wait.time is None else f"; a start at {wait.time} s was planned",
+            at="" if wait.time is None else f", at {wait.time} s",
+            detail=wait.detail,
+        )
+    detail = f" ({wait.detail})" if wait.detail and wait.kind not in _SAY_DETAILS else ""
+    return f"  {_when(facts, wait.round, wait.now)}{lasted}: {why}{detail}"
+
+
+def _sums(waits: Sequence[Wait]) -> str:
+    """Return for how long the job waited for which kind of reason."""
+    seconds: Counter[str] = Counter()
+    for wait in waits:
+        if wait.until is not None:
+            seconds[wait.kind or "no reason given"] += wait.until - wait.now
+    return ", ".join(f"{kind} {sum_} s" for kind, sum_ in seconds.most_common())
+
+
+def _start_line(explanation: Explanation, names: _Names) -> str:
+    start, started = explanation.start, explanation.started
+    if start is None and started is None:
+        return "it did not start"
+    if start is None:
+        return f"at {started} s: the dispatcher gave no reason"
+    detail = f" ({start.detail})" if start.detail else ""
+    match start.kind:
+        case "in_order":
+            how = "in order, as nothing that came before it had to wait"
+        case "backfilled":
+            how = f"backfilled: it passed {names.name(start.job)}, the first that waited"
+            head = None if start.job is None else explanation.others.get(start.job)
+            if head is not None:
+                how += f", for {start.now - head.submit_time} s by then"
+        case _:
+            how = "the plan started it then"
+    return f"{_when(explanation.facts, start.round, start.now)}: {how}{detail}"
+
+
+def _held_up_lines(explanation: Explanation) -> Iterator[str]:
+    reserved = [held for held in explanation.held_up if held.kind == "reserved_for"]
+    others = [held for held in explanation.held_up if held.kind != "reserved_for"]
+    if reserved:
+        yield f"  {_waited(reserved)} for the sake of the room reserved for it: {_held(reserved)}"
+    if others:
+        yield f"  {_waited(others)} behind it: {_held(others)}"
+    if explanation.passed:
+        count = len(explanation.passed)
+        what = "a job" if count == 1 else f"{count} jobs"
+        names = _first([str(name) for name in explanation.passed])
+        yield f"  it started before {what} submitted earlier: {names}"
+    if not (reserved or others or explanation.passed):
+        yield "  nothing"
+    if explanation.passed_by:
+        count = len(explanation.passed_by)
+        what = "a job was" if count == 1 else f"{count} jobs were"
+        names = _first([f"{other.job_id} (at {other.now} s)" for other in explanation.passed_by])
+        yield ""
+        yield f"While it waited, {what} backfilled past it: {names}"
+
+
+def _waited(held: Sequence[HeldUp]) -> str:
+    return "a job waited" if len(held) == 1 else f"{len(held)} jobs waited"
+
+
+def _held(held: Sequence[HeldUp]) -> str:
+    return _first([f"{one.job_id} (from {one.since} s, for {one.seconds} s)" for one in held])
+
+
+def _when(facts: JobFacts | None, number: int, now: int) -> str:
+    """Return an instant, and the round that was then."""
+    since = _since(facts, now)
+    after = "" if since is None else f" ({since} s after its submission)"
+    return f"at {now} s{after}, round {number}"
+
+
+def _since(facts: JobFacts | None, now: int) -> int | None:
+    return None if facts is None else now - facts.submit_time
+
+
+def _request(facts: JobFacts) -> str:
+    """Return what a job asks for, and how it wants to lie on nodes."""
+    amounts = [f"{_amount(amount)} {r}" for r, amount in facts.unit_request.items() if amount]
+    units = "1 unit" if facts.units == 1 else f"{facts.units} units"
+    request = f"{units} of {_listed(amounts) or 'nothing'}"
+    if facts.scatter and facts.units > 1:
+        request += ", each on a node of its own"
+    if facts.exclusive:
+        request += ", on nodes shared with no other job"
+    return request
+
+
+def _amount(amount: int) -> str:
+    for unit, size in _UNITS:
+        if amount % size == 0:
+            return f"{amount // size} {unit}"
+    return str(amount)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Return parts of a sentence as a list: a, b and c."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
+def _first(parts: Sequence[str]) -> str:
+    """Return the first few of many parts, and how many more there are."""
+    more = len(parts) - MOST_JOBS
+    return ", ".join(parts[:MOST_JOBS]) + (f", and {more} more" if more > 0 else "")
+
+
+def _shortened(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the first and the last of too many lines, and how many are left out."""
+    left_out = len(lines) - MOST_REASONS
+    if left_out <= 0:
+        yield from lines
+        return
+    yield from lines[: MOST_REASONS // 2]
+    yield f"  … {left_out} more, which --format json has"
+    yield from lines[-(MOST_REASONS // 2) :]

@@ -1,0 +1,100 @@
+"""The monitor of a replay in compiled code: it looks between parts, not at single events."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from hpcsched.monitoring.run_state import DecisionTimes
+from hpcsched.monitoring.state_board import StateBoard
+from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.replay_output import HeldRounds, LeftJobs
+from hpcsched.system.system import IntArray
+from hpcsched.workload.columns import JobColumns
+
+
+class ColumnMonitor:
+    """Follows a replay part by part, and has its state be shown on a board."""
+
+    statuses: Mapping[str, int] = MappingProxyType({})
+
+    def __init__(self, board: StateBoard, replay: ArrayReplay) -> None:
+        self._board, self._replay = board, replay
+        # What each distinct request asks for, [S, R], known by the jobs that have left and run.
+        self._amounts = np.empty((0, len(board.system.resource_types)))
+        # Of the last simulated day, and whatever ended since the last state was made: start, end,
+        # units and request of jobs that ran.
+        self._ran: list[tuple[IntArray, ...]] = []
+        self.first_submit: int | None = None
+        self.ended = self.rounds = 0
+        self._decision_times = self._last = self._longest = 0.0
+        board.begin(self)
+
+    def read(self, columns: JobColumns) -> None:
+        """Take note of a batch of jobs that has been read."""
+        if self.first_submit is None and len(columns.submit_time):
+            self.first_submit = int(columns.submit_time[0])
+        known = len(self._amounts)
+        more = [job.unit_request for job in columns.requests[known:]]
+        if more:
+            self._amounts = np.concatenate([self._amounts, np.array(more, dtype=np.float64)])
+
+    def replayed(self, columns: JobColumns, left: LeftJobs, held: HeldRounds) -> None:
+        """Take note of a part, in which jobs left, and show the state where that is due."""
+        self.ended += len(left.sequence)
+        self._ran.append((left.start_time, left.end_time, columns.units, columns.request))
+        if len(held.now):
+            self.rounds = int(held.round[-1])
+            self._decision_times += float(held.decision_time.sum())
+            self._last = float(held.decision_time[-1])
+            self._longest = max(self._longest, float(held.decision_time.max()))
+        self._board.look(self)
+
+    def close(self) -> None:
+        """Show the last state, on all views."""
+        self._board.close(self)
+
+    @property
+    def now(self) -> int | None:
+        """The simulated second that the replay has come to; None before the first round."""
+        return self._replay.now if self.rounds else None
+
+    @property
+    def submitted(self) -> int:
+        """The number of jobs that have been submitted."""
+        return self._replay.submitted
+
+    @property
+    def running(self) -> int:
+        """The number of running jobs."""
+        return self._replay.running
+
+    @property
+    def decision_times(self) -> DecisionTimes:
+        """What the rounds took."""
+        if not self.rounds:
+            return DecisionTimes(mean=None, last=None, longest=None)
+        mean = self._decision_times / self.rounds
+        return DecisionTimes(mean=mean, last=self._last, longest=self._longest)
+
+    def held(self) -> list[int]:
+        """Return the amount of each resource type that running jobs hold."""
+        amounts: list[int] = self._replay.held.tolist()
+        return amounts
+
+    def drawn(self) -> tuple[int, ...]:
+        """Return the amount that running jobs draw from each pool."""
+        return self._replay.drawn
+
+    def areas(self, begin: int, now: int) -> list[float]:
+        """Return the amount × seconds of each resource type held from `begin` to `now`."""
+        # Ends ascend from part to part.
+        self._ran = [part for part in self._ran if len(part[1]) and part[1][-1] > begin]
+        start, units, request = self._replay.running_jobs
+        running = start, np.full(len(start), now), units, request
+        areas = np.zeros(self._amounts.shape[1])
+        for start, end, units, request in (*self._ran, running):
+            seconds = np.maximum(end - np.maximum(start, begin), 0)
+            areas += (units * seconds.astype(np.float64)) @ self._amounts[request]
+        held: list[float] = areas.tolist()
+        return held

@@ -1,0 +1,63 @@
+"""The view for a terminal: the state of a run, kept up to date in place."""
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from hpcsched.monitoring.run_state import RunState
+from hpcsched.monitoring.state_rendering import duration, state_rows
+
+INTERVAL = 0.5
+"""Real seconds between two states."""
+
+PATIENCE = 2.0
+"""Real seconds after which the screen says how old the state on it is."""
+
+
+class LiveScreen:
+    """Shows a state on a terminal until it is closed.
+
+    The screen is drawn from a thread of its own, so that it also goes on while a dispatcher thinks.
+    """
+
+    def __init__(self, console: Console, interval: float = INTERVAL) -> None:
+        self.interval = interval
+        self._state: RunState | None = None
+        self._live = Live(
+            console=console,
+            get_renderable=self._draw,
+            refresh_per_second=1 / interval,
+            transient=True,
+            # What is printed meanwhile goes where it would go without a screen.
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def show(self, state: RunState) -> None:
+        """Have a state shown at the next refresh."""
+        self._state = state
+        if not self._live.is_started:
+            self._live.start(refresh=True)
+
+    def close(self) -> None:
+        """Clear the screen."""
+        self._live.stop()
+
+    def _draw(self) -> RenderableType:
+        return "" if self._state is None else drawn(self._state)
+
+
+def drawn(state: RunState) -> RenderableType:
+    """Return a state as a title, a bar and a table."""
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="bold")
+    if state.progress is not None:
+        rows.add_row("", ProgressBar(total=1.0, completed=state.progress, width=60))
+    for name, text in state_rows(state):
+        rows.add_row(name, text)
+    age = state.age()
+    if age > PATIENCE:
+        rows.add_row("as of", f"{duration(age)} ago")
+    return Group(Text(state.scenario, style="bold cyan"), rows)

@@ -1,0 +1,66 @@
+"""A progress bar for the terminal."""
+
+from time import monotonic
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from hpcsched.monitoring.state_board import Trace
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.records import JobRecord
+
+INTERVAL = 0.2
+"""Real seconds between two updates."""
+
+
+class ProgressBar(Observer):
+    """Shows how much of a trace has been replayed, at which rate, and when it should end.
+
+    Nothing is shown unless standard error is a terminal.
+    """
+
+    def __init__(self, title: str, trace: Trace) -> None:
+        console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[jobs]} jobs, {task.fields[rate]}/s"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task(title, total=None, jobs=0, rate=0)
+        self._trace = trace
+        self._jobs = 0
+        self._began = self._due = monotonic()
+        self._progress.start()
+
+    def job_ended(self, record: JobRecord) -> None:
+        """Count the job, and show the count now and then."""
+        self._jobs += 1
+        if self._jobs % 64 == 0 and monotonic() >= self._due:
+            self._show()
+
+    def replayed(self, jobs: int) -> None:
+        """Count jobs that have left, and show the count now and then."""
+        self._jobs += jobs
+        if monotonic() >= self._due:
+            self._show()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        self._progress.stop()
+
+    def _show(self) -> None:
+        now = monotonic()
+        self._due = now + INTERVAL
+        fraction = self._trace.fraction_read
+        self._progress.update(
+            self._task,
+            total=None if fraction is None else 1,
+            completed=fraction or 0,
+            jobs=self._jobs,
+            rate=round(self._jobs / max(now - self._began, INTERVAL)),
+        )

@@ -1,0 +1,147 @@
+"""The status of a run: whether it goes on, has ended, or its process is gone."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hpcsched.errors import InputError
+from hpcsched.monitoring.run_state import RunState, read_state
+from hpcsched.monitoring.state_rendering import duration, solver_rows, state_rows
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.files import problem
+from hpcsched.results.manifest import Manifest, read_manifest
+from hpcsched.results.run_process import is_alive
+from hpcsched.results.schema import STATES
+from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
+
+Verdict = Literal["running", "complete", "interrupted", "failed", "gone", "unknown"]
+"""How a run is.
+
+`gone`: its process ended without saying so, as when it is killed; what it wrote is not a run.
+`unknown`: it has not ended, and has left no state.
+"""
+
+SAID = {
+    "running": "running",
+    "complete": "complete",
+    "interrupted": "interrupted; what was done until then is there",
+    "failed": "failed; what was done until then is there",
+    "gone": "its process is gone: it was killed, and has to be run again",
+    "unknown": "it has not ended, and has left no state: it just began, or was killed",
+}
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """What is known of a run.
+
+    `state` is the last one that a run wrote that has not ended, `age` how many real seconds ago
+    that was. `process_alive` is None where the process is of another machine, or nothing is known
+    of it. `jobs` is the account of a run that has ended. `solver` counts the rounds so far that
+    asked a solver.
+    """
+
+    verdict: Verdict
+    directory: Path
+    manifest: Manifest
+    state: RunState | None = None
+    age: float | None = None
+    process_alive: bool | None = None
+    jobs: dict[str, Any] | None = None
+    solver: SolverRounds | None = None
+
+
+def status_of(folder: Path) -> RunStatus:
+    """Return the status of the run in a directory.
+
+    Raises InputError where the directory holds no run, or one of its files is damaged.
+    """
+    if not folder.is_dir():
+        raise problem("not-a-run", folder, "it is not a directory")
+    manifest = read_manifest(folder)
+    if manifest.status == "running":
+        state = read_state(folder)
+        if state is not None:
+            alive = is_alive(state.process)
+            if alive is not False:
+                return _of_state("running", folder, manifest, state, alive)
+        # It may have come to its end since the manifest was read.
+        manifest = read_manifest(folder)
+        if manifest.status == "running":
+            if state is None:
+                return RunStatus("unknown", folder, manifest)
+            return _of_state("gone", folder, manifest, state, alive=False)
+    jobs, solver = _ended(folder)
+    return RunStatus(manifest.status, folder, manifest, jobs=jobs, solver=solver)
+
+
+def as_text(status: RunStatus) -> str:
+    """Return the status as lines for people: what it is, then what is known of the run."""
+    rows = list(_rows(status))
+    width = max((len(name) for name, _ in rows), default=0)
+    lines = [f"{status.manifest.scenario}: {SAID[status.verdict]}"]
+    return "\n".join([*lines, *(f"  {name:{width}}  {text}" for name, text in rows)])
+
+
+def as_json(status: RunStatus) -> str:
+    """Return the status as a JSON object.
+
+    It has `status` (a verdict), `scenario`, `directory`, `started`, `finished`, `process_alive`,
+    `seconds_since_written`, `state` (as in `state.json`), `jobs` (as in `summary.json`) and
+    `solver`: the rounds that `asked` a solver, and those `without_plan` by status. What is not
+    known is null.
+    """
+    content = {
+        "status": status.verdict,
+        "scenario": status.manifest.scenario,
+        "directory": str(status.directory),
+        "started": status.manifest.started,
+        "finished": status.manifest.finished,
+        "process_alive": status.process_alive,
+        "seconds_since_written": status.age,
+        "state": status.state.model_dump(mode="json") if status.state else None,
+        "jobs": status.jobs,
+        "solver": None if status.solver is None else asdict(status.solver),
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _rows(status: RunStatus) -> Iterator[tuple[str, str]]:
+    manifest, state, jobs = status.manifest, status.state, status.jobs
+    yield "started", manifest.started
+    if manifest.finished is not None:
+        yield "finished", manifest.finished
+    if state is not None and status.age is not None:
+        yield "process", f"{state.process.pid} on {state.process.host}{_there(status)}"
+        yield "as of", f"{duration(status.age)} ago"
+        yield from state_rows(state)
+    if jobs is not None:
+        shown = ("submitted", *STATES, "waiting", "running")
+        yield "jobs", ", ".join(f"{jobs[name]:,} {name}" for name in shown if jobs.get(name))
+        if status.solver is not None:
+            yield from solver_rows(status.solver)
+
+
+def _there(status: RunStatus) -> str:
+    if status.process_alive is None:
+        return ", another machine: whether it is still there cannot be seen from here"
+    return "" if status.process_alive else ", gone"
+
+
+def _of_state(
+    verdict: Verdict, folder: Path, manifest: Manifest, state: RunState, alive: bool | None
+) -> RunStatus:
+    """Return the status of a run that has left a state and no summary."""
+    solver = solver_rounds(state.solver)
+    return RunStatus(verdict, folder, manifest, state, state.age(), alive, solver=solver)
+
+
+def _ended(folder: Path) -> tuple[dict[str, Any] | None, SolverRounds | None]:
+    """Return the account of a run that has ended, as far as its summary can be read."""
+    try:
+        run = RunDirectory.open(folder)
+        return run.summary["jobs"], run.solver_rounds
+    except InputError:
+        return None, None

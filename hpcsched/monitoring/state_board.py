@@ -1,0 +1,232 @@
+"""The state of a run that goes on, put together and shown on views."""
+
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import Protocol
+
+from hpcsched.monitoring.run_state import (
+    STATE_FORMAT,
+    DecisionTimes,
+    NodesState,
+    Phase,
+    PoolState,
+    ResourceState,
+    RunState,
+    instant,
+)
+from hpcsched.results.run_process import this_process
+from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.system import System
+
+DAY = 86_400
+"""Simulated seconds over which the utilization is looked at."""
+
+
+class View(Protocol):
+    """Something that a state is shown on: a file, a screen, lines."""
+
+    @property
+    def interval(self) -> float:
+        """Real seconds between two states that are shown."""
+
+    def show(self, state: RunState) -> None:
+        """Show a state."""
+
+    def close(self) -> None:
+        """The replay is over; the last state has been shown."""
+
+
+class Trace(Protocol):
+    """A trace, as far as a state tells of it."""
+
+    @property
+    def fraction_read(self) -> float | None:
+        """How much of it has been replayed, from 0 to 1; None where that is unknown."""
+
+
+class Figures(Protocol):
+    """The counts and sums of a replay that goes on."""
+
+    @property
+    def now(self) -> int | None:
+        """The simulated second that it has come to; None before the first round."""
+
+    @property
+    def first_submit(self) -> int | None:
+        """The submit time of the first job; None before."""
+
+    @property
+    def submitted(self) -> int:
+        """The number of jobs that have been submitted."""
+
+    @property
+    def running(self) -> int:
+        """The number of running jobs."""
+
+    @property
+    def ended(self) -> int:
+        """The number of jobs that have left the system."""
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds."""
+
+    @property
+    def decision_times(self) -> DecisionTimes:
+        """What the rounds took."""
+
+    @property
+    def statuses(self) -> Mapping[str, int]:
+        """The number of rounds that asked a solver, by its status."""
+
+    def held(self) -> Sequence[int]:
+        """Return the amount of each resource type that running jobs hold."""
+
+    def areas(self, begin: int, now: int) -> Sequence[float]:
+        """Return the amount × seconds of each resource type held from `begin` to `now`.
+
+        What ended at `begin` or before is not asked for again.
+        """
+
+    def drawn(self) -> Sequence[int]:
+        """Return the amount that running jobs draw from each pool."""
+
+
+class StateBoard:
+    """Shows the state of a run on views, each at its own interval.
+
+    The first state is shown at once, and the last when the replay is over. `most_jobs` is how many
+    jobs the scenario asks for at most, if it says so. `outages` are those of the run.
+    """
+
+    def __init__(
+        self,
+        scenario: str,
+        system: System,
+        trace: Trace,
+        views: Sequence[View],
+        most_jobs: int | None = None,
+        *,
+        outages: Outages = NO_OUTAGES,
+    ) -> None:
+        self._scenario, self.system, self._trace = scenario, system, trace
+        self._outages = outages.all
+        self._process = this_process()
+        self._views = views
+        self._most_jobs = most_jobs
+        self._began = monotonic()
+        self._dues = [self._began] * len(views)
+        self._due = self._began
+
+    def begin(self, figures: Figures) -> None:
+        """Show the first state."""
+        self._show_to_those_due(figures, "preparing")
+
+    def look(self, figures: Figures) -> None:
+        """Show the state where that is due."""
+        if monotonic() >= self._due:
+            self._show_to_those_due(figures, "replaying")
+
+    def close(self, figures: Figures) -> None:
+        """Show the last state, on all views."""
+        state = self._state(figures, "summarizing")
+        for view in self._views:
+            view.show(state)
+            view.close()
+
+    def _show_to_those_due(self, figures: Figures, phase: Phase) -> None:
+        state, now = self._state(figures, phase), monotonic()
+        for k, view in enumerate(self._views):
+            if now >= self._dues[k]:
+                view.show(state)
+                self._dues[k] = now + view.interval
+        self._due = min(self._dues)
+
+    def _state(self, figures: Figures, phase: Phase) -> RunState:
+        now = figures.now
+        down = self._down(now)
+        return RunState(
+            format=STATE_FORMAT,
+            scenario=self._scenario,
+            phase=phase,
+            process=self._process,
+            written=instant(),
+            elapsed=round(monotonic() - self._began, 3),
+            now=now,
+            progress=self._progress(figures),
+            submitted=figures.submitted,
+            waiting=figures.submitted - figures.ended - figures.running,
+            running=figures.running,
+            ended=figures.ended,
+            rounds=figures.rounds,
+            decision_time=figures.decision_times,
+            resources=self._resources(figures, down),
+            pools=self._drawn(figures),
+            solver=dict(sorted(figures.statuses.items())),
+            nodes=self._nodes(down),
+        )
+
+    def _progress(self, figures: Figures) -> float | None:
+        if self._most_jobs:
+            return min(1.0, figures.submitted / self._most_jobs)
+        return self._trace.fraction_read
+
+    def _down(self, now: int | None) -> frozenset[int]:
+        """Return the nodes that are out of service."""
+        if now is None:
+            return frozenset()
+        down: set[int] = set()
+        for outage in self._outages:
+            if now < outage.start:
+                break
+            if now < outage.end:
+                down.update(outage.nodes)
+        return frozenset(down)
+
+    def _nodes(self, down: frozenset[int]) -> NodesState | None:
+        """Return how many nodes are out of service; None where none ever is."""
+        if not self._outages:
+            return None
+        return NodesState(count=self.system.node_count, down=len(down))
+
+    def _drawn(self, figures: Figures) -> dict[str, PoolState]:
+        """Return what the pools offer, and what running jobs draw from them."""
+        pools = self.system.pools
+        if not pools:
+            return {}
+        now = figures.now or 0
+        return {
+            pool.name: PoolState(capacity=pool.capacity_at(now), drawn=amount)
+            for pool, amount in zip(pools, figures.drawn(), strict=True)
+        }
+
+    def _resources(self, figures: Figures, down: frozenset[int]) -> dict[str, ResourceState]:
+        system = self.system
+        # Of a node that is out of service nothing is held, and nothing is free.
+        lost: list[int] = system.capacity[sorted(down)].sum(axis=0).tolist()
+        free = [
+            max(all_ - less - used, 0)
+            for all_, less, used in zip(system.totals, lost, figures.held(), strict=True)
+        ]
+        capacities, frees = system.declared(system.totals), system.declared(free)
+        shares = self._shares(figures)
+        return {
+            name: ResourceState(
+                capacity=capacities[name], free=frees[name], utilization_last_day=share
+            )
+            for name, share in zip(system.resource_types, shares, strict=True)
+        }
+
+    def _shares(self, figures: Figures) -> list[float | None]:
+        """Return the share of each resource type that was held over the last simulated day."""
+        now, totals = figures.now, self.system.totals
+        if now is None:
+            return [None] * len(totals)
+        begin = now - DAY
+        if figures.first_submit is not None:
+            begin = max(begin, figures.first_submit)
+        span = now - begin
+        return [
+            area / (total * span) if total and span > 0 else None
+            for area, total in zip(figures.areas(begin, now), totals, strict=True)
+        ]

@@ -1,0 +1,34 @@
+"""The view that other processes read: the state file in the run directory."""
+
+from pathlib import Path
+
+from hpcsched.errors import InputError
+from hpcsched.monitoring.run_state import RunState, write_state
+
+INTERVAL = 1.0
+"""Real seconds between two states."""
+
+
+class StateFile:
+    """Writes `state.json` into a run directory.
+
+    It stays when the replay is over, since the figures of the run are worked out then; who runs the
+    simulation removes it.
+    """
+
+    def __init__(self, folder: Path, interval: float = INTERVAL) -> None:
+        self.interval = interval
+        self._folder = folder
+
+    def show(self, state: RunState) -> None:
+        """Write a state.
+
+        A run does not end because its state could not be written; its results are tried for anyway.
+        """
+        try:
+            write_state(self._folder, state)
+        except InputError:
+            self.interval = max(self.interval, 60 * INTERVAL)
+
+    def close(self) -> None:
+        """Leave the last state where it is."""

@@ -1,0 +1,123 @@
+"""The state of a run in words: as rows for people, and as a single line."""
+
+from collections.abc import Iterator
+
+from hpcsched.monitoring.run_state import PoolState, ResourceState, RunState
+from hpcsched.results.solver_rounds import SolverRounds, in_words, solver_rounds, what_to_do
+
+DOING = {
+    "preparing": "preparing",
+    "replaying": "replaying",
+    "summarizing": "replay over, working out the figures",
+}
+
+
+PREFIXES = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+"""Of amounts: 2¹⁰, 2²⁰ and so on."""
+
+
+def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
+    """Yield what to say of a state, as pairs of a name and a text."""
+    yield "doing", f"{DOING[state.phase]}, for {duration(state.elapsed)}"
+    if state.progress is not None:
+        yield "progress", f"{state.progress:.1%}"
+    if state.now is not None:
+        yield "simulated time", f"{simulated(state.now)} ({state.now:,} s)"
+    yield (
+        "jobs",
+        f"{state.waiting:,} waiting, {state.running:,} running, {state.ended:,} ended,"
+        f" of {state.submitted:,} submitted",
+    )
+    times = state.decision_time
+    if times.mean is not None and times.last is not None and times.longest is not None:
+        yield (
+            "decisions",
+            f"{state.rounds:,} rounds: mean {real(times.mean)}, last {real(times.last)},"
+            f" longest {real(times.longest)}",
+        )
+    yield from solver_rows(solver_rounds(state.solver))
+    for name, resource in state.resources.items():
+        yield name, _resource(resource)
+    for name, pool in state.pools.items():
+        drawn, offered = amount(pool.drawn), amount(pool.capacity)
+        yield name, f"{drawn} drawn, of {offered} offered ({_drawn(pool)})"
+    if state.nodes is not None:
+        yield "nodes", f"{state.nodes.down:,} of {state.nodes.count:,} out of service"
+
+
+def state_line(state: RunState) -> str:
+    """Return a state as one line."""
+    parts = [DOING[state.phase]]
+    if state.progress is not None:
+        parts.append(f"{state.progress:.1%}")
+    if state.now is not None:
+        parts.append(f"at {simulated(state.now)}")
+    parts.append(f"{state.waiting:,} waiting, {state.running:,} running, {state.ended:,} ended")
+    free = (f"{name} {_free(resource)}" for name, resource in state.resources.items())
+    parts.append(f"free: {', '.join(free)}")
+    if state.pools:
+        drawn = (f"{name} {_drawn(pool)}" for name, pool in state.pools.items())
+        parts.append(f"drawn: {', '.join(drawn)}")
+    if state.nodes is not None:
+        parts.append(f"{state.nodes.down:,} nodes out of service")
+    times = state.decision_time
+    if times.mean is not None and times.last is not None:
+        parts.append(f"decisions: mean {real(times.mean)}, last {real(times.last)}")
+    called = solver_rounds(state.solver)
+    if called.unsolved:
+        parts.append(in_words(called))
+    return f"{state.scenario}: {'; '.join(parts)}"
+
+
+def solver_rows(rounds: SolverRounds) -> Iterator[tuple[str, str]]:
+    """Yield what to say of the rounds that asked a solver, and what to do if too many failed."""
+    if rounds.asked:
+        yield "solver", in_words(rounds)
+    if rounds.too_many:
+        yield "warning", what_to_do([rounds])
+
+
+def simulated(seconds: int) -> str:
+    """Return a simulated instant as days and a time of day since the trace's origin."""
+    days, rest = divmod(seconds, 86_400)
+    return f"day {days:,} {rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+
+
+def duration(seconds: float) -> str:
+    """Return real seconds in the unit that suits."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{seconds:.1f} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole // 60 % 60} min"
+
+
+def real(seconds: float) -> str:
+    """Return a decision time, which may be short."""
+    return f"{seconds * 1000:,.3g} ms" if seconds < 1 else f"{seconds:,.2f} s"
+
+
+def amount(value: int) -> str:
+    """Return an amount; one in the millions is bytes, most likely, and gets a binary prefix."""
+    if value < 2**23:
+        return f"{value:,}"
+    power = min((value.bit_length() - 1) // 10, len(PREFIXES))
+    return f"{value / 2 ** (10 * power):,.4g} {PREFIXES[power - 1]}"
+
+
+def _resource(resource: ResourceState) -> str:
+    free, capacity = amount(resource.free), amount(resource.capacity)
+    text = f"{free} of {capacity} free ({_free(resource)})"
+    share = resource.utilization_last_day
+    if share is None:
+        return text
+    return f"{text}, {share:.1%} used over the last simulated day"
+
+
+def _free(resource: ResourceState) -> str:
+    return f"{resource.free / resource.capacity:.1%}" if resource.capacity else "none"
+
+
+def _drawn(pool: PoolState) -> str:
+    return f"{pool.drawn / pool.capacity:.1%}" if pool.capacity else "none is offered"

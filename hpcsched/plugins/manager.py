@@ -1,0 +1,143 @@
+"""Finds installed plugins and fills the registry."""
+
+import importlib.metadata
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+import hpcsched
+from hpcsched.errors import PluginError
+from hpcsched.parameters import Params
+from hpcsched.plugins import spec
+from hpcsched.plugins.registry import KINDS, Installed, Plugin, Registry
+
+ENTRY_POINT_GROUP = "hpcsched"
+OFF_SWITCH = "HPCSCHED_EXTERNAL_PLUGINS"
+"""Set this environment variable to `0` to leave out plugins of other distributions."""
+
+
+_stand_ins: list[Registry] = []
+
+
+def registry() -> Registry:
+    """Return the registry of everything installed; raises PluginError for a broken plugin."""
+    return _stand_ins[-1] if _stand_ins else installed()
+
+
+@contextmanager
+def stand_in(other: Registry) -> Iterator[None]:
+    """Let `registry` return another one, so that tests can use plugins that are not installed."""
+    _stand_ins.append(other)
+    try:
+        yield
+    finally:
+        _stand_ins.pop()
+
+
+@cache
+def installed() -> Registry:
+    """Return the registry of what is really installed, which is looked up once."""
+    return build_registry(external=os.environ.get(OFF_SWITCH) != "0")
+
+
+def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Registry:
+    """Build a registry of the built-in plugins and, on request, those of other distributions.
+
+    `modules` with hooks take part as if each were installed, under the name of its package. Raises
+    PluginError for a broken plugin.
+    """
+    from hpcsched.plugins import builtin  # noqa: PLC0415 (builtin imports all of the floors below)
+
+    manager = pluggy.PluginManager(spec.PROJECT)
+    manager.add_hookspecs(spec)
+    origins: dict[object, tuple[str, str]] = {}
+
+    def register(module: Any, distribution: str, version: str) -> None:
+        try:
+            manager.register(module)
+            manager.check_pending()
+        except (pluggy.PluginValidationError, ValueError) as error:
+            raise PluginError(
+                f"plugin {distribution} {version} does not fit this hpcsched"
+                f" {hpcsched.__version__}: {error}"
+            ) from error
+        if not manager.get_hookcallers(module):
+            raise PluginError(
+                f"plugin {distribution} {version} registers nothing: no function in"
+                f" {getattr(module, '__name__', module)} is marked with hpcsched.hookimpl"
+            )
+        origins[module] = (distribution, version)
+
+    register(builtin, "hpcsched", hpcsched.__version__)
+    if external:
+        for distribution, entry_point in _entry_points():
+            name, version = distribution.name, distribution.version
+            register(_load(entry_point, name, version), name, version)
+    for module in modules:
+        register(module, module.__name__.partition(".")[0], getattr(module, "__version__", "0"))
+
+    result = Registry()
+    for kind in KINDS:
+        for implementation in getattr(manager.hook, f"hpcsched_{kind}s").get_hookimpls():
+            distribution_name, version = origins[implementation.plugin]
+            for plugin in _call(implementation, kind, distribution_name, version):
+                result.add(Installed(kind, plugin, distribution_name, version))
+    return result
+
+
+def _entry_points() -> Iterator[
+    tuple[importlib.metadata.Distribution, importlib.metadata.EntryPoint]
+]:
+    """Yield entry points; of two distributions of one name, the first on the path is the one."""
+    seen = set()
+    for distribution in importlib.metadata.distributions():
+        entry_points = distribution.entry_points.select(group=ENTRY_POINT_GROUP)
+        name = re.sub(r"[-_.]+", "-", distribution.name).lower() if entry_points else ""
+        if entry_points and name not in seen:
+            seen.add(name)
+            for entry_point in entry_points:
+                yield distribution, entry_point
+
+
+def _load(entry_point: importlib.metadata.EntryPoint, name: str, version: str) -> Any:
+    try:
+        return entry_point.load()
+    except Exception as error:
+        raise PluginError(
+            f"plugin {name} {version} cannot be loaded:"
+            f" {entry_point.value}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _call(implementation: Any, kind: str, name: str, version: str) -> tuple[Plugin, ...]:
+    hook = implementation.function.__name__
+    try:
+        returned = implementation.function()
+        plugins = tuple(returned) if isinstance(returned, Iterable) else returned
+    except Exception as error:
+        raise PluginError(
+            f"plugin {name} {version} failed in {hook}: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(plugins, tuple):
+        raise PluginError(
+            f"plugin {name} {version}: {hook} must return or yield several hpcsched.Plugin objects,"
+            f" found one {type(plugins).__name__}"
+        )
+    for plugin in plugins:
+        if not isinstance(plugin, Plugin):
+            raise PluginError(
+                f"plugin {name} {version}: {hook} must return hpcsched.Plugin objects,"
+                f" found {type(plugin).__name__}"
+            )
+        if not (isinstance(plugin.params, type) and issubclass(plugin.params, Params)):
+            raise PluginError(
+                f"plugin {name} {version}: the parameters of the {kind} {plugin.name!r}"
+                " must be a model derived from hpcsched.Params"
+            )
+    return plugins

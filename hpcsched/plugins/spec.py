@@ -1,0 +1,146 @@
+"""The hooks through which plugins register, built-in ones included.
+
+A distribution takes part by naming a module in the entry-point group `hpcsched`; functions in that
+module, marked with `hookimpl`, are called once and return the plugins that they bring. Every hook
+returns an iterable of `Plugin`; each plugin's factory returns an object that follows the protocol
+named at the hook.
+"""
+
+from collections.abc import Iterable
+
+import pluggy
+
+from hpcsched.plugins.registry import Plugin
+
+PROJECT = "hpcsched"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def hpcsched_trace_sources() -> Iterable[Plugin]:
+    """Return trace sources, selected by `trace: {source: NAME}`.
+
+    A factory returns a `hpcsched.workload.source.TraceSource`. It is given the system, so that
+    requests can be expressed in its resource types and jobs that no node can hold can be skipped.
+    One that can yield jobs as columns, too, is a `hpcsched.workload.columns.GivesColumns` as well;
+    the records of others are batched. One that can tell how long jobs waited declares the
+    capability `RECORDS_WAITS` and is a `hpcsched.workload.recorded_waits.RecordsWaits`.
+    """
+
+
+@hookspec
+def hpcsched_transforms() -> Iterable[Plugin]:
+    """Return transforms, listed under `trace: {transforms: [...]}`.
+
+    A factory returns a `hpcsched.workload.transform.Transform`: given jobs by ascending submit time
+    and a `hpcsched.workload.transform.TransformAccount`, it yields those that remain. One that
+    never changes what job units ask for or where they may run declares the capability
+    `KEEPS_REQUESTS`; one that only takes jobs away or moves the origin `KEEPS_WAITS` as well.
+    """
+
+
+@hookspec
+def hpcsched_predictors() -> Iterable[Plugin]:
+    """Return predictors, selected by `predictor: {name: NAME}`.
+
+    A factory returns a `hpcsched.prediction.predictor.Predictor`. An oracle that is shown real run
+    times declares the capability `SEES_RUN_TIME` and returns an `Oracle` instead. A predictor
+    around another selects it by a field marked with `Selects`; around an oracle it may be one too.
+    """
+
+
+@hookspec
+def hpcsched_corrections() -> Iterable[Plugin]:
+    """Return corrections, selected by `correction: {name: NAME}`.
+
+    A factory returns a `hpcsched.prediction.correction.Correction`: what a running job is said to
+    need when it has outlived its prediction.
+    """
+
+
+@hookspec
+def hpcsched_dispatchers() -> Iterable[Plugin]:
+    """Return dispatchers, selected by `dispatcher: {name: NAME}`.
+
+    A factory returns a `hpcsched.dispatching.dispatcher.Dispatcher`. Parameters that select an
+    allocator or a queue order are fields marked with `Selects`, built with `Context.make`. One that
+    starts jobs when a log says declares the capability `FOLLOWS_RECORD` and is a
+    `hpcsched.dispatching.recorded_starts.FollowsRecord`.
+    """
+
+
+@hookspec
+def hpcsched_queue_orders() -> Iterable[Plugin]:
+    """Return queue orders, selected by dispatchers that sort their queue (`order: NAME`).
+
+    A factory returns a `hpcsched.dispatching.rules.orders.QueueOrder`: the queue of a problem
+    in the order in which to consider its jobs. One that also has the methods of
+    `hpcsched.dispatching.history.FollowsJobs` is told of starts and ends, as dispatchers and
+    allocators are.
+    """
+
+
+@hookspec
+def hpcsched_allocators() -> Iterable[Plugin]:
+    """Return allocators, selected by dispatchers that place jobs (`allocator: NAME`).
+
+    A factory returns a `hpcsched.dispatching.allocator.Allocator`: given how many units fit on each
+    node, it says on which nodes a job's units go.
+    """
+
+
+@hookspec
+def hpcsched_solvers() -> Iterable[Plugin]:
+    """Return solvers of constraint programs, selected by CP dispatchers (`solver: NAME`).
+
+    A factory returns a `hpcsched.dispatching.cp.backends.backend.Backend` or, for a solver that
+    needs no CPMpy model, a `hpcsched.dispatching.cp.backends.backend.DataBackend`. Both can be
+    pickled.
+    """
+
+
+@hookspec
+def hpcsched_objectives() -> Iterable[Plugin]:
+    """Return objectives, selected by `objective: {name: NAME}`.
+
+    A factory returns a `hpcsched.dispatching.objective.Objective`, which measures finished runs.
+    """
+
+
+@hookspec
+def hpcsched_metrics() -> Iterable[Plugin]:
+    """Return metrics: every registered metric becomes one figure of `summary.json`.
+
+    A factory returns a `hpcsched.metrics.metric.Metric`. Parameters are taken from the scenario's
+    `metrics:` block, under the metric's name.
+    """
+
+
+@hookspec
+def hpcsched_observers() -> Iterable[Plugin]:
+    """Return observers, listed under `observers:` in a scenario.
+
+    A factory returns a `hpcsched.simulation.observer.Observer`, which hears of every event and
+    cannot change what happens. One that is a `hpcsched.dispatching.additional.GivesData` as well
+    tells dispatchers something.
+    """
+
+
+@hookspec
+def hpcsched_workload_managers() -> Iterable[Plugin]:
+    """Return workload managers, selected by `live: {workload_manager: NAME}`.
+
+    A factory returns a `hpcsched.system.cluster.WorkloadManager`, which reads a real cluster and,
+    for `hpcsched live --drive`, places the jobs that it holds.
+    """
+
+
+@hookspec
+def hpcsched_executors() -> Iterable[Plugin]:
+    """Return executors, selected by `executor: {name: NAME}` in an experiment.
+
+    A factory returns a `hpcsched.experiment.executors.executor.Executor`. An executor belongs to
+    no scenario: the second argument of the factory is the experiment's folder, a `pathlib.Path`.
+    """

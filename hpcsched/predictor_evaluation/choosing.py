@@ -1,0 +1,121 @@
+"""Which predictors are evaluated: the scenario's own, those that are named, and the baseline."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.plugins import manager
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.runs.assembly import Assembly
+from hpcsched.scenario import LoadedScenario, Scenario, read_scenario
+from hpcsched.scenario.choices import Choice
+from hpcsched.scenario.document import parse_document
+from hpcsched.scenario.review import missing_inputs
+from hpcsched.workload.source import TraceSource
+
+BASELINE = "requested-time"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A scenario, its trace, and the predictors to ask about it, by title."""
+
+    scenario: Scenario
+    source: TraceSource
+    predictors: dict[str, Predictor | Oracle]
+
+
+class _OfPredictor(Assembly):
+    """The parts of a scenario of which the trace and the dispatcher are left out."""
+
+    def __post_init__(self) -> None:
+        self.system = self.scenario.system.build()
+        self.seed = self.scenario.seed
+        self.objective = self.make("objective", self.scenario.objective)
+        self.predictor = self.make("predictor", self.scenario.predictor)
+        self._check_oracle()
+
+
+def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen:
+    """Return the scenario's predictor, then those that are `named`, then the baseline.
+
+    `named` is as a list in YAML without its brackets: names, or mappings with parameters, such as
+    `last-two, {name: inflated, of: last-two, factor: 2}`. A choice that comes twice is taken once.
+    Each predictor has the seed that it would have in a run of the scenario. Raises InputError with
+    what is wrong with the scenario or the names, PluginError where a plugin fails.
+    """
+    own = read_scenario(path, overrides)
+    missing = list(_missing(own, ("trace", "predictor")))
+    if missing:
+        raise InputError(missing)
+    scenarios = [own.scenario, *_scenarios(path, overrides, _listed(named))]
+    predictors: dict[str, Predictor | Oracle] = {}
+    source: TraceSource | None = None
+    for scenario in scenarios:
+        parts = _OfPredictor(scenario, manager.registry(), Path())
+        if source is None:
+            source = parts.make("trace_source", scenario.trace)
+        predictors.setdefault(title(scenario.predictor), parts.predictor)
+    assert source is not None
+    return Chosen(own.scenario, source, predictors)
+
+
+def title(choice: Any) -> str:
+    """Return a choice's name, with the parameters that are not as by default."""
+    given = []
+    for name, field in type(choice).model_fields.items():
+        value = getattr(choice, name)
+        default = field.get_default(call_default_factory=True, validated_data={})
+        shown = title(value) if isinstance(value, Choice) else _plain(value)
+        # What is chosen by default is declared by its name alone.
+        if name != choice.plugin_tag and default not in (value, shown):
+            given.append(f"{name}={shown}")
+    return f"{choice.plugin_name}({', '.join(given)})" if given else str(choice.plugin_name)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _listed(named: str) -> list[Any]:
+    """Return the choices that a text lists; raises InputError where it is no list in YAML."""
+    document = parse_document(f"[{named}]")
+    place = Place(f"--predictors {' '.join(named.split())}")
+    if document.problems:
+        raise InputError(
+            Finding(problem.rule, problem.message, place) for problem in document.problems
+        )
+    return list(document.value)
+
+
+def _scenarios(path: Path, overrides: Sequence[str], choices: Sequence[Any]) -> list[Scenario]:
+    """Return the scenario with each of the choices as its predictor, and with the baseline.
+
+    The scenario is known to be right, so that whatever is wrong is wrong with the choice.
+    """
+    scenarios: list[Scenario] = []
+    findings: list[Finding] = []
+    for choice in (*choices, BASELINE):
+        text = choice if isinstance(choice, str) else json.dumps(choice)
+        # An oracle is only asked for by planning off-line, and nothing is planned here.
+        change = ("simulation.mode=online", f"predictor={json.dumps(choice)}")
+        try:
+            loaded = read_scenario(path, (*overrides, *change))
+            wrong = list(_missing(loaded, ("predictor",)))
+        except InputError as error:
+            wrong = list(error.findings)
+        else:
+            scenarios.append(loaded.scenario)
+        findings.extend(replace(one, place=Place(f"--predictors {text}")) for one in wrong)
+    if findings:
+        raise InputError(findings)
+    return scenarios
+
+
+def _missing(loaded: LoadedScenario, keys: tuple[str, ...]) -> Iterator[Finding]:
+    for finding in missing_inputs(loaded, "error"):
+        if finding.key.startswith(keys):
+            yield finding

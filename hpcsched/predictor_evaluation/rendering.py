@@ -1,0 +1,105 @@
+"""Writes the figures of predictors as text, CSV or JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+
+from hpcsched.predictor_evaluation.figures import PERCENTILES, PredictorFigures
+from hpcsched.report.tables.sections import sections_table
+from hpcsched.report.tables.tables import MISSING
+from hpcsched.workload.account import TraceAccount
+
+_LEGEND = (
+    "Nothing was dispatched: a job completes at its submit time plus its run time, and only then is"
+    " it learnt from.",
+    "Accuracy: run time / predicted run time. 1: right, more: under, less: over. Quantiles are by"
+    " nearest rank.",
+)
+
+
+def as_text(
+    figures: Sequence[PredictorFigures], *, terminal: bool, width: int | None = None
+) -> str:
+    """Return a table with a column for each predictor, and below it what the figures mean."""
+    sections = [("all jobs", [list(row) for row in _rows(figures)])]
+    for one in figures:
+        if one.rules:
+            sections.append((f"jobs by rule: {one.predictor}", _rule_rows(one, figures)))
+    header = ["", *(one.predictor for one in figures)]
+    drawn = sections_table(header, sections, terminal=terminal, width=width)
+    return "\n".join([drawn, "", *_LEGEND])
+
+
+def as_json(scenario: str, account: TraceAccount, figures: Sequence[PredictorFigures]) -> str:
+    """Return an object with the trace's account and an object for each predictor, exact values."""
+    content = {
+        "scenario": scenario,
+        "records": {
+            "read": account.read,
+            "skipped": dict(account.skipped),
+            "clipped": dict(account.clipped),
+            "changed": dict(account.changed),
+            "submitted": account.submitted,
+        },
+        "predictors": [asdict(one) for one in figures],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def as_csv(figures: Sequence[PredictorFigures]) -> str:
+    """Return a row for each predictor and figure, with exact values; `rule` is empty for all jobs.
+
+    A value that there is none of is an empty cell.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["predictor", "rule", "figure", "value"])
+    for one in figures:
+        values = asdict(one)
+        title, accuracy, rules = (values.pop(name) for name in ("predictor", "accuracy", "rules"))
+        values |= {f"accuracy_{name}": value for name, value in accuracy.items()}
+        writer.writerows([title, "", name, value] for name, value in values.items())
+        for rule in rules:
+            by = rule.pop("rule")
+            writer.writerows([title, by, name, value] for name, value in rule.items())
+    return out.getvalue().rstrip("\n")
+
+
+def _rows(figures: Sequence[PredictorFigures]) -> Iterator[list[str]]:
+    rows: list[tuple[str, Callable[[PredictorFigures], str]]] = [
+        ("jobs", lambda one: f"{one.jobs:,}"),
+        ("mean absolute error", lambda one: _minutes(one.mean_absolute_error_seconds)),
+        ("median absolute error", lambda one: _minutes(one.median_absolute_error_seconds)),
+        ("under: ran longer than predicted", lambda one: _percent(one.under_share)),
+        ("exact", lambda one: _percent(one.exact_share)),
+        ("over: predicted more", lambda one: _percent(one.over_share)),
+        ("accuracy 0.75 to 1.25", lambda one: _percent(one.near_share)),
+    ]
+    for label, cell in rows:
+        yield [label, *map(cell, figures)]
+    for percent in PERCENTILES:
+        name = f"p{percent}"
+        yield [f"accuracy, {name}", *(_number(one.accuracy[name]) for one in figures)]
+
+
+def _rule_rows(one: PredictorFigures, figures: Sequence[PredictorFigures]) -> list[list[str]]:
+    """Return a line for each rule, with its share and mean absolute error below the predictor."""
+    lines = []
+    for rule in one.rules:
+        cell = f"{_percent(rule.jobs_share)} ({_minutes(rule.mean_absolute_error_seconds)})"
+        lines.append([rule.rule, *(cell if other is one else "" for other in figures)])
+    return lines
+
+
+def _minutes(seconds: float | None) -> str:
+    return MISSING if seconds is None else f"{seconds / 60:,.1f} min"
+
+
+def _percent(share: float | None) -> str:
+    return MISSING if share is None else f"{100 * share:.1f} %"
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:,.3f}"

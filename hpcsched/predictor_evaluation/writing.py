@@ -1,0 +1,84 @@
+"""Writes what came out into a folder: the figures, their distributions, and plots of these."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from hpcsched.predictor_evaluation.figures import ACCURACIES, ERRORS, PredictorFigures, Shares
+from hpcsched.predictor_evaluation.plots import FORMATS, draw_accuracy, draw_errors
+from hpcsched.predictor_evaluation.rendering import as_csv
+from hpcsched.problems.whole_files import cannot_write, check_target, make_folder, replacing
+
+FIGURES = "predictors.csv"
+ACCURACY = "accuracy"
+ERROR = "absolute-error"
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """Raise InputError unless what comes out may be written into a folder.
+
+    To be asked before the predictors are, which can take a while.
+    """
+    plots = (f"{name}.{kind}" for name in (ACCURACY, ERROR) for kind in FORMATS)
+    for name in (FIGURES, f"{ACCURACY}.csv", f"{ERROR}.csv", *plots):
+        check_target(folder / name, force=force)
+
+
+def write_evaluation(
+    figures: Sequence[PredictorFigures], shares: Shares, folder: Path, *, force: bool
+) -> list[Path]:
+    """Write all files into a folder, which is made, and return their paths.
+
+    Each plot has a CSV file beside it with the numbers that it shows. Where there are no jobs
+    nothing is plotted. Raises InputError where a file is there already, unless `force`, or cannot
+    be written.
+    """
+    texts = {
+        FIGURES: as_csv(figures) + "\n",
+        f"{ACCURACY}.csv": _table(["accuracy_up_to"], ([at] for at in ACCURACIES), shares.accuracy),
+        f"{ERROR}.csv": _table(["from_seconds", "below_seconds"], _classes(), shares.error),
+    }
+    plots: dict[str, Callable[[Path], None]] = {}
+    if shares.accuracy:
+        for kind in FORMATS:
+            plots[f"{ACCURACY}.{kind}"] = partial(draw_accuracy, shares, kind)
+            plots[f"{ERROR}.{kind}"] = partial(draw_errors, shares, kind)
+    make_folder(folder)
+    for name, text in texts.items():
+        _write(folder / name, partial(_write_text, text), force=force)
+    for name, draw in plots.items():
+        _write(folder / name, draw, force=force)
+    return [folder / name for name in (*texts, *plots)]
+
+
+def _write_text(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _write(path: Path, write: Callable[[Path], None], *, force: bool) -> None:
+    with replacing(path, force=force) as unfinished:
+        try:
+            write(unfinished)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+
+def _classes() -> Iterable[list[object]]:
+    ends: list[object] = [*ERRORS[1:], ""]
+    return ([begin, end] for begin, end in zip(ERRORS, ends, strict=True))
+
+
+def _table(
+    labels: Sequence[str], rows: Iterable[Sequence[object]], columns: dict[str, tuple[float, ...]]
+) -> str:
+    """Return CSV with a column of shares for each predictor; only its header if there are none."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*labels, *columns])
+    if columns:
+        writer.writerows(
+            [*row, *values] for row, *values in zip(rows, *columns.values(), strict=True)
+        )
+    return out.getvalue()

@@ -1,0 +1,101 @@
+"""The first line of a file of dispatching problems: what all the others are about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import hpcsched
+from hpcsched.problems.lines import Amount, in_words
+from hpcsched.scenario import Scenario, resolved_yaml
+from hpcsched.scenario.system import SystemDeclaration
+from hpcsched.scenario.wording import found
+
+FORMAT = "hpcsched-instances"
+VERSION = 2
+"""The version of the format that is written."""
+
+READABLE = (1, VERSION)
+"""The versions that are read; 2 has pools, and names of queues and partitions."""
+
+
+class Selection(BaseModel):
+    """Which dispatching problems of a replay are saved.
+
+    Those with so many queued jobs (`max_queued` None: without an upper bound) match; of these the
+    first is saved and every n-th after it, until there are `limit` (None: all).
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    every: int = Field(default=1, ge=1)
+    min_queued: int = Field(default=0, ge=0)
+    max_queued: int | None = Field(default=None, ge=0)
+    limit: int | None = Field(default=None, ge=1)
+
+
+class Header(BaseModel):
+    """What a file says of the replay that its dispatching problems come from.
+
+    `scenario` is the resolved scenario as YAML. `uniform_request` is the unit request of every job
+    where what is free is told as slots, None where it is told by node.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    format: str
+    version: int
+    hpcsched: str
+    scenario_name: str
+    scenario: str
+    system: SystemDeclaration
+    uniform_request: tuple[Amount, ...] | None
+    selection: Selection
+
+
+def header_of(
+    scenario: Scenario, uniform_request: tuple[int, ...] | None, selection: Selection
+) -> Header:
+    """Return the header of problems that a replay of this scenario meets."""
+    return Header(
+        format=FORMAT,
+        version=VERSION,
+        hpcsched=hpcsched.__version__,
+        scenario_name=scenario.name,
+        scenario=resolved_yaml(scenario),
+        system=scenario.system,
+        uniform_request=uniform_request,
+        selection=selection,
+    )
+
+
+def parse_header(content: Any, line: bytes) -> Header:
+    """Return the header in a line, of which `content` is the JSON value.
+
+    Raises ValueError with what was expected and what was found.
+    """
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        given = content.get("format") if isinstance(content, Mapping) else content
+        raise ValueError(f"expected a header with format {FORMAT!r}, found {found(given)}")
+    if content.get("version") not in READABLE or content["version"] is True:
+        version = found(content.get("version"))
+        raise ValueError(
+            f"expected version {' or '.join(map(str, READABLE))} of the format, found {version};"
+            f" this is hpcsched {hpcsched.__version__}"
+        )
+    try:
+        header = Header.model_validate_json(line)
+    except ValidationError as error:
+        raise ValueError(f"in the header, {in_words(error)}") from None
+    request, types = header.uniform_request, header.system.build().resource_types
+    if request is not None and header.system.pools:
+        raise ValueError(
+            "in the header, uniform_request: expected null where the system has pools,"
+            f" found {list(request)}"
+        )
+    if request is not None and (len(request) != len(types) or not any(request)):
+        raise ValueError(
+            f"in the header, uniform_request: expected amounts of {', '.join(types)},"
+            f" found {list(request)}"
+        )
+    return header

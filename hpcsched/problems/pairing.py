@@ -1,0 +1,162 @@
+"""Two tables of the same dispatching problems, problem by problem."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.problems.table import SolvedTable
+from hpcsched.results.solver_rounds import SolverRounds, solver_rounds, warning
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+SAME_OBJECTIVE = 1e-6
+"""Objective values are the same if they differ by at most this share of the larger one."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Tables A and B, of which B is compared with A, over the problems that both have.
+
+    Values of an objective are compared where both solvers gave one for models of as many jobs: a
+    sum over other jobs is another quantity. Nothing is compared where the objectives differ.
+    """
+
+    a: SolvedTable
+    b: SolvedTable
+
+    def __post_init__(self) -> None:
+        """Raise InputError unless both are about the same problems."""
+        if self.a.about.instances.sha256 != self.b.about.instances.sha256:
+            message = (
+                f"{self.a.path} and {self.b.path} are about different dispatching problems:"
+                f" {_file(self.a)} and {_file(self.b)}"
+            )
+            raise InputError(Finding("other-instances", message))
+        if not np.array_equal(self.of_a("round"), self.of_b("round")):
+            message = f"{self.b.path} has other rounds than {self.a.path}"
+            raise InputError(Finding("damaged-file", message))
+
+    def __len__(self) -> int:
+        return min(len(self.a), len(self.b))
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What to be wary of."""
+        return tuple(self._warnings())
+
+    def _warnings(self) -> Iterator[str]:
+        for one, other in ((self.a, self.b), (self.b, self.a)):
+            if len(one) > len(other):
+                yield (
+                    f"{one.about.name} has {len(one)} dispatching problems,"
+                    f" {other.about.name} the first {len(other)}: only those are compared"
+                )
+        if not self.same_objective:
+            yield (
+                f"{self.a.about.name} and {self.b.about.name} have different objectives:"
+                " their values are not compared"
+            )
+        if self.a.about.platform != self.b.about.platform:
+            yield "the tables were made on different machines: their times are not comparable"
+        for one, rounds in zip((self.a, self.b), self.solver, strict=True):
+            warned = warning(rounds, "problems")
+            if warned is not None:
+                yield f"{one.about.name}: {warned}"
+
+    @property
+    def same_objective(self) -> bool:
+        """Whether both scenarios have the same objective, with the same parameters."""
+        return self.a.about.objective == self.b.about.objective
+
+    def of_a(self, column: str) -> npt.NDArray[Any]:
+        """Return a column of A."""
+        return self.a.columns[column][: len(self)]
+
+    def of_b(self, column: str) -> npt.NDArray[Any]:
+        """Return a column of B."""
+        return self.b.columns[column][: len(self)]
+
+    def both(self, column: str) -> tuple[Floats, Floats]:
+        """Return a column of numbers of A and B; nan where there is none."""
+        return self.of_a(column).astype(np.float64), self.of_b(column).astype(np.float64)
+
+    @cached_property
+    def asked(self) -> tuple[Mask, Mask]:
+        """Where A and B asked a solver."""
+        return tuple_of_masks(
+            np.array([status is not None for status in column], dtype=np.bool_)
+            for column in (self.of_a("solver_status"), self.of_b("solver_status"))
+        )
+
+    @cached_property
+    def solver(self) -> tuple[SolverRounds, SolverRounds]:
+        """How many problems A and B asked a solver, and how many of them had no plan."""
+        columns = (self.of_a("solver_status"), self.of_b("solver_status"))
+        a, b = (solver_rounds(Counter(s for s in column if s is not None)) for column in columns)
+        return a, b
+
+    @cached_property
+    def solved(self) -> tuple[Mask, Mask]:
+        """Where A's and B's solver gave a value of the objective."""
+        values = self.both("objective")
+        return tuple_of_masks(
+            asked & np.isfinite(column) for asked, column in zip(self.asked, values, strict=True)
+        )
+
+    @cached_property
+    def comparable(self) -> Mask:
+        """Where the values of the objective can be compared."""
+        jobs_a, jobs_b = self.both("modelled_jobs")
+        alike = (jobs_a == jobs_b) & self.same_objective
+        return np.asarray(self.solved[0] & self.solved[1] & alike)
+
+    @cached_property
+    def objective_order(self) -> npt.NDArray[np.int64]:
+        """-1 where B's value of the objective is better, 0 the same, 1 worse; if comparable."""
+        a, b = self.both("objective")
+        return order(a, b, SAME_OBJECTIVE * np.maximum(np.abs(a), np.abs(b)))
+
+    def time_order(self, tolerance: float) -> npt.NDArray[np.int64]:
+        """-1 where B took less time, 0 the same, 1 more.
+
+        Times are the same if the longer exceeds the shorter by at most `tolerance`, a share of the
+        shorter.
+        """
+        a, b = self.both("decision_time")
+        return order(a, b, tolerance * np.minimum(a, b))
+
+    def ratios(self, column: str) -> Floats:
+        """Return B / A of a column, ascending, where both are above 0.
+
+        Objectives are taken where they are comparable. Of fails B may have none.
+        """
+        a, b = self.both(column)
+        with np.errstate(invalid="ignore"):
+            known = (a > 0) & ((b > 0) | ((b == 0) & (column == "fails")))
+        if column == "objective":
+            known &= self.comparable
+        return np.sort(b[known] / a[known])
+
+
+def order(a: Floats, b: Floats, tolerance: Floats) -> npt.NDArray[np.int64]:
+    """Return the sign of b - a, 0 where they are apart by no more than the tolerance or are nan."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(b - a) > tolerance, np.sign(b - a), 0).astype(np.int64)
+
+
+def tuple_of_masks(masks: Iterator[Mask]) -> tuple[Mask, Mask]:
+    """Return A's and B's mask."""
+    first, second = masks
+    return first, second
+
+
+def _file(table: SolvedTable) -> str:
+    instances = table.about.instances
+    return f"{instances.file} (SHA-256 {instances.sha256[:12]}…)"

@@ -1,0 +1,39 @@
+"""A progress bar for the terminal, over the problems of a file."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.problems.files import InstancesFile
+from hpcsched.problems.solving import Problems
+
+
+class SolvingProgress:
+    """Shows how much of a file a scenario's dispatcher has answered.
+
+    Nothing is shown unless standard error is a terminal.
+    """
+
+    def __init__(self, instances: InstancesFile) -> None:
+        self._instances = instances
+
+    def __call__(self, name: str, problems: Problems) -> Iterator[DispatchingProblem]:
+        """Yield the problems, and show the progress as they are asked for."""
+        console = Console(stderr=True)
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[problems]} problems"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        ) as progress:
+            task = progress.add_task(name, total=1, problems=0)
+            for number, problem in enumerate(problems):
+                read = self._instances.fraction_read
+                progress.update(task, completed=read, problems=number)
+                yield problem

@@ -1,0 +1,78 @@
+"""Box plots: from the first to the third quartile, whiskers to the least and largest value.
+
+There is a line at the median and a triangle at the mean. It is the form of figures 3 and 5 of
+Galleguillos and others, Data-driven job dispatching in HPC systems (MOD 2017).
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hpcsched.report.figures.figure_style import INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Box(NamedTuple):
+    """A distribution: its least and largest value, quartiles, and mean."""
+
+    least: float
+    lower: float
+    median: float
+    upper: float
+    largest: float
+    mean: float
+
+
+def box_of(values: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | None = None) -> Box:
+    """Return the distribution of values, each as often as its weight says; all 0 if there are none.
+
+    Quartiles are by nearest rank.
+    """
+    if weights is None:
+        weights = np.ones(len(values), np.int64)
+    if not len(values):
+        return Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    order = np.argsort(values, kind="stable")
+    upto = weights[order].cumsum()
+    at = np.searchsorted(upto, [upto[-1] * share for share in (0.25, 0.5, 0.75)])
+    lower, median, upper = map(float, values[order[at]])
+    mean = float((values * weights).sum() / upto[-1])
+    return Box(float(values.min()), lower, median, upper, float(values.max()), mean)
+
+
+def draw_box(
+    axes: "Axes", box: Box, position: float, width: float, *, colour: str, hatch: str = ""
+) -> Any:
+    """Draw a box at a place of the horizontal axis, and return its patch, which takes a label."""
+    drawn = axes.bxp(
+        [
+            {
+                "whislo": box.least,
+                "q1": box.lower,
+                "med": box.median,
+                "q3": box.upper,
+                "whishi": box.largest,
+                "mean": box.mean,
+            }
+        ],
+        positions=[position],
+        widths=width,
+        showmeans=True,
+        showfliers=False,
+        patch_artist=True,
+        boxprops={"facecolor": colour, "linewidth": 0.5, "hatch": hatch},
+        medianprops={"color": INK, "linewidth": 1.0},
+        whiskerprops={"linewidth": 0.5},
+        capprops={"linewidth": 0.5},
+        meanprops={
+            "marker": "^",
+            "markersize": 4,
+            "markerfacecolor": "white",
+            "markeredgecolor": INK,
+            "markeredgewidth": 0.6,
+        },
+    )
+    return drawn["boxes"][0]

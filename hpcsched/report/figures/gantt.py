@@ -1,0 +1,163 @@
+"""Which job was on which node when, as rectangles: what a Gantt chart of a window of time shows."""
+
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import pyarrow.compute as pc
+
+from hpcsched.errors import Finding, InputError
+from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.job_times import system_of
+from hpcsched.results.outages import recorded_outages
+from hpcsched.system.outages import down_time
+from hpcsched.system.system import System
+
+LARGEST = 200_000
+"""More rectangles than these are refused: they could be neither drawn nor told apart."""
+
+
+class Held(NamedTuple):
+    """Some of a node's resource type, held by a job: from `begin` to `end`, in simulated seconds.
+
+    `low` and `high` are shares of what the node has, from 0 to 1. A job that holds several separate
+    shares of a node has a rectangle for each.
+    """
+
+    job_id: int
+    node: int
+    begin: int
+    end: int
+    low: float
+    high: float
+
+
+class Down(NamedTuple):
+    """A node that was out of service from `begin` to `end`, in simulated seconds."""
+
+    node: int
+    begin: int
+    end: int
+
+
+class Window(NamedTuple):
+    """What was held in a window of time: from `begin` to `end`, in simulated seconds.
+
+    `nodes` are those that have some of the resource type, by ascending number; `down` is when they
+    were out of service.
+    """
+
+    begin: int
+    end: int
+    system: System
+    held: tuple[Held, ...]
+    nodes: tuple[int, ...]
+    down: tuple[Down, ...] = ()
+
+
+def held_in_window(
+    one: StudiedRun, resource: str | None, begin: int | None, end: int | None
+) -> tuple[str, Window]:
+    """Return what running jobs held of a resource type in a window of time, and the type.
+
+    It is the system's first type, and the whole run, unless given. A job gets the lowest shares of
+    a node that are free; which cores it had is not known. Raises InputError where there is no such
+    type, the window is empty, too much was held in it, or a file is damaged.
+    """
+    system = system_of(one)
+    if resource is None:
+        resource = system.resource_types[0]
+    elif resource not in system.resource_types:
+        there = ", ".join(system.resource_types)
+        message = f"the system of {one.name} has no {resource!r}; there are: {there}"
+        raise InputError(Finding("unknown-resource-type", message))
+    first, last = _span(one)
+    begin, end = first if begin is None else begin, last if end is None else end
+    if begin >= end:
+        message = f"the window of {one.name} is empty: it is from {begin} s to {end} s"
+        raise InputError(Finding("empty-window", message))
+    amounts = system.capacity[:, system.resource_types.index(resource)].tolist()
+    nodes = tuple(node for node, amount in enumerate(amounts) if amount)
+    held = _held(one, amounts, resource, begin, end)
+    down = tuple(there for there in _down(one, begin, end) if there.node in nodes)
+    return resource, Window(begin, end, system, held, nodes, down)
+
+
+def _down(one: StudiedRun, begin: int, end: int) -> Iterator[Down]:
+    """Yield which nodes were out of service in a window of time, as far as it is in it."""
+    down = down_time(recorded_outages(one.run))
+    for node, start, over in zip(*(column.tolist() for column in down), strict=True):
+        if start < end and over > begin:
+            yield Down(node, max(start, begin), min(over, end))
+
+
+def _span(one: StudiedRun) -> tuple[int, int]:
+    table = one.run.all_jobs.read("start_time", "end_time")
+    return pc.min(table["start_time"]).as_py() or 0, pc.max(table["end_time"]).as_py() or 0
+
+
+def _held(
+    one: StudiedRun, capacity: Sequence[int], resource: str, begin: int, end: int
+) -> tuple[Held, ...]:
+    jobs = _jobs_in_window(one, resource, begin, end)
+    free: dict[int, list[tuple[int, int]]] = {}
+    leaving: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
+    held = []
+    for start, job_end, job_id, amount, nodes, node_units in jobs:
+        while leaving and leaving[0][0] <= start:
+            _, node, shares = heappop(leaving)
+            for share in shares:
+                insort(free[node], share)
+        for node, units in zip(nodes, node_units, strict=True):
+            if not amount * units:
+                continue
+            shares = _take(free.setdefault(node, [(0, capacity[node])]), amount * units)
+            heappush(leaving, (job_end, node, shares))
+            for low, high in shares:
+                scale = capacity[node]
+                visible = max(start, begin), min(job_end, end)
+                held.append(Held(job_id, node, *visible, low / scale, high / scale))
+        if len(held) > LARGEST:
+            message = (
+                f"more than {LARGEST:,} rectangles from {begin} s to {end} s: choose a shorter"
+                " window with --from and --to"
+            )
+            raise InputError(Finding("window-too-large", message))
+    return tuple(held)
+
+
+_Placed = tuple[int, int, int, int, list[int], list[int]]
+
+
+def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> list[_Placed]:
+    """Return start, end, number, amount a unit, nodes and their units, by start and number."""
+    found = []
+    names = ("job_id", "start_time", "end_time", "nodes", "node_units", "unit_request")
+    for part in one.run.jobs.parts(*names):
+        inside = part.filter(
+            pc.and_(pc.less(part["start_time"], end), pc.greater(part["end_time"], begin))
+        )
+        # Jobs that take no time hold nothing, and would have no width.
+        inside = inside.filter(pc.greater(inside["end_time"], inside["start_time"]))
+        for row in inside.to_pylist():
+            amount = row["unit_request"][resource]
+            places = (row["nodes"], row["node_units"])
+            found.append((row["start_time"], row["end_time"], row["job_id"], amount, *places))
+    return sorted(found)
+
+
+def _take(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ...]:
+    """Take the lowest free shares, which are ascending and may touch, and return them merged."""
+    taken: list[tuple[int, int]] = []
+    while amount > 0 and free:
+        low, high = free.pop(0)
+        if high - low > amount:
+            free.insert(0, (low + amount, high))
+            high = low + amount
+        amount -= high - low
+        if taken and taken[-1][1] == low:
+            taken[-1] = (taken[-1][0], high)
+        else:
+            taken.append((low, high))
+    return tuple(taken)

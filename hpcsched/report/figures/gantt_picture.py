@@ -1,0 +1,114 @@
+"""Draws a Gantt chart: time to the right, nodes upwards, jobs as rectangles on them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hpcsched.report.figures.figure_style import INK, job_colour
+from hpcsched.report.figures.gantt import Window, held_in_window
+from hpcsched.report.figures.pictures import Draw
+from hpcsched.report.studied_runs import Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DOWN = "#d9d9d9"
+"""What a node looks like that is out of service, hatched."""
+_NUMBERED = 200
+"""Up to how many rectangles are marked with the numbers of their jobs, where there is room."""
+_LEGIBLE, _TALL = 0.02, 0.4
+"""How wide, as a share of the window, and how high, as a share of a node, room for a number is."""
+_NAMED = 24
+"""Up to how many nodes are named one by one; of more, only the first of each group is."""
+_MANY = 3000
+"""More rectangles than these are drawn as an image within the vector figure."""
+
+
+def draw_gantt(
+    study: Study, resources: Sequence[str], begin: int | None = None, end: int | None = None
+) -> Draw:
+    """Return what draws a window of time, from `begin` until `end` in simulated seconds.
+
+    There is a panel for each run and resource type; that is the system's first, unless some are
+    given.
+    Raises InputError as `held_in_window` does.
+    """
+    panels: list[tuple[str, Window]] = []
+    for one in study.runs:
+        wanted: list[str | None] = [*resources] or [None]
+        for resource in wanted:
+            name, window = held_in_window(one, resource, begin, end)
+            title = f"{one.name}: {name}" if len(study.runs) > 1 else name
+            panels.append((title, window))
+
+    def draw(figure: "Figure") -> None:
+        figure.set_size_inches(7.2, 0.4 + sum(_height(window) for _, window in panels))
+        heights = [_height(window) for _, window in panels]
+        rows = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for axes, (title, window) in zip(rows, panels, strict=True):
+            _plot(axes, window)
+            axes.set_title(title, fontsize=9)
+        rows[-1].set_xlabel("simulated seconds since the trace's origin")
+
+    return draw
+
+
+def _height(window: Window) -> float:
+    """Return how high a panel is, in inches."""
+    return 0.7 + min(max(0.16 * len(window.nodes), 1.0), 6.0)
+
+
+def _plot(axes: "Axes", window: Window) -> None:
+    from matplotlib.collections import PolyCollection  # noqa: PLC0415 (it takes its time)
+    from matplotlib.patches import Polygon  # noqa: PLC0415
+
+    row_of = {node: row for row, node in enumerate(window.nodes)}
+    corners = np.empty((len(window.held), 4, 2))
+    for k, held in enumerate(window.held):
+        row = row_of[held.node]
+        low, high = row + held.low, row + held.high
+        corners[k] = ((held.begin, low), (held.end, low), (held.end, high), (held.begin, high))
+    for down in window.down:
+        row = row_of[down.node]
+        box = (down.begin, row), (down.end, row), (down.end, row + 1), (down.begin, row + 1)
+        axes.add_patch(Polygon(box, facecolor=_DOWN, edgecolor=INK, hatch="////", linewidth=0.0))
+    axes.add_collection(
+        PolyCollection(
+            list(corners),
+            facecolors=[job_colour(held.job_id) for held in window.held],
+            edgecolors="white",
+            linewidths=0.3,
+            rasterized=len(corners) > _MANY,
+        )
+    )
+    if len(window.held) <= _NUMBERED:
+        for held in window.held:
+            middle = (held.begin + held.end) / 2, row_of[held.node] + (held.low + held.high) / 2
+            wide = held.end - held.begin > _LEGIBLE * (window.end - window.begin)
+            if not wide or held.high - held.low < _TALL:
+                continue
+            axes.text(
+                *middle, str(held.job_id), ha="center", va="center", fontsize=6, color=INK,
+                clip_on=True,
+            )  # fmt: skip
+    axes.set_xlim(window.begin, window.end)
+    axes.set_ylim(len(window.nodes), 0)
+    _name_nodes(axes, window)
+
+
+def _name_nodes(axes: "Axes", window: Window) -> None:
+    """Name nodes beside the axis, and part groups of nodes by lines."""
+    system = window.system
+    groups = [int(system.group_of[node]) for node in window.nodes]
+    few = len(window.nodes) <= _NAMED
+    places, names = [], []
+    for row, (node, group) in enumerate(zip(window.nodes, groups, strict=True)):
+        first = not row or groups[row - 1] != group
+        if first and row:
+            axes.axhline(row, color=INK, linewidth=0.5)
+        if few or first:
+            places.append(row + 0.5)
+            names.append(system.node_name(node))
+    axes.set_yticks(places, names, fontsize=6)

@@ -1,0 +1,155 @@
+"""Tables over jobs: how they fared in each run, and the same jobs in two runs."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from hpcsched.metrics.bootstrap import mean_interval
+from hpcsched.metrics.classes import NAMES
+from hpcsched.metrics.percentiles import nearest_rank
+from hpcsched.metrics.sums import FloatColumn
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.job_times import QUANTITIES, JobTimes, Quantity, by_submission
+from hpcsched.report.tables.table_parts import INTERVAL_NOTE, RANK_NOTE, bounds_note, ends, plain
+from hpcsched.report.tables.tables import Cell, ReportTable
+
+PERCENTS = (25, 50, 75, 90, 99)
+PAIRED = ("wait_time", "response_time", "bounded_slowdown")
+
+_SPREAD = ("jobs", "mean", *(f"p{percent}" for percent in PERCENTS), "max")
+_JOBS = f"{INTERVAL_NOTE}, each of blocks of ⌈√n⌉ jobs submitted one after another."
+
+
+def distribution(compared: ComparedStudy) -> ReportTable:
+    """Return means and percentiles of what jobs have, for each run."""
+    rows = [
+        (one.name, name, quantity.unit or "1", *_spread(quantity.values(compared.jobs[one.name])))
+        for name, quantity in QUANTITIES.items()
+        for one in compared.study.runs
+    ]
+    return ReportTable(
+        "distribution",
+        "Distributions over jobs",
+        plain("run", "quantity", "unit", *_SPREAD),
+        tuple(rows),
+        (*_populations(compared, QUANTITIES), RANK_NOTE),
+    )
+
+
+def classes(compared: ComparedStudy) -> ReportTable:
+    """Return means and percentiles of what jobs have, by class of run time, for each run."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, quantity in QUANTITIES.items():
+        for one in compared.study.runs:
+            for label, least, most in run_time_classes(one):
+                jobs = compared.jobs[one.name]
+                inside = jobs.run_times >= least
+                if most is not None:
+                    inside &= jobs.run_times <= most
+                values = quantity.values(jobs.only(inside))
+                bounds = (label, least, most)
+                rows.append((one.name, name, quantity.unit or "1", *bounds, *_spread(values)))
+    columns = (
+        *plain("run", "quantity", "unit", "class"),
+        ("run_time_from", "s"),
+        ("run_time_to", "s"),
+        *plain(*_SPREAD),
+    )
+    return ReportTable(
+        "classes",
+        "Distributions over jobs, by class of run time",
+        columns,
+        tuple(rows),
+        (
+            *_populations(compared, QUANTITIES),
+            "Both bounds of a class are included; no upper bound: –.",
+            RANK_NOTE,
+        ),
+    )
+
+
+def paired(compared: ComparedStudy) -> ReportTable:
+    """Return differences of the same jobs in two runs, from that of the baseline."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in PAIRED:
+        quantity = QUANTITIES[name]
+        for one, other in compared.pairs():
+            mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])
+            differences = (quantity.of(mine) - quantity.of(its))[by_submission(mine)]
+            count = len(differences)
+            alone = (
+                len(compared.jobs[one.name].job_ids) - count,
+                len(compared.jobs[other.name].job_ids) - count,
+            )
+            shares = [
+                100 * float(part.mean()) if count else None
+                for part in (differences < 0, differences == 0, differences > 0)
+            ]
+            rows.append(
+                (
+                    one.name, other.name, name, quantity.unit or "1", count, *alone,
+                    *ends(mean_interval(differences)), _nearest(differences, 50), *shares,
+                )
+            )  # fmt: skip
+    columns = (
+        *plain("run", "baseline", "quantity", "unit", "common_jobs"),
+        *plain("only_in_run", "only_in_baseline"),
+        *plain("mean_difference", "lower", "upper", "median_difference"),
+        ("less", "%"),
+        ("same", "%"),
+        ("more", "%"),
+    )
+    return ReportTable(
+        "paired",
+        f"Differences of the same jobs from {compared.baseline}",
+        columns,
+        tuple(rows),
+        (
+            f"A difference is the run's value less the baseline's ({compared.baseline}): below 0"
+            " the job fared better in the run. The median is by nearest rank.",
+            "Population: jobs that ran in both runs, by number, with the shares of those for"
+            " which it is less, the same, or more.",
+            *bounds_note(compared),
+            _JOBS,
+        ),
+    )
+
+
+def common_jobs(one: JobTimes, other: JobTimes) -> tuple[JobTimes, JobTimes]:
+    """Return the jobs that ran in both runs, by ascending number, as each run has them."""
+    _, mine, its = np.intersect1d(one.job_ids, other.job_ids, return_indices=True)
+    return one.only(mine), other.only(its)
+
+
+def run_time_classes(one: StudiedRun) -> Iterator[tuple[str, int, int | None]]:
+    """Yield the name and the bounds, both included, in s, of a run's classes of run times."""
+    declared = one.run.summary.get("classes") or [
+        {"class": NAMES[1][0], "run_time_from": 0, "run_time_to": None}
+    ]
+    for entry in declared:
+        yield entry["class"], entry["run_time_from"], entry["run_time_to"]
+
+
+def _populations(compared: ComparedStudy, quantities: Mapping[str, Quantity]) -> list[str]:
+    over: dict[str, list[str]] = defaultdict(list)
+    for name, quantity in quantities.items():
+        over[quantity.population].append(name)
+    return [
+        *(f"Over {population}: {', '.join(names)}." for population, names in over.items()),
+        *bounds_note(compared),
+    ]
+
+
+def _spread(values: FloatColumn) -> tuple[Cell, ...]:
+    """Return count, mean, percentiles and the largest of values."""
+    if not len(values):
+        return (0, None, *(None for _ in PERCENTS), None)
+    ascending = np.sort(values)
+    at = [ascending[nearest_rank(percent, len(values))].item() for percent in PERCENTS]
+    return (len(values), float(np.mean(values)), *at, ascending[-1].item())
+
+
+def _nearest(values: FloatColumn, percent: int) -> float | None:
+    return np.sort(values)[nearest_rank(percent, len(values))].item() if len(values) else None

@@ -1,0 +1,81 @@
+"""Tables over time: how many jobs waited, how much was in use, how long decisions took."""
+
+from hpcsched.metrics.over_time import over_time, spanning, time_mean, time_quantile
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.figures.decision_times import by_queue_length
+from hpcsched.report.figures.load_courses import nodes_down_over_time, pools_over_time
+from hpcsched.report.figures.usage import used_over_time
+from hpcsched.report.tables.job_times import system_of
+from hpcsched.report.tables.table_parts import RANK_NOTE, plain
+from hpcsched.report.tables.tables import Cell, ReportTable
+
+
+def load(compared: ComparedStudy) -> ReportTable:
+    """Return how many jobs waited and how much was in use, as distributions over time."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in compared.study.runs:
+        jobs = compared.jobs[one.name]
+        courses = [("queue_length", "jobs", 1.0, over_time(jobs.submits, jobs.starts))]
+        system = system_of(one)
+        for name, total in zip(system.resource_types, system.totals, strict=True):
+            if total:
+                course = used_over_time(one, name)
+                courses.append((f"utilization of {name}", "%", 100 / total, course))
+        courses += [
+            (f"drawn from {pool}", "pool unit", 1.0, drawn)
+            for pool, drawn, _ in pools_over_time(one)
+        ]
+        down = nodes_down_over_time(one)
+        if len(down.levels):
+            courses.append(("out of service", "nodes", 1.0, down))
+        span = (min(jobs.submits, default=0), max(jobs.ends, default=0))
+        for what, unit, scale, course in courses:
+            whole = spanning(course, *span)
+            figures = (
+                time_mean(whole),
+                *(time_quantile(whole, percent) for percent in (50, 90)),
+                float(whole.levels.max()) if len(whole.levels) else None,
+            )
+            rows.append(
+                (one.name, what, unit, *(None if f is None else scale * f for f in figures))
+            )
+    return ReportTable(
+        "load",
+        "Queue length and utilization over time",
+        plain("run", "quantity", "unit", "mean", "p50", "p90", "max"),
+        tuple(rows),
+        (
+            "Population: every second from the first submission to the last end, and all jobs"
+            " that ran.",
+            "The queue is of jobs submitted and not started. In use is what running jobs asked"
+            " for, of the whole capacity, nodes out of service included.",
+            "p50 and p90: the least value that is not exceeded for 50 % and 90 % of the time.",
+        ),
+    )  # fmt: skip
+
+
+def decision_time(compared: ComparedStudy) -> ReportTable:
+    """Return how long the dispatcher took, by how many jobs were in the queue."""
+    rows: list[tuple[Cell, ...]] = [
+        (one.name, *bin_)
+        for one in compared.study.runs
+        for bin_ in by_queue_length(one)
+    ]  # fmt: skip
+    return ReportTable(
+        "decision-time",
+        "Decision time by queue length",
+        (
+            *plain("run"),
+            ("queue_from", "jobs"),
+            ("queue_to", "jobs"),
+            *plain("rounds"),
+            *((name, "real s") for name in ("mean", "p50", "p90", "max")),
+        ),
+        tuple(rows),
+        (
+            "Population: all dispatching rounds, by the number of jobs in the queue before the"
+            " round; each bin is twice as wide as the one before it.",
+            "Real seconds, measured: they differ from machine to machine.",
+            RANK_NOTE,
+        ),
+    )

@@ -1,0 +1,139 @@
+"""Tables over runs by their metrics: means over seeds, and who is ahead of whom."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from hpcsched.metrics.bootstrap import mean_interval
+from hpcsched.metrics.sums import FloatColumn
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.table_parts import INTERVAL_NOTE, bounds_note, ends, plain
+from hpcsched.report.tables.tables import Cell, ReportTable
+
+HIGHER_IS_BETTER = ("utilization",)
+"""The metrics of which more is better; of all others, less is."""
+
+_SEEDS = f"{INTERVAL_NOTE} of the runs. With few seeds they are too narrow."
+
+
+def replicas(compared: ComparedStudy) -> ReportTable:
+    """Return means of metrics over seeds, and of their differences from the baseline's."""
+    by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
+    for one in compared.study.runs:
+        by_case[one.contender, one.group].append(one)
+    baseline_of = {one.name: other for one, other in compared.pairs()}
+    rows: list[tuple[Cell, ...]] = []
+    for metric, unit in _metrics(compared).items():
+        for (contender, group), runs in by_case.items():
+            if len(runs) < 2:
+                continue
+            values = _defined(_metric(one, metric) for one in runs)
+            differences = _defined(
+                _difference(one, baseline_of[one.name], metric)
+                for one in runs
+                if one.name in baseline_of
+            )
+            rows.append(
+                (
+                    contender, group, metric, unit, len(values),
+                    *ends(mean_interval(values, block=1)), len(differences),
+                    *ends(mean_interval(differences, block=1)),
+                )
+            )  # fmt: skip
+    return ReportTable(
+        "replicas",
+        "Metrics over seeds",
+        plain(
+            "contender", "trace", "metric", "unit", "runs", "mean", "lower", "upper",
+            "pairs", "mean_difference", "difference_lower", "difference_upper",
+        ),
+        tuple(rows),
+        (
+            "Population: the runs of one contender and trace, each under a seed of its own;"
+            " only where there are two or more.",
+            f"Differences are from the run of {compared.baseline} with the same seed.",
+            *bounds_note(compared),
+            _SEEDS,
+        ),
+    )  # fmt: skip
+
+
+def ranks(compared: ComparedStudy) -> ReportTable:
+    """Return each contender's mean rank over traces and seeds, metric by metric."""
+    rows: list[tuple[Cell, ...]] = []
+    contenders = compared.study.contenders
+    cases = _cases(compared)
+    for metric in _metrics(compared):
+        sign = -1.0 if metric in HIGHER_IS_BETTER else 1.0
+        own_ranks: dict[str, list[float]] = defaultdict(list)
+        for runs in cases.values():
+            values = [_metric(one, metric) for one in runs]
+            if {one.contender for one in runs} != set(contenders) or None in values:
+                continue
+            ascending = _ranks(sign * np.array(values, np.float64))
+            for one, rank in zip(runs, ascending.tolist(), strict=True):
+                own_ranks[one.contender].append(rank)
+        for contender in contenders:
+            own = own_ranks[contender]
+            mean = float(np.mean(own)) if own else None
+            firsts = sum(rank == 1 for rank in own)
+            rows.append((metric, contender, len(own), mean, firsts))
+    higher = ", ".join(HIGHER_IS_BETTER)
+    return ReportTable(
+        "ranks",
+        "Ranks over traces and seeds",
+        plain("metric", "contender", "cases", "mean_rank", "alone_in_front"),
+        tuple(rows),
+        (
+            f"Rank 1 has the least value (of {higher}: the largest); equal values share the"
+            " mean of their ranks.",
+            "Population: the cases, each a trace with a seed, in which every contender has a"
+            " run and the metric a value.",
+            *bounds_note(compared),
+        ),
+    )
+
+
+def _cases(compared: ComparedStudy) -> Mapping[tuple[str, int], list[StudiedRun]]:
+    """Return the runs by trace and seed; a trace with one run of each contender is one case."""
+    counts: dict[str, list[str]] = defaultdict(list)
+    for one in compared.study.runs:
+        counts[one.group].append(one.contender)
+    single = {group for group, runs in counts.items() if len(set(runs)) == len(runs)}
+    cases: dict[tuple[str, int], list[StudiedRun]] = defaultdict(list)
+    for one in compared.study.runs:
+        cases[one.group, 0 if one.group in single else one.seed].append(one)
+    return cases
+
+
+def _metrics(compared: ComparedStudy) -> Mapping[str, str]:
+    """Return the unit of each metric that some run has."""
+    return {
+        metric: one.run.summary.get("definitions", {}).get(metric, {}).get("unit") or "1"
+        for one in compared.study.runs
+        for metric in one.run.summary["metrics"]
+    }
+
+
+def _metric(one: StudiedRun, metric: str) -> float | None:
+    value = one.run.summary["metrics"].get(metric)
+    return None if value is None else float(value)
+
+
+def _difference(one: StudiedRun, other: StudiedRun, metric: str) -> float | None:
+    mine, its = _metric(one, metric), _metric(other, metric)
+    return None if mine is None or its is None else mine - its
+
+
+def _defined(values: Iterable[float | None]) -> FloatColumn:
+    """Return the values that there are."""
+    return np.array([value for value in values if value is not None], np.float64)
+
+
+def _ranks(values: FloatColumn) -> FloatColumn:
+    """Return the rank of each value, from 1; equal values share the mean of their ranks."""
+    less = (values[:, None] > values[None, :]).sum(axis=1)
+    equal = (values[:, None] == values[None, :]).sum(axis=1)
+    return np.asarray(less + (equal + 1) / 2, np.float64)

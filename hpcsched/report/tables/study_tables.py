@@ -1,0 +1,22 @@
+"""The tables of a comparison beside that of metrics, by name."""
+
+from collections.abc import Callable, Mapping
+
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.figures.process_usage import cpu_memory
+from hpcsched.report.tables.job_tables import classes, distribution, paired
+from hpcsched.report.tables.load_tables import decision_time, load
+from hpcsched.report.tables.metric_tables import ranks, replicas
+from hpcsched.report.tables.tables import ReportTable
+
+TABLES: Mapping[str, Callable[[ComparedStudy], ReportTable]] = {
+    "distribution": distribution,
+    "classes": classes,
+    "paired": paired,
+    "replicas": replicas,
+    "ranks": ranks,
+    "load": load,
+    "decision-time": decision_time,
+    "cpu-memory": cpu_memory,
+}
+"""The tables by name, in the order in which they are shown."""

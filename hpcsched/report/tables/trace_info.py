@@ -1,0 +1,263 @@
+"""Writes what traces are like, side by side, as text or JSON."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hpcsched.metrics.classes import NAMES
+from hpcsched.report.tables.sections import sections_table
+from hpcsched.report.tables.tables import MISSING
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.statistics.census import CensusResult, Distance, distance
+from hpcsched.workload.statistics.histogram import BINS_PER_DECADE, Distribution
+from hpcsched.workload.statistics.request_tallies import RunTimeClass
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_BAR = 10
+"""Characters of the longest bar, which is the largest share of its cycle."""
+
+_BINS = (
+    f"Quantiles are means of bins. Of whole numbers there are {BINS_PER_DECADE} bins a decade:"
+    " within 11 %, exact below 10. Of ratios there are 100 below 1: within 0.01."
+)
+_DISTANCES = (
+    "Total variation: half the sum of the differences of the shares; the share of jobs that would"
+    " have to move. 0: alike, 1: no share in common.",
+    "Kolmogorov-Smirnov: the largest difference of the cumulative shares, by the bins. 0: alike,"
+    " 1: all values of one below all of the other.",
+)
+
+Rows = Iterator[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceInfo:
+    """A scenario's name, what became of its trace's records, and the figures of the jobs."""
+
+    name: str
+    account: TraceAccount
+    census: CensusResult
+    distance: Distance | None = None
+    """How far it is from the first trace; None for the first itself."""
+
+
+def trace_infos(
+    traces: Sequence[tuple[str, TraceAccount, CensusResult]],
+) -> list[TraceInfo]:
+    """Return what is to be told of traces: name, account and figures, and distances."""
+    first = traces[0][2]
+    return [
+        TraceInfo(name, account, census, distance(first, census) if k else None)
+        for k, (name, account, census) in enumerate(traces)
+    ]
+
+
+def as_json(infos: Sequence[TraceInfo]) -> str:
+    """Return a list with an object for each trace, with exact values."""
+    return json.dumps([_content(info) for info in infos], indent=2, ensure_ascii=False)
+
+
+def as_text(infos: Sequence[TraceInfo], *, terminal: bool, width: int | None = None) -> str:
+    """Return a table with a column for each trace, and below it what its figures mean.
+
+    On a terminal the table is drawn and fits its width; otherwise it is plain and aligned, however
+    wide that is.
+    """
+    header = ["", *(info.name for info in infos)]
+    blocks = [(title, _side_by_side(rows, infos)) for title, rows in SECTIONS]
+    blocks = [(title, lines) for title, lines in blocks if lines]
+    drawn = sections_table(header, blocks, terminal=terminal, width=width)
+    return "\n".join([drawn, "", *_legend(infos)])
+
+
+def _content(info: TraceInfo) -> dict[str, Any]:
+    account = info.account
+    census = asdict(info.census)
+    for name, group in zip(_class_names(info.census), census["run_times"]["classes"], strict=True):
+        group["class"] = name
+    return {
+        "scenario": info.name,
+        "records": {
+            "read": account.read,
+            "skipped": dict(account.skipped),
+            "clipped": dict(account.clipped),
+            "changed": dict(account.changed),
+            "submitted": account.submitted,
+        },
+        **census,
+        "distance_from_first": None if info.distance is None else asdict(info.distance),
+    }
+
+
+def _side_by_side(
+    section: Callable[[TraceInfo], Rows], infos: Sequence[TraceInfo]
+) -> list[list[str]]:
+    """Return a line for each label that any trace has, in the order in which they first come."""
+    columns = [dict(section(info)) for info in infos]
+    labels = dict.fromkeys(label for column in columns for label in column)
+    return [[label, *(column.get(label, MISSING) for column in columns)] for label in labels]
+
+
+def _records(info: TraceInfo) -> Rows:
+    account = info.account
+    yield "read", _count(account.read)
+    for what in ("skipped", "clipped", "changed"):
+        reasons: Mapping[str, int] = getattr(account, what)
+        for reason, count in reasons.items():
+            yield f"{what}: {reason}", _count(count)
+    yield "submitted", _count(account.submitted)
+
+
+def _arrivals(info: TraceInfo) -> Rows:
+    arrivals, submitters = info.census.arrivals, info.census.submitters
+    yield "jobs", _count(arrivals.jobs)
+    yield "first submission", _seconds(arrivals.first_submit_time_seconds)
+    yield "last submission", _seconds(arrivals.last_submit_time_seconds)
+    yield "span", _seconds(arrivals.span_seconds)
+    yield "span in days", _number(arrivals.span_days)
+    yield from _quantiles("interarrival time", arrivals.interarrival_time_seconds, _seconds)
+    yield "users", _count(submitters.users)
+    yield "users with several jobs", _share(submitters.users_with_several_jobs_share)
+    if submitters.jobs_without_user:
+        yield "jobs without user", _count(submitters.jobs_without_user)
+    yield "queues", _count(submitters.queues)
+    if submitters.jobs_without_queue:
+        yield "jobs without queue", _count(submitters.jobs_without_queue)
+
+
+def _offered_load(info: TraceInfo) -> Rows:
+    load = info.census.offered_load
+    yield "largest share of each job", _percent(load.by_demand_percent)
+    for name, percent in load.by_resource_percent.items():
+        yield name, _percent(percent)
+
+
+def _run_times(info: TraceInfo) -> Rows:
+    run_times = info.census.run_times
+    yield from _quantiles("run time", run_times.run_time_seconds, _seconds)
+    for name, group in zip(_class_names(info.census), run_times.classes, strict=True):
+        what = f"{name} ({_bounds(group)})"
+        yield f"jobs: {what}", _share(group.jobs_share)
+        yield f"run time: {what}", _share(group.run_time_share)
+
+
+def _sizes(info: TraceInfo) -> Rows:
+    sizes = info.census.sizes
+    yield "one unit", _share(sizes.serial_share)
+    yield "a power of two (1 is one)", _share(sizes.power_of_two_share)
+    yield from _quantiles("units", sizes.units, _number)
+    for kind in sizes.kinds:
+        yield f"{kind.resources}: jobs", _count(kind.jobs)
+        yield f"{kind.resources}: share", _share(kind.jobs_share)
+        yield f"{kind.resources}: mean run time", _seconds(kind.mean_run_time_seconds)
+
+
+def _accuracy(info: TraceInfo) -> Rows:
+    accuracy = info.census.accuracy
+    yield from _quantiles("requested time", accuracy.requested_time_seconds, _seconds)
+    error = accuracy.mean_absolute_error_minutes
+    yield "mean absolute error", MISSING if error is None else f"{error:,.1f} min"
+    yield "under: ran longer than requested", _share(accuracy.under_share)
+    yield "exact", _share(accuracy.exact_share)
+    yield "over: requested more", _share(accuracy.over_share)
+    yield "ratio 0.75 to 1.25", _share(accuracy.near_share)
+    for percent, value in zip(
+        (25, 50, 75), (accuracy.ratio.p25, accuracy.ratio.p50, accuracy.ratio.p75), strict=True
+    ):
+        yield f"ratio, p{percent}", _number(value)
+
+
+def _hours(info: TraceInfo) -> Rows:
+    labels = [f"{hour:02} h" for hour in range(24)]
+    return _bars(labels, info.census.cycles.hour_shares)
+
+
+def _weekdays(info: TraceInfo) -> Rows:
+    return _bars(WEEKDAYS, info.census.cycles.weekday_shares)
+
+
+def _months(info: TraceInfo) -> Rows:
+    return _bars(MONTHS, info.census.cycles.month_shares)
+
+
+def _distances(info: TraceInfo) -> Rows:
+    if info.distance is None:
+        return
+    for name, value in asdict(info.distance).items():
+        how = "total variation" if name in ("hour", "weekday", "month") else "Kolmogorov-Smirnov"
+        what = "run time / requested time" if name == "accuracy" else name.replace("_", " ")
+        yield f"{what} ({how})", MISSING if value is None else f"{value:.3f}"
+
+
+SECTIONS: Sequence[tuple[str, Callable[[TraceInfo], Rows]]] = (
+    ("records", _records),
+    ("submissions", _arrivals),
+    ("offered load, of capacity × span", _offered_load),
+    ("run times", _run_times),
+    ("sizes, in units per job", _sizes),
+    ("requested times; ratio is run time / requested time", _accuracy),
+    ("jobs by hour of day", _hours),
+    ("jobs by weekday", _weekdays),
+    ("jobs by month", _months),
+    ("distance from the first", _distances),
+)
+"""What is told of each trace: a title, and what gives the rows below it."""
+
+
+def _quantiles(what: str, values: Distribution, show: Callable[[float | None], str]) -> Rows:
+    yield f"{what}, mean", show(values.mean)
+    for name in ("p50", "p90", "p99", "max"):
+        yield f"{what}, {name}", show(getattr(values, name))
+
+
+def _bars(labels: Sequence[str], shares: Sequence[float]) -> Rows:
+    largest = max(shares)
+    for label, share in zip(labels, shares, strict=True):
+        bar = "█" * round(_BAR * share / largest) if largest else ""
+        yield label, f"{bar:{_BAR}} {_share(share):>7}"
+
+
+def _class_names(census: CensusResult) -> Sequence[str]:
+    """Return the names of the classes of run times, as results have them."""
+    count = len(census.run_times.classes)
+    return NAMES.get(count) or [f"class {k}" for k in range(1, count + 1)]
+
+
+def _bounds(group: RunTimeClass) -> str:
+    if group.run_time_to_seconds is None:
+        return f"{group.run_time_from_seconds:,} s and more"
+    return f"{group.run_time_from_seconds:,} to {group.run_time_to_seconds:,} s"
+
+
+def _count(value: int) -> str:
+    return f"{value:,}"
+
+
+def _seconds(value: float | None) -> str:
+    return MISSING if value is None else f"{value:,.0f} s"
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:,.2f}".removesuffix(".00")
+
+
+def _percent(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.1f} %"
+
+
+def _share(value: float | None) -> str:
+    return _percent(None if value is None else 100 * value)
+
+
+def _legend(infos: Sequence[TraceInfo]) -> list[str]:
+    """Return lines that say how the figures are to be read."""
+    return [
+        _BINS,
+        *(
+            f"{info.name}: hours, weekdays and months from {info.census.cycles.counted_from}."
+            for info in infos
+        ),
+        *(_DISTANCES if len(infos) > 1 else ()),
+    ]

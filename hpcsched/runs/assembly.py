@@ -1,0 +1,241 @@
+"""The one place where a scenario becomes parts."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.offline.problem import PlansOffline
+from hpcsched.dispatching.recorded_starts import FollowsRecord, RecordedStarts
+from hpcsched.errors import HpcschedError, PluginError
+from hpcsched.parameters import Params
+from hpcsched.plugins.manager import registry as installed_plugins
+from hpcsched.plugins.registry import (
+    FOLLOWS_RECORD,
+    KEEPS_REQUESTS,
+    PLANS_OFFLINE,
+    RECORDS_WAITS,
+    SEES_RUN_TIME,
+    Installed,
+    Registry,
+)
+from hpcsched.prediction.correction import Correction
+from hpcsched.prediction.predictor import Oracle, Predictor
+from hpcsched.results.summary import ChosenMetric
+from hpcsched.scenario import Scenario
+from hpcsched.scenario.choices import Choice, Transformed
+from hpcsched.scenario.partitions import build_partitions
+from hpcsched.scenario.walk import blocks
+from hpcsched.simulation.observer import Observer
+from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.system import System
+from hpcsched.workload.partitions import Partitions
+from hpcsched.workload.recorded_waits import recorded_waits
+from hpcsched.workload.source import TraceSource
+from hpcsched.workload.transformed_source import TransformedSource
+
+METHODS = MappingProxyType(
+    {
+        "trace_source": "jobs",
+        "transform": "apply",
+        "predictor": "observe",
+        "correction": "correct",
+        "dispatcher": "dispatch",
+        "queue_order": "sort",
+        "allocator": "allocate",
+        "solver": "check_installed",
+        "objective": "measure",
+        "metric": "measure",
+        "observer": "round_ended",
+        "workload_manager": "read",
+    }
+)
+"""The method by which what a factory has built is recognised, by kind of plugin."""
+
+FOLLOWING = ("dispatcher", "queue_order", "allocator")
+"""The kinds of plugin that may follow jobs; an observer's methods of these names are others."""
+
+
+@dataclass
+class Assembly:
+    """The parts of a scenario, built from plugins; also the `Context` that factories are given.
+
+    `followers` are those of them that are to be told of starts and ends of jobs. `recorded` are the
+    starts of the log, where the dispatcher follows them.
+    """
+
+    scenario: Scenario
+    registry: Registry
+    folder: Path
+    system: System = field(init=False)
+    partitions: Partitions = field(init=False)
+    outages: Outages = field(init=False)
+    followers: list[FollowsJobs] = field(init=False, default_factory=list)
+    seed: int = field(init=False)
+    objective: Objective = field(init=False)
+    source: TraceSource = field(init=False)
+    predictor: Predictor | Oracle = field(init=False)
+    correction: Correction = field(init=False)
+    dispatcher: Dispatcher = field(init=False)
+    recorded: RecordedStarts | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        scenario = self.scenario
+        self.system = scenario.system.build()
+        self.partitions = build_partitions(scenario.partitions)
+        self.outages = _outages(scenario, self.system)
+        self.seed = scenario.seed
+        self.objective = self.make("objective", scenario.objective)
+        self.source = self.make("trace_source", scenario.trace)
+        self.predictor = self.make("predictor", scenario.predictor)
+        self._check_oracle()
+        self.correction = self.make("correction", scenario.correction)
+        self.dispatcher = self.make("dispatcher", scenario.dispatcher)
+        self._check_offline()
+        self._follow_record()
+
+    def make(self, kind: str, choice: Any) -> Any:
+        """Return what the chosen plugin builds; raises PluginError where its factory fails.
+
+        A trace source comes with the transforms that are listed beside it.
+        """
+        built = self._build(self.registry.get(kind, choice.plugin_name), choice)
+        if isinstance(choice, Transformed) and choice.transforms:
+            return self._transformed(built, choice.transforms)
+        return built
+
+    def _transformed(self, source: TraceSource, chosen: Sequence[Choice]) -> TransformedSource:
+        transforms = [(choice.plugin_name, self.make("transform", choice)) for choice in chosen]
+        keeps_requests = all(
+            KEEPS_REQUESTS in self.registry.get("transform", name).plugin.capabilities
+            for name, _ in transforms
+        )
+        return TransformedSource(source, transforms, keeps_requests)
+
+    def _build(self, installed: Installed, parameters: Params) -> Any:
+        kind, name = installed.kind, installed.plugin.name
+        outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
+        try:
+            built: Any = installed.plugin.factory(parameters, self)
+        except HpcschedError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the {kind} {name!r} cannot"
+                f" be built: {type(error).__name__}: {error}"
+            ) from error
+        finally:
+            self.seed = outer
+        if not hasattr(built, METHODS[kind]):
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the factory of the {kind}"
+                f" {name!r} must return an object with a method {METHODS[kind]!r},"
+                f" found {type(built).__name__}"
+            )
+        if kind == "solver" and not (built.deterministic or parameters.not_reproducible):
+            raise PluginError(
+                f"plugin {installed.distribution} {installed.version}: the solver {name!r} is not"
+                " deterministic, so its parameters must say why, in 'not_reproducible'"
+            )
+        if kind in FOLLOWING and isinstance(built, FollowsJobs):
+            self.followers.append(built)
+        return built
+
+    def observers(self) -> list[Observer]:
+        """Build the observers that the scenario lists; some write into the run directory."""
+        return [self.make("observer", choice) for choice in self.scenario.observers]
+
+    def metrics(self) -> dict[str, ChosenMetric]:
+        """Build every installed metric, with the parameters that the scenario gives it."""
+        built = {}
+        for installed in self.registry.entries.values():
+            if installed.kind == "metric":
+                parameters = self.scenario.metrics.parameters(installed.plugin.name)
+                metric = self._build(installed, parameters)
+                built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())
+        return built
+
+    def distributions(self) -> dict[str, str]:
+        """Return the distributions whose plugins the scenario uses, with their versions."""
+        used = {}
+        for _, block in blocks(self.scenario):
+            if isinstance(block, Choice):
+                installed = self.registry.get(block.plugin_kind, block.plugin_name)
+                used[installed.distribution] = installed.version
+        return used
+
+    def _check_oracle(self) -> None:
+        """Only a predictor that says so may see run times: a scenario is reviewed by its names.
+
+        A predictor around an oracle may be one too: the oracle's name stands in the scenario.
+        """
+        choice = self.scenario.predictor
+        within = [
+            self.registry.get(block.plugin_kind, block.plugin_name).plugin.capabilities
+            for _, block in blocks(choice)
+            if isinstance(block, Choice) and block is not choice
+        ]
+        has = isinstance(self.predictor, Oracle)
+        if has and any(SEES_RUN_TIME in capabilities for capabilities in within):
+            return
+        installed = self.registry.get("predictor", choice.plugin_name)
+        _check_declared(installed, SEES_RUN_TIME, "foresee", has=has)
+
+    def _check_offline(self) -> None:
+        """What says that it can plan a whole trace has a method for it."""
+        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
+        has = isinstance(self.dispatcher, PlansOffline)
+        _check_declared(installed, PLANS_OFFLINE, "plan_offline", has=has)
+
+    def _follow_record(self) -> None:
+        """Give the recorded wait times of the trace to a dispatcher that follows them, alone."""
+        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
+        dispatcher = self.dispatcher
+        has = isinstance(dispatcher, FollowsRecord)
+        _check_declared(installed, FOLLOWS_RECORD, "follow_record", has=has)
+        if isinstance(dispatcher, FollowsRecord):
+            source = self.registry.get("trace_source", self.scenario.trace.plugin_name)
+            waits = recorded_waits(self.source)
+            _check_declared(source, RECORDS_WAITS, "keep_waits", has=waits is not None)
+            assert waits is not None, "the scenario was not checked"
+            log = ", ".join(map(str, self.source.files))
+            self.recorded = dispatcher.follow_record(waits, log)
+
+
+def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:
+    """Raise PluginError where a capability is declared without its method, or the reverse."""
+    declared = capability in installed.plugin.capabilities
+    if has != declared:
+        raise PluginError(
+            f"plugin {installed.distribution} {installed.version}: the {installed.kind}"
+            f" {installed.plugin.name!r} {'declares' if declared else 'does not declare'} the"
+            f" capability {capability!r} and {'has a' if has else 'has no'} method {method!r}"
+        )
+
+
+def _outages(scenario: Scenario, system: System) -> Outages:
+    """Return the outages of a scenario, those that are drawn among them."""
+    if scenario.outages is None:
+        return NO_OUTAGES
+    return scenario.outages.build(system, lambda name: spawn_seed(scenario.seed, "outages", name))
+
+
+def spawn_seed(seed: int, kind: str, name: str) -> int:
+    """Return a seed for one plugin of a scenario, the same on every machine."""
+    digest = hashlib.sha256(f"{seed}/{kind}/{name}".encode()).digest()
+    return int.from_bytes(digest[:8])
+
+
+def assemble(
+    scenario: Scenario, registry: Registry | None = None, folder: Path = Path()
+) -> Assembly:
+    """Build the parts of a scenario.
+
+    Raises InputError where the trace cannot be used, PluginError where a plugin fails.
+    """
+    return Assembly(scenario, registry or installed_plugins(), folder)

@@ -1,0 +1,162 @@
+"""Replays a run in compiled code: batches of jobs in, rows of its tables out, part by part."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from hpcsched.runs.assembly import Assembly
+from hpcsched.errors import InputError
+from hpcsched.monitoring.column_monitor import ColumnMonitor
+from hpcsched.results.column_tables import interruption_table, job_table, round_table
+from hpcsched.results.outages import InterruptionRecorder
+from hpcsched.results.pools import PoolRecorder
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.simulation.array_admission import admitted
+from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.parts import Parts
+from hpcsched.runs.watching import Watching
+from hpcsched.workload.columns import JobColumns, OpenJobs, batches_of
+from hpcsched.workload.source import TraceSource
+
+COMPILING = "compiling the code that replays jobs, once on this machine; it takes some seconds"
+
+TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
+"""What keeps a short trace from being replayed in compiled code, in words."""
+
+
+class Reading:
+    """A trace that is read in batches, and how much of it was replayed."""
+
+    def __init__(self, source: TraceSource, replay: ArrayReplay) -> None:
+        self._source, self._replay = source, replay
+        self._before: float | None = 0.0
+        self._read = self._latest = 0
+
+    def batches(self) -> Iterator[JobColumns]:
+        """Yield the jobs."""
+        for columns in batches_of(self._source):
+            self._latest = len(columns.job_id)
+            self._read += self._latest
+            yield columns
+            self._before = self._source.fraction_read
+
+    @property
+    def fraction_read(self) -> float | None:
+        """How much of the trace has been replayed, from 0 to 1; None where that is unknown."""
+        fraction, before = self._source.fraction_read, self._before
+        if fraction is None or before is None or not self._latest:
+            return fraction
+        ahead = (self._read - self._replay.submitted) / self._latest
+        return fraction - ahead * (fraction - before)
+
+
+class ColumnRun:
+    """One run in compiled code; `run` can be called once."""
+
+    plan = None
+    """Nothing is planned off-line here."""
+
+    in_python: Sequence[str] = ()
+    """What kept the code from being compiled, in words; empty if nothing did."""
+
+    def __init__(self, assembly: Assembly, parts: Parts, watching: Watching) -> None:
+        self._parts, self._watching = parts, watching
+        self._replay = ArrayReplay(parts)
+        self._reading = Reading(assembly.source, self._replay)
+        self._opened = OpenJobs()
+        self._recorder = RunRecorder(assembly.folder, assembly.system)
+        self._lost: InterruptionRecorder | None = None
+        if assembly.scenario.outages is not None:
+            self._lost = InterruptionRecorder(assembly.folder)
+        self._pools = PoolRecorder(assembly.folder, assembly.system) if parts.system.pools else None
+        self._monitor = ColumnMonitor(watching.board(self._reading), self._replay)
+        self._bar = watching.bar(self._reading) if watching.with_bar else None
+        self._compiling = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped."""
+        return self._replay.stopped
+
+    @property
+    def waiting(self) -> int:
+        """The number of jobs in the queue."""
+        return self._replay.waiting
+
+    @property
+    def running(self) -> int:
+        """The number of running jobs."""
+        return self._replay.running
+
+    def stop(self) -> None:
+        """End the run when the present instant is over, with jobs left in the system.
+
+        While code is compiled, that is interrupted.
+        """
+        if self._compiling:
+            raise KeyboardInterrupt
+        self._replay.stop()
+
+    def run(self) -> None:
+        """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
+        system = self._parts.system
+        batches = self._first_of(self._reading.batches())
+        batches = self._read(admitted(batches, self._parts))
+        for left, held, lost, *levels in self._replay.run(batches):
+            self._compiling = False
+            if self._lost is not None:
+                self._lost.replayed(interruption_table(self._opened.of(lost.sequence), lost))
+            if self._pools is not None:
+                self._pools.replayed(self._monitor.first_submit, *levels)
+            columns = self._opened.take(left.sequence)
+            jobs = job_table(system, columns, left)
+            self._recorder.replayed(jobs, round_table(system, held))
+            if self._bar is not None:
+                self._bar.replayed(len(left.sequence))
+            self._monitor.replayed(columns, left, held)
+
+    def close(self) -> None:
+        """Finish what was recorded and shown."""
+        self._recorder.close()
+        for observer in self._parts.observers:
+            observer.close()
+        if self._lost is not None:
+            self._lost.close()
+        if self._pools is not None:
+            self._pools.close()
+        self._monitor.close()
+        if self._bar is not None:
+            self._bar.close()
+
+    def _read(self, batches: Iterable[JobColumns]) -> Iterator[JobColumns]:
+        """Yield batches, taking note of them."""
+        for columns in batches:
+            self._opened.add(columns)
+            self._monitor.read(columns)
+            yield columns
+
+    def _first_of(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
+        """Return the batches, once it is clear whether compiled code pays for so many jobs."""
+        few = self._replay.few_jobs
+        first: list[JobColumns] = []
+        rest: Iterator[JobColumns] = batches
+        while sum(len(columns.job_id) for columns in first) <= few:
+            try:
+                columns = next(batches, None)
+            except InputError as error:  # the jobs before it are replayed
+                columns, rest = None, _failing(error)
+            if columns is None:
+                self.in_python = [TOO_FEW]
+                self._replay.plainly = True
+                break
+            first.append(columns)
+        self._watching.tell_loop(self.in_python)
+        if not self._replay.plainly and not self._replay.is_compiled:
+            self._watching.say(COMPILING)
+            self._compiling = True
+        return chain(first, rest)
+
+
+def _failing(error: InputError) -> Iterator[JobColumns]:
+    """Raise the error once the first is asked for."""
+    raise error
+    yield

@@ -1,0 +1,126 @@
+"""Replays a run event by event, in Python."""
+
+from collections.abc import Sequence
+
+from hpcsched.runs.assembly import Assembly
+from hpcsched.dispatching.offline.following import FollowsPlan
+from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
+from hpcsched.dispatching.problem import RunningJob
+from hpcsched.monitoring.monitor import Monitor
+from hpcsched.results.outages import InterruptionRecorder
+from hpcsched.results.pools import PoolRecorder
+from hpcsched.results.process_usage import ProcessUsage
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.occupancy import idle_system
+from hpcsched.simulation.parts import Parts
+from hpcsched.runs.watching import Watching
+
+
+class EventRun:
+    """One run; `run` can be called once.
+
+    What records it is among its observers, beside those of the parts. `because` says what needs
+    Python, and `in_python` says it again. `plan` is what a whole trace was planned to, off-line.
+    """
+
+    def __init__(
+        self, assembly: Assembly, parts: Parts, watching: Watching, because: Sequence[str]
+    ) -> None:
+        watching.tell_loop(because)
+        folder, system = assembly.folder, assembly.system
+        followers: list[Observer] = [
+            RunRecorder(folder, system),
+            *parts.observers,
+            Monitor(watching.board(assembly.source)),
+        ]
+        if assembly.scenario.outages is not None:
+            followers.append(InterruptionRecorder(folder))
+        if system.pools:
+            followers.append(PoolRecorder(folder, system))
+        if watching.with_bar:
+            followers.append(watching.bar(assembly.source))
+        self._followers, self._assembly, self.in_python = followers, assembly, because
+        self._parts = parts._replace(observers=followers)
+        self._usages = [one for one in parts.observers if isinstance(one, ProcessUsage)]
+        self._simulation = Simulation(self._timed(self._parts))
+        self._planning = False
+        self.plan: OfflinePlan | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped."""
+        return self._simulation.stopped
+
+    @property
+    def waiting(self) -> int:
+        """The number of jobs in the queue."""
+        return self._simulation.waiting
+
+    @property
+    def running(self) -> int:
+        """The number of running jobs."""
+        return self._simulation.running
+
+    def stop(self) -> None:
+        """End the run when the present instant is over; planning is interrupted."""
+        if self._planning:
+            raise KeyboardInterrupt
+        self._simulation.stop()
+
+    def run(self) -> None:
+        """Replay all jobs; see `Simulation.run`."""
+        if self._assembly.scenario.simulation.mode == "offline":
+            self._planning = True
+            self.plan, parts = planned_offline(self._assembly, self._parts)
+            self._simulation = Simulation(self._timed(parts))
+            self._planning = False
+        jobs = self._assembly.source.jobs()
+        for usage in self._usages:
+            jobs = usage.timed_jobs(jobs)
+        self._simulation.run(jobs)
+
+    def _timed(self, parts: Parts) -> Parts:
+        """Return parts whose dispatcher is timed by the observers that measure CPU time."""
+        for usage in self._usages:
+            parts = parts._replace(dispatcher=usage.timed_dispatcher(parts.dispatcher))
+        return parts
+
+    def close(self) -> None:
+        """Finish what was recorded and shown."""
+        for follower in self._followers:
+            follower.close()
+
+
+class _Starts(Observer):
+    """When each job started, by job number, in seconds."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
+
+    def job_started(self, job: RunningJob) -> None:
+        """Take note of it."""
+        self.of[job.job_id] = job.start_time
+
+
+def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Parts]:
+    """Return a plan of an assembly's whole trace, and the parts with a dispatcher that follows it.
+
+    Planning begins with what the dispatcher comes to on-line, among other plans. Raises InputError
+    where the jobs or the objective cannot be planned for.
+    """
+    dispatcher = assembly.dispatcher
+    assert isinstance(dispatcher, PlansOffline)
+    problem = problem_of(
+        assembly.source.jobs(),
+        assembly.system,
+        assembly.objective,
+        idle_system(assembly.system, parts.uniform_request).snapshot(),
+        kill_at_requested_time=parts.kill_at_requested_time,
+    )
+    starts = _Starts()
+    Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
+    plan = dispatcher.plan_offline(problem._replace(online=starts.of))
+    follower = FollowsPlan(plan, dispatcher.allocator)
+    return plan, parts._replace(dispatcher=follower, instants=plan.instants)

@@ -1,0 +1,277 @@
+"""Replays without files: many of them in one process, over one workload that is read once."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.errors import Finding, InputError
+from hpcsched.metrics.metric import RunTables
+from hpcsched.results.column_tables import (
+    job_table,
+    joined_left,
+    joined_rounds,
+    round_table,
+    without_rejected,
+)
+from hpcsched.results.outages import down_amounts
+from hpcsched.results.recorder import job_columns, round_columns
+from hpcsched.results.schema import jobs_schema, rounds_schema
+from hpcsched.results.summary import ChosenMetric
+from hpcsched.results.tables import ArrowTable
+from hpcsched.runs.runner import begun_anew, parts_of
+from hpcsched.scenario import Scenario
+from hpcsched.simulation.array_admission import admitted
+from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.replay_choices import obstacles
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.columns import (
+    NO_JOBS,
+    GivesColumns,
+    JobColumns,
+    NeedsPythonError,
+    RequestNumbers,
+    columns_of,
+    joined_columns,
+    records_of,
+)
+from hpcsched.workload.job import TracedJob
+
+_BOUND_TO = ("system", "trace", "seed", "partitions")
+"""The blocks of a scenario on which it depends which jobs are read."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The jobs of a scenario's trace, in order of submission, for a scenario's system.
+
+    `account` says what became of each record of the trace. They were read as `batches` of columns
+    or, where that is None, as `records`.
+    """
+
+    account: TraceAccount
+    read_for: Mapping[str, object]
+    batches: tuple[JobColumns, ...] | None = None
+    records: tuple[TracedJob, ...] = ()
+
+    @cached_property
+    def jobs(self) -> tuple[TracedJob, ...]:
+        """The jobs one by one."""
+        return self.records if self.batches is None else tuple(records_of(self.batches))
+
+    @cached_property
+    def columns(self) -> tuple[JobColumns, ...]:
+        """The jobs as columns, in batches."""
+        if self.batches is not None:
+            return self.batches
+        return tuple(columns_of(self.records, RequestNumbers()))
+
+    def suits(self, scenario: Scenario) -> bool:
+        """Say whether a scenario would read these very jobs."""
+        return self.read_for == _bound_to(scenario)
+
+
+class Figures(Mapping[str, float | None]):
+    """The metrics of a replay by name, each worked out when it is first asked for."""
+
+    def __init__(self, run: RunTables, metrics: Mapping[str, ChosenMetric]) -> None:
+        self._run, self._metrics = run, metrics
+        self._known: dict[str, float | None] = {}
+
+    def __getitem__(self, name: str) -> float | None:
+        if name not in self._known:
+            self._known[name] = self._metrics[name].metric.measure(self._run)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of a replay.
+
+    Attributes
+    ----------
+    jobs, rounds : pyarrow.Table
+        All jobs that ran, in the order in which they left, and all dispatching rounds. The columns
+        are those of `jobs.parquet` and `rounds.parquet`; nodes are missing unless asked for.
+    metrics : Mapping
+        The installed metrics by name, each computed when it is first asked for.
+    objective : float or None
+        The scenario's objective over all jobs; None if no job ran.
+    in_python : tuple of str
+        What needed Python at each event; empty if the whole replay ran in compiled code.
+    """
+
+    jobs: pa.Table
+    rounds: pa.Table
+    metrics: Figures
+    objective: float | None
+    in_python: tuple[str, ...]
+
+    @property
+    def start_times(self) -> dict[int, int]:
+        """The start time of each job that ran, by job number, in seconds."""
+        numbers, starts = self.jobs["job_id"].to_numpy(), self.jobs["start_time"].to_numpy()
+        return dict(zip(numbers.tolist(), starts.tolist(), strict=True))
+
+
+def read_workload(scenario: Scenario) -> Workload:
+    """Return the jobs of a scenario's trace, for replays of it and of scenarios that share it.
+
+    Raises InputError where the trace cannot be read.
+    """
+    source = assemble(scenario).source
+    batches: tuple[JobColumns, ...] | None = None
+    records: tuple[TracedJob, ...] = ()
+    if isinstance(source, GivesColumns):
+        with suppress(NeedsPythonError):
+            batches = tuple(source.job_columns(RequestNumbers()))
+    if batches is None:
+        records = tuple(source.jobs())
+    return Workload(source.account, _bound_to(scenario), batches, records)
+
+
+def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool = False) -> Replay:
+    """Replay a scenario in memory: no run directory, no observers, and many at a time.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to replay, as `load_scenario` returns it; its `observers` are left out.
+    workload : Workload, optional
+        The jobs of its trace, where they have been read already.
+    places : bool, optional
+        Whether the table of jobs says on which nodes they ran. On a large system that is most of
+        what a replay writes, and no metric looks at it.
+
+    Returns
+    -------
+    Replay
+        Start times and figures. They are those that `run` comes to.
+
+    Raises
+    ------
+    InputError
+        Where the scenario plans off-line, or the workload is that of another trace or system.
+    HpcschedError
+        As `run` does.
+
+    Notes
+    -----
+    Where a scenario needs no Python at each event, its replay is compiled code that holds no lock
+    of the interpreter, so that several threads replay at the same time. `Replay.in_python` says
+    what needs it otherwise.
+
+    Examples
+    --------
+    >>> import hpcsched
+    >>> path = "scenarios/small-easy.yaml"
+    >>> workload = hpcsched.read_workload(hpcsched.load_scenario(path))
+    >>> orders = {}
+    >>> for order in ("fcfs", "sjf", "saf"):
+    ...     scenario = hpcsched.load_scenario(path, [f"dispatcher={{name: easy, order: {order}}}"])
+    ...     orders[order] = hpcsched.replay(scenario, workload).metrics["mean_wait_time"]
+    >>> min(orders, key=orders.get)
+    'sjf'
+    """
+    if scenario.simulation.mode == "offline":
+        message = "a replay in memory is on-line; use run for a scenario with 'mode: offline'"
+        raise InputError(Finding("not-in-memory", message, key="simulation.mode"))
+    if workload is None:
+        workload = read_workload(scenario)
+    elif not workload.suits(scenario):
+        message = (
+            "the workload was read for a scenario with another system, trace, seed or partitions;"
+            " expected one that read_workload returns for this scenario"
+        )
+        raise InputError(Finding("other-workload", message, key="trace"))
+    assembly = assemble(scenario.model_copy(update={"observers": ()}))
+    parts = parts_of(assembly, ())
+    in_python = tuple(obstacles(parts))
+    if not in_python:
+        try:
+            return _result(assembly, *_compiled(parts, workload, places=places), in_python)
+        except NeedsPythonError as why:
+            in_python, parts = (str(why),), begun_anew(assembly, parts)
+    # Recorded starts are learned as the trace is read.
+    jobs = workload.jobs if parts.recorded is None else assembly.source.jobs()
+    return _result(assembly, *_in_python(parts, jobs, places=places), in_python)
+
+
+def _bound_to(scenario: Scenario) -> dict[str, object]:
+    return {name: getattr(scenario, name) for name in _BOUND_TO}
+
+
+def _result(
+    assembly: Assembly, jobs: pa.Table, rounds: pa.Table, in_python: tuple[str, ...]
+) -> Replay:
+    system = assembly.system
+    capacity = dict(zip(system.resource_types, system.totals, strict=True))
+    down = down_amounts(assembly.outages, system)
+    run = RunTables(ArrowTable(jobs), ArrowTable(rounds), capacity, down)
+    figures = Figures(run, assembly.metrics())
+    return Replay(jobs, rounds, figures, assembly.objective.measure(run.jobs), in_python)
+
+
+class _Records(Observer):
+    """Keeps the jobs that ran, and the rounds."""
+
+    def __init__(self) -> None:
+        self.jobs: list[JobRecord] = []
+        self.rounds: list[RoundRecord] = []
+
+    def job_ended(self, record: JobRecord) -> None:
+        """Keep the record, unless the job was rejected."""
+        if record.start_time is not None:
+            self.jobs.append(record)
+
+    def round_ended(self, record: RoundRecord) -> None:
+        """Keep the record."""
+        self.rounds.append(record)
+
+
+def _in_python(
+    parts: Parts, trace: Iterable[TracedJob], *, places: bool
+) -> tuple[pa.Table, pa.Table]:
+    """Replay event by event; return the tables of jobs and rounds."""
+    records = _Records()
+    Simulation(parts._replace(observers=[records])).run(iter(trace))
+    system = parts.system
+    jobs, rounds = jobs_schema(system).empty_table(), rounds_schema(system).empty_table()
+    if records.jobs:
+        rows = records.jobs
+        if not places:
+            rows = [row._replace(allocation=None) for row in rows]
+        jobs = pa.Table.from_arrays(job_columns(rows, jobs.schema), schema=jobs.schema)
+    if records.rounds:
+        columns = round_columns(records.rounds, rounds.schema)
+        rounds = pa.Table.from_arrays(columns, schema=rounds.schema)
+    return jobs, rounds
+
+
+def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
+    """Replay in compiled code; return the tables of jobs and rounds."""
+    batches = tuple(admitted(workload.columns, parts))
+    replay = ArrayReplay(parts, places=places)
+    jobs = sum(len(columns.job_id) for columns in batches)
+    # Code that is there already is quicker for any number of jobs.
+    replay.plainly = jobs <= replay.few_jobs and not replay.is_compiled
+    left, held, *_ = zip(*replay.run(batches), strict=True)
+    gone = without_rejected(joined_left(left))
+    columns = joined_columns(batches or (NO_JOBS,)).take(gone.sequence)
+    return (
+        job_table(parts.system, columns, gone),
+        round_table(parts.system, joined_rounds(held)),
+    )

@@ -1,0 +1,81 @@
+"""Who watches a run from outside: state file, terminal, progress bar."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hpcsched.monitoring.state_board import StateBoard, Trace, View
+from hpcsched.monitoring.state_file import StateFile
+from hpcsched.monitoring.state_lines import StateLines
+from hpcsched.runs.assembly import Assembly
+from hpcsched.scenario.choices import Transformed
+
+if TYPE_CHECKING:
+    from hpcsched.monitoring.progress import ProgressBar
+
+
+class Watching:
+    """Makes what a run is watched by.
+
+    `progress` wants a bar on standard error, `watch` the state there instead, and `verbose` to be
+    told how jobs are replayed. A bar is only shown on a terminal.
+    """
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        *,
+        progress: bool = False,
+        watch: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self._assembly, self._watch, self._verbose = assembly, watch, verbose
+        self._talks = progress or watch or verbose
+        self.with_bar = progress and not watch and sys.stderr.isatty()
+
+    def board(self, trace: Trace) -> StateBoard:
+        """Return what writes the state file, and shows the state to who watches it."""
+        assembly = self._assembly
+        views: list[View] = [StateFile(assembly.folder)]
+        if self._watch and sys.stderr.isatty():
+            from rich.console import Console  # noqa: PLC0415 (it takes its time)
+
+            from hpcsched.monitoring.live_screen import LiveScreen  # noqa: PLC0415
+
+            views.append(LiveScreen(Console(stderr=True)))
+        elif self._watch:
+            views.append(StateLines(sys.stderr))
+        return StateBoard(
+            assembly.scenario.name,
+            assembly.system,
+            trace,
+            views,
+            self._most_jobs(),
+            outages=assembly.outages,
+        )
+
+    def bar(self, trace: Trace) -> "ProgressBar":
+        """Return a progress bar, where one is wanted."""
+        from hpcsched.monitoring.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
+
+        return ProgressBar(self._assembly.scenario.name, trace)
+
+    def say(self, line: str) -> None:
+        """Write a line to standard error, if anything is shown there."""
+        if self._talks:
+            sys.stderr.write(f"{line}\n")
+
+    def tell_loop(self, in_python: Sequence[str]) -> None:
+        """Say how jobs are replayed, if that is asked for, and what needs Python."""
+        if self._verbose:
+            how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
+            self.say(f"jobs are replayed {how or 'in compiled code'}")
+
+    def _most_jobs(self) -> int | None:
+        """Return how many jobs there are at most, if the scenario says so."""
+        # All of the project's own trace sources have this key; a plugin's need not. Behind
+        # transforms it is not known how many jobs there are.
+        trace = self._assembly.scenario.trace
+        transformed = isinstance(trace, Transformed) and bool(trace.transforms)
+        jobs = None if transformed else getattr(trace, "jobs", None)
+        return jobs if isinstance(jobs, int) else None

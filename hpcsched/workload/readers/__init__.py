@@ -1,0 +1,1 @@
+"""Trace sources: one module or folder for each format."""

@@ -1,0 +1,369 @@
+"""Trace source `alea`: the extended Standard Workload Format of the Alea simulator.
+
+A record has the 18 fields of the standard, with two of another meaning (submit times are Unix
+times, and field 10 is the memory requested on each node, in bytes), and three more: the nodes that
+were used (`{7,7,9}`, one number a core), the name of the queue, and the request as PBS wrote it
+(`2:ppn=8:cl_zewura#excl`).
+
+Source: D. Klusáček, Š. Tóth, G. Podolníková, *Complex Job Scheduling Simulations with Alea 4*,
+2016; the memory is per node as in that simulator's own reader.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import LARGEST, Listed
+from hpcsched.system.request import Request, ShapeKey, shape_key
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_columns import NUMBERED
+from hpcsched.workload.mapping import processors_per_node, whole_nodes
+from hpcsched.workload.node_properties import NodeProperties
+from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
+from hpcsched.workload.readers.number_fields import number_fields
+from hpcsched.workload.readers.pbs_nodes import NodeRequest, UnlikeChunksError, parse_node_request
+from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.swf_lines import wait_time
+
+FIELDS = 21
+_USED = (0, 1, 3, 7, 8, 9, 11, 12, 13, 15)
+"""Job, submit, run time, processors, requested time, memory, user to application, partition."""
+_NODES, _QUEUE, _REQUEST = 18, 19, 20
+
+_QUEUE_DETAIL = NUMBERED.index("queue")
+
+_used = itemgetter(*_USED)
+
+
+class AleaParams(RecordPolicies):
+    """Which log to read, and what to do with records that cannot be used as they are."""
+
+    mapping: Literal["as_requested", "one_each", "whole_nodes"] = Field(
+        "as_requested",
+        description="What a job's units are: the nodes that it requested, with the processors on"
+        " each; its processors, one each; or its processors in units as large as a node of the"
+        " largest group allows. Memory is shared out with the processors.",
+    )
+    properties: dict[str, Annotated[tuple[str, ...], Listed]] = Field(
+        default_factory=dict,
+        description="Which node groups have a property that requests name. Known without it:"
+        " cl_GROUP, nodecpusN, and host names such as GROUP7.",
+    )
+    unknown_property: Literal["ignore", "skip", "error"] = Field(
+        "ignore",
+        description="What to do with a request for a property that is not known; ignoring it is"
+        " counted as a clipping.",
+    )
+    fractional_processors: Literal["down", "skip", "error"] = Field(
+        "down", description="What to do with a request such as ppn=1.5; rounding down is counted."
+    )
+    unlike_chunks: Literal["skip", "error"] = Field(
+        "skip", description="What to do with a request for unlike nodes, such as 1:ppn=1+3:ppn=2."
+    )
+    unlike_processors: Literal["request", "skip", "error"] = Field(
+        "error",
+        description="What to do with a record whose number of processors is not that of its"
+        " request: go by the request, or not.",
+    )
+    missing_memory: Literal["zero", "skip", "error"] = Field(
+        "error", description="What stands in for requested memory that is not given: none, or not."
+    )
+
+
+class _Wanted(NamedTuple):
+    """What a record wants of the system.
+
+    `room` is how many such units fit on the idle system. A fraction of a processor was `rounded`
+    down, and a property `ignored` that is not known.
+    """
+
+    request: Request
+    declared: dict[str, int]
+    room: int
+    rounded: bool
+    ignored: bool
+
+
+_Asked = tuple[bytes, int, int]
+"""What a record asks for: its request as PBS wrote it, processors and memory."""
+
+_REQUESTS_KEPT = 4096
+"""How many different requests are kept, so that each need not be read again."""
+
+
+class AleaSource(ColumnSource):
+    """Streams the jobs of a log.
+
+    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
+    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_requested_time`, `unlike_chunks`,
+    `fractional_processors`, `unlike_processors`, `missing_memory`, `unknown_property`,
+    `larger_than_system`. Queues are numbered from 1 as they appear; `comments` name them.
+    """
+
+    def __init__(self, params: AleaParams, system: System) -> None:
+        super().__init__(params, Path(params.path), system)
+        self._params = params
+        self._check_system()
+        self._properties = NodeProperties(system, params.properties)
+        self._everywhere = frozenset(range(system.node_count))
+        self._queues: dict[str, int] = {}
+        self._queues_before = 0
+        self._rooms: dict[ShapeKey, int] = {}
+        self._wanted = lru_cache(_REQUESTS_KEPT)(self._read_request)
+        next(self.lines.records(), None)  # so that a file that cannot be read is known at once
+
+    @property
+    def comments(self) -> list[str]:
+        """The queues that have been seen, as headers of the Standard Workload Format name them."""
+        named = [f"Queue: {number} {name}" for name, number in self._queues.items()]
+        return [*self.lines.comments, *named]
+
+    def parse(self, line: bytes) -> TracedJob:
+        """Return the job of a record; raises UnusableError if there is none."""
+        numbers, queue, text = _fields(line)
+        (
+            job_id, submit_time, run_time, processors, requested_time, memory,
+            user, group, application, partition,
+        ) = numbers  # fmt: skip
+        self.check_submission(job_id, submit_time)
+        self.check_run_time(run_time)
+        requested_time = self.requested_time(requested_time, run_time)
+        wanted = self._wanted(text, processors, memory)
+        request = wanted.request
+        if request.units > wanted.room:
+            self.check_room(request.units, wanted.room, wanted.declared, request.allowed_nodes)
+        job = Job(
+            job_id,
+            submit_time,
+            request,
+            requested_time,
+            user if user >= 0 else None,
+            group if group >= 0 else None,
+            application if application >= 0 else None,
+            self._queue_number(queue),
+            partition if partition >= 0 else None,
+        )
+        if wanted.rounded:
+            self.account.clipped["fractional_processors"] += 1
+        if wanted.ignored:
+            self.account.clipped["unknown_property"] += 1
+        if self.keeps_waits:
+            self.note_wait(job_id, wait_time(line))
+        return TracedJob(job, self.clipped(run_time, requested_time))
+
+    def scan(self, lines: Sequence[bytes]) -> ScannedLines:
+        """Return lines as columns; queues are numbered once it is known which lines give jobs."""
+        numbers, plain = number_fields(lines, FIELDS, _USED)
+        plain &= numbers.max(axis=0) <= LARGEST
+        read_odd_lines(lines, ~plain, numbers, lambda line: _fields(line)[0])
+        job_id, submit_time, run_time, processors, requested_time, memory = numbers[:6]
+        units, request = np.zeros((2, len(lines)), dtype=np.int64)
+        known: dict[_Asked, tuple[int, int]] = {}
+        requests: list[Request] = []
+        asked = zip(lines, processors.tolist(), memory.tolist(), strict=True)
+        for k, (line, processors_here, memory_here) in enumerate(asked):
+            if not plain[k]:
+                continue
+            _, nodes, queue, text = line.rsplit(None, 3)
+            key = text, processors_here, memory_here
+            if key not in known:
+                known[key] = self._plain_request(key, requests)
+            units[k], request[k] = known[key]
+            plain[k] = units[k] > 0 and queue.isascii() and _is_list_of_nodes(nodes)
+        self._queues_before = len(self._queues)
+        user, group, application, partition = numbers[6:]
+        details = np.stack((user, group, application, np.full_like(user, -1), partition))
+        return ScannedLines(
+            plain,
+            job_id,
+            submit_time,
+            run_time,
+            requested_time,
+            units,
+            request,
+            requests,
+            details,
+            [],
+        )
+
+    def finish(self, lines: Sequence[bytes], scanned: ScannedLines, rows: IntArray) -> None:
+        """Number the queues of the jobs, in their order."""
+        # What was read line by line numbered its queues before those of the lines around it.
+        self._queues = dict(islice(self._queues.items(), self._queues_before))
+        for k in rows.tolist():
+            queue = lines[k].rsplit(None, 2)[1].decode()
+            scanned.details[_QUEUE_DETAIL, k] = self._queue_number(queue)
+
+    def _queue_number(self, queue: str) -> int:
+        return self._queues.setdefault(queue, len(self._queues) + 1)
+
+    def _plain_request(self, asked: "_Asked", requests: list[Request]) -> tuple[int, int]:
+        """Return the units that a record asks for and where its request is listed from now on.
+
+        There are no units where the record is to be looked at by itself: it gives no job, or it is
+        counted as clipped.
+        """
+        text, processors, memory = asked
+        if not text.isascii():
+            return 0, 0
+        try:
+            wanted = self._wanted(text.decode(), processors, memory)
+        except UnusableError:
+            return 0, 0
+        if wanted.rounded or wanted.ignored or wanted.request.units > wanted.room:
+            return 0, 0
+        requests.append(wanted.request)
+        return wanted.request.units, len(requests) - 1
+
+    def _read_request(self, text: str, processors: int, memory: int) -> _Wanted:
+        """Return what a record wants that has this request, so many processors and so much memory.
+
+        Raises UnusableError if it wants nothing that there could be.
+        """
+        asked = self._node_request(text, processors)
+        declared, units = self._units(asked, self._memory(asked, memory))
+        allowed, ignored = self._allowed_nodes(asked)
+        request = Request(
+            units=units,
+            unit_request=self.system.request(declared),
+            allowed_nodes=allowed,
+            exclusive=asked.exclusive,
+        )
+        return _Wanted(request, declared, self._room(request), asked.rounded, ignored)
+
+    def _node_request(self, text: str, processors: int) -> NodeRequest:
+        try:
+            asked = parse_node_request(text)
+        except UnlikeChunksError as error:
+            raise UnusableError("unlike_chunks", str(error)) from None
+        except ValueError as error:
+            raise UnusableError("malformed", f"field {_REQUEST + 1}: {error}") from None
+        if asked.rounded and self._params.fractional_processors != "down":
+            raise UnusableError("fractional_processors", f"{text!r} asks for a part of one")
+        requested = asked.nodes * asked.processors
+        if processors not in (-1, requested) and self._params.unlike_processors != "request":
+            raise UnusableError(
+                "unlike_processors",
+                f"field 8 says {processors} processors, and the request {text!r} {requested}",
+            )
+        return asked
+
+    def _memory(self, asked: NodeRequest, recorded: int) -> int:
+        """Return the bytes that a job asks for on each node."""
+        if asked.memory is not None:
+            return asked.memory
+        if recorded > 0:
+            return recorded
+        if self._params.missing_memory == "zero":
+            return 0
+        raise UnusableError("missing_memory", "no requested memory is given")
+
+    def _units(self, asked: NodeRequest, memory: int) -> tuple[dict[str, int], int]:
+        """Return what a unit asks for, as declared, and how many units there are."""
+        if self._params.mapping == "as_requested":
+            return {"core": asked.processors, "mem": memory}, asked.nodes
+        processors = asked.nodes * asked.processors
+        each = {"core": 1, "mem": -(-memory // asked.processors)}
+        if self._params.mapping == "one_each":
+            return each, processors
+        per_node = processors_per_node(self.system, self.system.request(each))
+        units, size = whole_nodes(processors, per_node) if per_node else (processors, 1)
+        return {name: amount * size for name, amount in each.items()}, units
+
+    def _allowed_nodes(self, asked: NodeRequest) -> tuple[frozenset[int] | None, bool]:
+        """Return the nodes that have what is wanted and not what is unwanted; None for all.
+
+        Beside it stands whether a property was ignored because it is not known.
+        """
+        wanted = [self._properties.nodes_with(name) for name in asked.wanted]
+        unwanted = [self._properties.nodes_with(name) for name in asked.unwanted]
+        ignored = None in wanted or None in unwanted
+        if ignored and self._params.unknown_property != "ignore":
+            named = zip(asked.wanted + asked.unwanted, wanted + unwanted, strict=True)
+            unknown = (name for name, nodes in named if nodes is None)
+            raise UnusableError(
+                "unknown_property", f"no node group is said to have {', '.join(unknown)}"
+            )
+        allowed = self._everywhere
+        for nodes in wanted:
+            allowed = allowed if nodes is None else allowed & nodes
+        for nodes in unwanted:
+            allowed = allowed if nodes is None else allowed - nodes
+        return None if allowed == self._everywhere else allowed, ignored
+
+    def _room(self, request: Request) -> int:
+        shape = shape_key(request)
+        room = self._rooms.get(shape)
+        if room is None:
+            if not any(request.unit_request):
+                raise UnusableError("malformed", "a unit must ask for at least one resource type")
+            fits = units_that_fit(self.system, self.system.capacity.T, request)
+            room = self._rooms[shape] = int(fits.sum())
+        return room
+
+    def _check_system(self) -> None:
+        """Raise InputError where the system lacks what the requests are about."""
+        lacking = [name for name in ("core", "mem") if name not in self.system.resource_types]
+        groups = {group.name for group in self.system.groups}
+        findings = [
+            Finding(
+                "unknown-resource-type",
+                f"the records ask for core and mem, and no node group has {name}; there are:"
+                f" {', '.join(self.system.resource_types)}",
+                Place(str(self.lines.path)),
+                key="system",
+            )
+            for name in lacking
+        ]
+        findings += [
+            Finding(
+                "unknown-node-group",
+                f"there is no node group {group!r} that could have the property {name!r}; there"
+                f" are: {', '.join(sorted(groups))}",
+                Place(str(self.lines.path)),
+                key=f"trace.properties.{name}",
+            )
+            for name, listed in self._params.properties.items()
+            for group in listed
+            if group not in groups
+        ]
+        if findings:
+            raise InputError(findings)
+
+
+def _fields(line: bytes) -> tuple[list[int], str, str]:
+    """Return the numbers of a record that are used, its queue and its request.
+
+    Raises UnusableError if the line is no record.
+    """
+    fields = line.split()
+    if len(fields) != FIELDS:
+        raise UnusableError("malformed", f"expected {FIELDS} fields, found {len(fields)}")
+    texts = _used(fields)
+    try:
+        numbers = list(map(int, texts))
+    except ValueError as error:
+        raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+    if b"_" in b" ".join(texts):  # int() takes it for a separator of digits
+        raise UnusableError("malformed", "expected whole numbers, found '_'")
+    if max(numbers) > LARGEST:
+        raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
+    if not _is_list_of_nodes(fields[_NODES]):
+        raise UnusableError("malformed", f"field {_NODES + 1}: expected nodes between braces")
+    try:
+        return numbers, fields[_QUEUE].decode(), fields[_REQUEST].decode()
+    except UnicodeDecodeError:
+        raise UnusableError("malformed", "expected UTF-8 text") from None
+
+
+def _is_list_of_nodes(field: bytes) -> bool:
+    return field[:1] == b"{" and field[-1:] == b"}"

@@ -1,0 +1,198 @@
+"""What the accounting logs of resource managers have in common: totals on nodes, names, repeats."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from hpcsched.system.space import room_for
+from hpcsched.system.system import System
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.readers.batch.equal_units import (
+    EqualUnits,
+    UnitMapping,
+    largest_on_a_node,
+    on_nodes,
+    smallest,
+)
+from hpcsched.workload.readers.batch.local_clock import NoZoneError
+from hpcsched.workload.readers.batch.names_seen import NamesSeen
+from hpcsched.workload.readers.batch.part_numbers import JOBS, repeat_number
+from hpcsched.workload.readers.numbers_seen import NumbersSeen
+from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.record_source import RecordSource
+from hpcsched.workload.readers.text_lines import TextLines
+
+
+class BatchLogParams(RecordPolicies):
+    """The parameters that sources share which read the accounting log of a resource manager."""
+
+    unsorted: Literal["error", "skip", "sort"] = Field(
+        "sort",
+        description="What to do with a record submitted before its predecessor. Such logs are not"
+        " in order of submission; to sort, the whole trace is read into memory first.",
+    )
+    mapping: UnitMapping = Field(
+        "as_requested",
+        description="What a job's units are: its nodes, with equal parts of what it asks for; or,"
+        " wherever there is room, the smallest equal parts of it; or parts as large as a node of"
+        " the largest group allows.",
+    )
+    uneven_nodes: Literal["spread", "up", "skip", "error"] = Field(
+        "spread",
+        description="What to do with a job whose cores or devices cannot be shared equally among"
+        " its nodes: take the smallest equal parts wherever there is room, round up on every node,"
+        " or not; the first two are counted as clippings.",
+    )
+    missing_memory: Literal["zero", "skip", "error"] = Field(
+        "zero",
+        description="What stands in for memory that is not given, where nodes have `mem`: none, or"
+        " not.",
+    )
+    unknown_resource_type: Literal["error", "ignore"] = Field(
+        "error",
+        description="What to do with a request for a resource type that no node group has; ignoring"
+        " it is counted as a clipping.",
+    )
+    duplicate: Literal["error", "skip", "keep"] = Field(
+        "error",
+        description="What to do with a record of a job that there was a record of before, since it"
+        " was requeued, or since the logs overlap: leave it out, or keep it as a job of its own.",
+    )
+
+
+class Names(NamedTuple):
+    """The names that a log has for numbers."""
+
+    user: NamesSeen
+    group: NamesSeen
+    queue: NamesSeen
+    partition: NamesSeen
+
+
+class BatchLogSource(RecordSource):
+    """The part of a source of accounting logs that does not depend on what a record looks like."""
+
+    def __init__(self, params: BatchLogParams, lines: TextLines, system: System) -> None:
+        super().__init__(params, lines.path, system, lines)
+        self._batch = params
+        self.text_lines = lines
+        self.names = Names(
+            NamesSeen("User"), NamesSeen("Group"), NamesSeen("Queue"), NamesSeen("Partition")
+        )
+        self._parts = NumbersSeen()
+        self._whole = NumbersSeen()
+        self._repeats = 0
+        self._rooms: dict[tuple[tuple[int, ...], bool], int] = {}
+        self.changes: list[str] = []
+
+    @property
+    def comments(self) -> list[str]:
+        """The names that have been seen, as the Parallel Workloads Archive's headers tell them."""
+        return list(chain.from_iterable(names.comments() for names in self.names))
+
+    @property
+    def files(self) -> list[Path]:
+        """The log, or the files that it consists of."""
+        return list(self.text_lines.files)
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+        self._parts, self._whole, self._repeats = NumbersSeen(), NumbersSeen(), 0
+        yield from super().jobs()
+
+    @abstractmethod
+    def job_of(self, line: bytes) -> TracedJob:
+        """Return the job of a record, noting in `changes` what had to be changed.
+
+        Raises UnusableError if there is none, and ValueError where the record is malformed.
+        """
+
+    def parse(self, line: bytes) -> TracedJob:
+        """Return the job of a record; raises UnusableError if there is none."""
+        self.changes = []
+        try:
+            traced = self.job_of(line)
+        except NoZoneError as error:
+            raise UnusableError("missing_time_zone", str(error)) from None
+        except ValueError as error:
+            raise UnusableError("malformed", str(error)) from None
+        self.account.clipped.update(self.changes)
+        return traced
+
+    def number_of(self, number: int) -> int:
+        """Return a job's number, another one for a repeat that is kept; or raise UnusableError."""
+        job, part = number % JOBS, number // JOBS
+        # Tasks of an array, and jobs, mostly follow one another: so that they do here.
+        new = self._parts.add(job * JOBS + part) if part else self._whole.add(job)
+        if new:
+            return number
+        if self._batch.duplicate == "keep":
+            self._repeats += 1
+            return repeat_number(self._repeats)
+        raise UnusableError(
+            "duplicate",
+            f"there was a record of job {number} before: requeued, or logs that overlap",
+        )
+
+    def units_of(self, totals: Mapping[str, int], nodes: int) -> EqualUnits:
+        """Return the units of a job that asks for so much in all, by resource type.
+
+        `totals` are declared amounts. What the system does not have is left out, rounding and
+        leaving out are noted, or UnusableError is raised, as the policies say.
+        """
+        asked = {name: amount for name, amount in totals.items() if amount}
+        lacking = [name for name in asked if name not in self.system.resource_types]
+        if lacking:
+            if self._batch.unknown_resource_type == "error":
+                raise UnusableError(
+                    "unknown_resource_type",
+                    f"the job asks for {', '.join(lacking)}, which no node group has; there are:"
+                    f" {', '.join(self.system.resource_types)}",
+                )
+            asked = {name: amount for name, amount in asked.items() if name not in lacking}
+        lacks_memory = "mem" in self.system.resource_types and "mem" not in asked
+        if lacks_memory and self._batch.missing_memory != "zero":
+            raise UnusableError("missing_memory", "no memory is given")
+        try:
+            found = self._mapped(asked, nodes)
+        except ValueError:
+            raise UnusableError(
+                "malformed", "expected a job to ask for cores or devices that nodes have"
+            ) from None
+        if lacking:
+            self.changes.append("unknown_resource_type")
+        if found.uneven:
+            self.changes.append("uneven_nodes")
+        return found
+
+    def request_for(self, found: EqualUnits, *, scatter: bool) -> tuple[int, ...]:
+        """Return what each unit asks for; raises UnusableError where so many do not fit.
+
+        With `scatter`, each has to fit on a node of its own.
+        """
+        request = self.system.request(found.amounts)
+        room = self._rooms.get((request, scatter))
+        if room is None:
+            room = room_for(self.system, request, scatter=scatter)
+            self._rooms[request, scatter] = room
+        self.check_room(found.units, room, found.amounts)
+        return request
+
+    def _mapped(self, asked: Mapping[str, int], nodes: int) -> EqualUnits:
+        if self._batch.mapping == "one_each":
+            return smallest(asked)
+        if self._batch.mapping == "whole_nodes":
+            return largest_on_a_node(asked, self.system)
+        found = on_nodes(asked, nodes)
+        if not any(amount for name, amount in asked.items() if name != "mem"):
+            raise ValueError("expected amounts of more than memory")
+        if not found.uneven or self._batch.uneven_nodes == "up":
+            return found
+        if self._batch.uneven_nodes == "spread":
+            return smallest(asked)._replace(uneven=True)
+        parts = ", ".join(f"{amount} {name}" for name, amount in asked.items() if name != "mem")
+        raise UnusableError("uneven_nodes", f"{parts} cannot be shared equally among {nodes} nodes")

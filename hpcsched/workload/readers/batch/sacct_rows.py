@@ -1,0 +1,88 @@
+"""Rows of what `sacct --parsable2` or `--parsable` prints, by the columns that its header names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.text_lines import TextLines
+
+Row = dict[str, str]
+"""What a row has, by column in lower case."""
+
+
+class SacctRows(TextLines):
+    """The rows of a dump, or of the dumps in a folder, which have the same header then.
+
+    A header that comes again is no record. Raises InputError where there is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        number, line = next(super().records(), (1, b""))
+        self.header_line = number
+        self._first = line.strip()
+        try:
+            self.header = _text(line)
+        except UnusableError as error:
+            raise self._no_header(str(error)) from None
+        if not self.header:
+            raise self._no_header("found nothing")
+        names = self.header.split("|")
+        self._has_end = len(names) > 1 and not names[-1]
+        self._names = [name.strip().lower() for name in names[: len(names) - self._has_end]]
+        self._name_is_last = self._names[-1] == "jobname"
+        self.columns = frozenset(self._names)
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and text of every line that is neither blank nor the header.
+
+        Raises InputError when a file cannot be read, or is damaged further on.
+        """
+        for number, line in super().records():
+            if line.strip() != self._first:
+                yield number, line
+
+    def row(self, line: bytes) -> Row:
+        """Return what a line says, by column; raises UnusableError if it is no row.
+
+        Where the job's name is the last column, there may be `|` in it.
+        """
+        fields = _text(line).split("|")
+        if self._has_end:
+            if fields[-1]:
+                raise UnusableError("malformed", "expected '|' at the end, as the header has")
+            fields.pop()
+        names = self._names
+        if self._name_is_last and len(fields) > len(names):
+            last = len(names) - 1
+            fields[last:] = ["|".join(fields[last:])]
+        if len(fields) != len(names):
+            raise UnusableError(
+                "malformed",
+                f"expected {len(names)} columns with '|' between them, found {len(fields)}; a '|'"
+                " in a job's name does no harm where JobName is the last column",
+            )
+        # Of a column that is there twice, the first counts.
+        named = zip(reversed(names), reversed(fields), strict=True)
+        return {name: field.strip() for name, field in named}
+
+    def _no_header(self, found: str) -> InputError:
+        return InputError(
+            Finding(
+                "missing-columns",
+                f"expected a line of columns such as JobID|Submit|Start|End first, {found}",
+                Place(str(self.path), self.header_line),
+            )
+        )
+
+
+def _text(line: bytes) -> str:
+    if b"\0" in line:
+        raise UnusableError("malformed", "expected UTF-8 text, found a NUL byte")
+    try:
+        return line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise UnusableError(
+            "malformed", f"expected UTF-8 text, found the byte 0x{line[error.start]:02x}"
+        ) from None

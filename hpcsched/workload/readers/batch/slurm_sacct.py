@@ -1,0 +1,278 @@
+"""Trace source `slurm-sacct`: what Slurm's `sacct --parsable2` prints.
+
+The first line names the columns, in any order; those that are not known here are ignored. Needed
+are `JobID`, `Submit`, `Start`, `End`, a number of CPUs (`NCPUS`, `AllocCPUS`, `ReqCPUS`, or in
+`AllocTRES` or `ReqTRES`), and, unless units are made without nodes, a number of nodes (`NNodes`,
+`AllocNodes`, `ReqNodes`, or in the same). Used where they are there: `Timelimit` or `TimelimitRaw`,
+`ReqMem`, `Partition`, `User`, `Account`, `QOS`, `JobName`.
+
+Source: the manual page `sacct` of SchedMD; what a `core` is here, Slurm calls a CPU.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.slurm.resource_types import renamed, resource_type
+from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
+from hpcsched.slurm.values import (
+    NOT_GIVEN,
+    parse_count,
+    parse_requested_memory,
+    parse_time_limit,
+)
+from hpcsched.system.request import Request
+from hpcsched.system.system import System
+from hpcsched.workload.instants import ZONE_NAME
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.readers.batch.batch_log import BatchLogParams, BatchLogSource
+from hpcsched.workload.readers.batch.local_clock import LocalClock, time_zone
+from hpcsched.workload.readers.batch.sacct_rows import Row, SacctRows
+from hpcsched.workload.readers.batch.slurm_job_ids import parse_job_id
+from hpcsched.workload.readers.policies import SetAsideError
+
+_TRES = re.compile(r"cpu|mem|gres/[^\s,=|]+")
+_RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_]*")
+_COLUMNS = {
+    "cpu": (("alloccpus", "ncpus"), ("reqcpus",)),
+    "node": (("allocnodes", "nnodes"), ("reqnodes",)),
+}
+"""The columns that say how many, those of what was allocated first, and of what was requested."""
+_NEEDED = ("JobID", "Submit", "Start", "End")
+
+
+class SlurmSacctParams(BatchLogParams):
+    """Which dump to read, and what to do with records that cannot be used as they are."""
+
+    time_zone: str | None = Field(
+        None,
+        description="The zone of the local times that `sacct` prints, such as Europe/Prague; not"
+        " needed where times are Unix times or have an offset.",
+    )
+    amounts: Literal["allocated", "requested"] = Field(
+        "allocated",
+        description="Which amounts count: what a job was given, or what it asked for; where the one"
+        " is not in the dump, the other is taken.",
+    )
+    resource_types: dict[str, str | None] = Field(
+        default_factory=dict,
+        description="Which resource type a TRES is, where it is not what it is taken for (cpu is"
+        " core, mem is mem, gres/NAME is NAME); null: it does not count. A type that is named here"
+        " (`gres/gpu:a100`) counts beside its total (`gres/gpu`).",
+    )
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, name: str | None) -> str | None:
+        if name is not None:
+            time_zone(name)
+        return name
+
+    @field_validator("resource_types")
+    @classmethod
+    def _names(cls, named: dict[str, str | None]) -> dict[str, str | None]:
+        for tres, name in named.items():
+            if not _TRES.fullmatch(tres):
+                raise ValueError(f"expected cpu, mem or gres/NAME, found {tres!r}")
+            if name is not None and not _RESOURCE_TYPE.fullmatch(name):
+                raise ValueError(f"expected a resource type such as gpu, found {name!r}")
+        return named
+
+
+class SlurmSacctSource(BatchLogSource):
+    """Streams the jobs of a dump.
+
+    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
+    `job_step`, `pending_array`, `never_started`, `still_running`, `duplicate`, `unsorted`,
+    `zero_run_time`, `missing_requested_time`, `missing_memory`, `uneven_nodes`,
+    `larger_than_system`.
+
+    Users, accounts, qualities of service and partitions are numbered from 1 as they appear, as
+    `user`, `group`, `queue` and `partition` of a job; `comments` name them.
+    """
+
+    def __init__(self, params: SlurmSacctParams, system: System) -> None:
+        rows = SacctRows(Path(params.path))
+        super().__init__(params, rows, system)
+        self._rows = rows
+        self._params = params
+        self._zone = time_zone(params.time_zone) if params.time_zone else None
+        self._clock = LocalClock(self._zone)
+        order = 1 if params.amounts == "allocated" else -1
+        self._tres = ("alloctres", "reqtres")[::order]
+        self._counted = {what: columns[::order] for what, columns in _COLUMNS.items()}
+        self._gres: dict[str, None] = {}
+        self._check_columns()
+
+    @property
+    def comments(self) -> list[str]:
+        """The zone of the times, the names that have been seen, and those that are changed."""
+        zone = [f"{ZONE_NAME} {self._params.time_zone}"] if self._zone else []
+        return [*zone, *super().comments, *renamed(self._gres)]
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+        self._clock = LocalClock(self._zone)
+        yield from super().jobs()
+
+    def job_of(self, line: bytes) -> TracedJob:
+        """Return the job of a record; raises UnusableError or ValueError if there is none."""
+        row = self._rows.row(line)
+        number = self._ran(row)
+        submit_time, start_time, run_time = self._times(row)
+        number = self.number_of(number)
+        self.check_order(submit_time)
+        self.check_run_time(run_time)
+        requested_time = self.requested_time(_requested_time(row) or -1, run_time)
+        totals, nodes = self._amounts(row)
+        units = self.units_of(totals, nodes)
+        names = self.names
+        scatter = units.per_node and units.units > 1  # so many nodes were not fewer
+        qos, partition = row.get("qos", ""), row.get("partition", "")
+        request = Request(
+            units=units.units,
+            unit_request=self.request_for(units, scatter=scatter),
+            scatter=scatter,
+        )
+        job = Job(
+            number,
+            submit_time,
+            request,
+            requested_time,
+            names.user.number(row.get("user", "")),
+            names.group.number(row.get("account", "")),
+            queue=names.queue.number(qos),
+            partition=names.partition.number(partition),
+            name=row.get("jobname") or None,
+            queue_name=qos or None,
+            partition_name=partition or None,
+        )
+        self.note_wait(number, start_time - submit_time)
+        return TracedJob(job, self.clipped(run_time, requested_time))
+
+    def _ran(self, row: Row) -> int:
+        """Return the number of a record that is of a job which ran to an end."""
+        found = parse_job_id(row["jobid"])
+        if found.is_step:
+            raise SetAsideError("job_step", "a step of a job")
+        if found.is_pending:
+            raise SetAsideError("pending_array", "tasks of an array that have not started")
+        if row["start"].lower() in NOT_GIVEN:
+            raise SetAsideError("never_started", "a job that was not started")
+        if row["end"].lower() in NOT_GIVEN:
+            raise SetAsideError("still_running", "a job that has not ended")
+        return found.number
+
+    def _times(self, row: Row) -> tuple[int, int, int]:
+        """Return the submit time, the start time and the run time."""
+        clock = self._clock
+        before = clock.ambiguous
+        submit_time = clock.instant(row["submit"])
+        start_time = clock.instant(row["start"], submit_time)
+        end_time = clock.instant(row["end"], start_time)
+        if end_time < start_time:
+            raise ValueError(f"the job ends before it starts: {row['end']}, {row['start']}")
+        if clock.ambiguous > before:
+            self.changes.append("ambiguous_time")
+        return submit_time, start_time, end_time - start_time
+
+    def _amounts(self, row: Row) -> tuple[dict[str, int], int]:
+        """Return what the job asks for in all, by resource type, and on how many nodes."""
+        lists = [parse_tres(row.get(column, "")) for column in self._tres]
+        cores = self._count(row, "cpu", lists)
+        if not cores:
+            raise ValueError("expected a number of CPUs from 1 on, found none")
+        if self._params.mapping == "as_requested":
+            nodes = self._count(row, "node", lists) or 0
+            if not nodes:
+                raise ValueError("expected a number of nodes from 1 on, found none")
+        else:
+            nodes = self._count(row, "node", lists) or 1
+        tres = {"cpu": cores, **_devices(lists)}
+        memory = next((amounts["mem"] for amounts in lists if amounts.get("mem")), None)
+        if memory is None:
+            memory = parse_requested_memory(row.get("reqmem", ""), nodes, cores)
+        if memory:
+            tres["mem"] = memory
+        return self._as_declared(tres), nodes
+
+    def _count(self, row: Row, what: str, lists: list[dict[str, int]]) -> int | None:
+        """Return how many CPUs or nodes there are, by the first place that says so."""
+        for amounts, columns in zip(lists, self._counted[what], strict=True):
+            if amounts.get(what):
+                return amounts[what]
+            for column in columns:
+                text = row.get(column, "")
+                if text.lower() not in NOT_GIVEN and (count := parse_count(text, column)):
+                    return count
+        return None
+
+    def _as_declared(self, tres: Mapping[str, int]) -> dict[str, int]:
+        """Return amounts by resource type; a type of a device counts where it says which it is."""
+        named = self._params.resource_types
+        found: dict[str, int] = {}
+        for name, amount in tres.items():
+            if name not in named and counted_in_total(name, tres):
+                continue
+            kind = name.partition(":")[0]
+            what = named[name] if name in named else _taken_for(kind, named)
+            if kind.startswith(GRES) and kind not in named:
+                self._gres[kind.removeprefix(GRES)] = None
+            if what is not None:
+                found[what] = found.get(what, 0) + amount
+        return found
+
+    def _check_columns(self) -> None:
+        """Raise InputError where the dump lacks a column that is needed."""
+        columns = self._rows.columns
+        lacking = [name for name in _NEEDED if name.lower() not in columns]
+        for what, name in (("cpu", "NCPUS"), ("node", "NNodes")):
+            some = {*self._tres, *_COLUMNS[what][0], *_COLUMNS[what][1]}
+            needed = what == "cpu" or self._params.mapping == "as_requested"
+            if needed and not some.intersection(columns):
+                lacking.append(name)
+        if lacking:
+            raise InputError(
+                Finding(
+                    "missing-columns",
+                    f"the dump has no column {', '.join(lacking)}; expected what"
+                    " `sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,"
+                    "ReqMem,AllocTRES,Partition,User,Account,QOS,JobName` prints, found"
+                    f" {_shortened(self._rows.header)}",
+                    Place(str(self.text_lines.path), self._rows.header_line),
+                )
+            )
+
+
+def _requested_time(row: Row) -> int | None:
+    limit = row.get("timelimit", "")
+    if limit:
+        return parse_time_limit(limit)
+    raw = row.get("timelimitraw", "")
+    found = parse_time_limit(raw)
+    if found is not None and not raw.isdigit():
+        raise ValueError(f"expected TimelimitRaw in minutes, found {raw!r}")
+    return found
+
+
+def _devices(lists: list[dict[str, int]]) -> dict[str, int]:
+    """Return the amounts of devices, by the first list that says anything."""
+    for amounts in lists:
+        if amounts:
+            return {name: n for name, n in amounts.items() if name.startswith(GRES)}
+    return {}
+
+
+def _taken_for(kind: str, named: Mapping[str, str | None]) -> str | None:
+    if kind in named:
+        return named[kind]
+    own = {"cpu": "core", "mem": "mem"}.get(kind)
+    return own or resource_type(kind.removeprefix(GRES))
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    return repr(text if len(text) <= most else f"{text[:most]}…")

@@ -1,0 +1,182 @@
+"""The workload files of Batsim: JSON, plain or gzip.
+
+The text of a file is held in memory, since its profiles may come after the jobs that name them; its
+jobs are decoded one at a time.
+"""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.swf_lines import GZIP_MAGIC
+
+_JOBS = "jobs"
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def _no_constant(name: str) -> NoReturn:
+    """Refuse what Python's decoder takes beyond JSON."""
+    raise ValueError(f"expected JSON, which has no {name}")
+
+
+def _no_double(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raises ValueError where it has a key twice, of which one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for n, key in enumerate(keys) if key in keys[:n])
+        raise ValueError(f"an object has the key {double!r} twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_double)
+
+
+class BatsimFile:
+    """Reads a file once when it is made, and then yields its jobs as often as asked.
+
+    `header` has what the file says beside its jobs, `profiles` among it. Raises InputError where
+    the file cannot be read, is damaged, or is no workload.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.header: dict[str, Any] = {}
+        self._text = self._read()
+        self._first: int | None = None
+        self._end = len(self._text)
+        self._reached = 0
+        self._check()
+
+    @property
+    def comments(self) -> list[str]:
+        """The lines of the description that the file gives of itself, if any."""
+        description = self.header.get("description")
+        return description.splitlines() if isinstance(description, str) else []
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the file has been gone through, from 0 to 1."""
+        return min(self._reached / self._end, 1.0) if self._end else 1.0
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Yield the line on which each job begins, and the job as it is decoded."""
+        self._reached = 0
+        if self._first is None:
+            return
+        line, counted = 1, 0
+        for start, end, job in self._items(self._first):
+            line += self._text.count("\n", counted, start)
+            counted, self._reached = start, end
+            yield line, job
+        self._reached = self._end
+
+    def _read(self) -> str:
+        try:
+            data = self.path.read_bytes()
+            if data[:2] == GZIP_MAGIC:
+                data = gzip.decompress(data)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            message = f"expected a whole gzip file, found damage: {error}"
+            raise self._problem("damaged-trace", message) from None
+        except OSError as error:
+            message = f"the trace cannot be read: {error.strerror or error}"
+            raise self._problem("unreadable-trace", message) from None
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            place = Place(str(self.path), data.count(b"\n", 0, error.start) + 1)
+            raise InputError(Finding("malformed", "expected UTF-8 text", place)) from None
+
+    def _check(self) -> None:
+        """Decode the whole file once: all but the jobs is kept."""
+        position = self._expect("{", self._after_space(0), "a workload, which begins with {")
+        position = self._after_space(position)
+        while self._text[position : position + 1] != "}":
+            key_at = position
+            key, position = self._decode(position)
+            if not isinstance(key, str):
+                raise self._at("expected a key in quotes", key_at)
+            if key in self.header or (key == _JOBS and self._first is not None):
+                raise self._at(f"the workload has the key {key!r} twice", key_at)
+            position = self._expect(":", self._after_space(position), "':' after a key")
+            position = self._after_space(position)
+            if key == _JOBS:
+                self._first = self._expect("[", position, "a list of jobs")
+                position = self._end_of_jobs(self._first)
+            else:
+                self.header[key], position = self._decode(position)
+            position = self._after_space(position)
+            if self._text[position : position + 1] == ",":
+                position = self._after_space(position + 1)
+                if self._text[position : position + 1] == "}":
+                    raise self._at("expected a key after ','", position)
+            elif self._text[position : position + 1] != "}":
+                raise self._at("expected ',' or '}'", position)
+        rest = self._after_space(position + 1)
+        if rest < len(self._text):
+            raise self._at("expected nothing after the workload", rest)
+        self._check_keys()
+
+    def _check_keys(self) -> None:
+        if self._first is None:
+            raise self._problem("malformed", f"the key {_JOBS!r} is missing")
+        profiles = self.header.get("profiles")
+        if profiles is None:
+            raise self._problem("malformed", "the key 'profiles' is missing")
+        if not isinstance(profiles, dict):
+            raise self._problem("malformed", "expected an object under 'profiles'")
+
+    def _end_of_jobs(self, first: int) -> int:
+        ends = (end for _, end, _ in self._items(first))
+        return self._after_space(max(ends, default=first)) + 1
+
+    def _items(self, first: int) -> Iterator[tuple[int, int, Any]]:
+        """Yield where each item of a list begins and ends, and the item; `]` is after the last."""
+        position = self._after_space(first)
+        if self._text[position : position + 1] == "]":
+            return
+        while True:
+            item, end = self._decode(position)
+            yield position, end, item
+            position = self._after_space(end)
+            sign = self._text[position : position + 1]
+            if sign == "]":
+                return
+            if sign != ",":
+                raise self._at("expected ',' or ']' after a job", position)
+            position = self._after_space(position + 1)
+
+    def _decode(self, position: int) -> tuple[Any, int]:
+        try:
+            return _DECODER.raw_decode(self._text, position)
+        except json.JSONDecodeError as error:
+            raise self._at(f"expected JSON: {error.msg}", error.pos) from None
+        except ValueError as error:
+            raise self._at(str(error), position) from None
+        except RecursionError:
+            raise self._at("values are nested too deeply", position) from None
+
+    def _after_space(self, position: int) -> int:
+        found = _SPACE.match(self._text, position)
+        return found.end() if found else position
+
+    def _expect(self, sign: str, position: int, what: str) -> int:
+        if self._text[position : position + 1] != sign:
+            raise self._at(f"expected {what}", position)
+        return position + 1
+
+    def _at(self, message: str, position: int) -> InputError:
+        line = self._text.count("\n", 0, position) + 1
+        column = position - self._text.rfind("\n", 0, position)
+        if position >= len(self._text):
+            message += "; the file ends here"
+        return InputError(Finding("malformed", message, Place(str(self.path), line, column)))
+
+    def _problem(self, rule: str, message: str) -> InputError:
+        return InputError(Finding(rule, message, Place(str(self.path))))

@@ -1,0 +1,139 @@
+"""Trace source `batsim`: workloads of the simulator Batsim, in JSON.
+
+A workload has `jobs`, each with `id`, `subtime` (when it is submitted), `res` (how many resources
+it asks for), maybe `walltime`, and the name of a profile; and `profiles`, of which those of type
+`delay` (`DelayProfile` in later versions) say how long a job runs. Other keys are not used.
+
+Source: the pages on workloads of Batsim's documentation; P.-F. Dutot, M. Mercier, M. Poquet and
+O. Richard, *Batsim: a Realistic Language-Independent Resources and Jobs Management Systems
+Simulator*, JSSPP 2016.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from hpcsched.system.request import Request
+from hpcsched.system.space import room_for
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.readers.batsim.file import BatsimFile
+from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.quantities import duration, instant, whole_number
+from hpcsched.workload.readers.record_source import RecordSource
+from hpcsched.workload.unit_amounts import UnitAmounts
+
+DELAY = "delay"
+_DELAYS = (DELAY, "DelayProfile")
+_NUMBER_IN_ID = re.compile(r"(?:.*!)?([0-9]{1,18})", re.DOTALL)
+
+
+class BatsimParams(RecordPolicies):
+    """Which workload to read, and what to do with jobs that cannot be used as they are."""
+
+    unit: UnitAmounts = Field(
+        default_factory=lambda: {"core": 1},
+        description="What each requested resource asks for, per resource type; one core if not"
+        " given.",
+    )
+    job_ids: Literal["number", "position"] = Field(
+        "number",
+        description="What a job's number is: the number that its id is or ends in after the last"
+        " '!' (w0!12), or its place in the file, from 1.",
+    )
+    unsorted: Literal["error", "skip", "sort"] = Field(
+        "sort",
+        description="What to do with a job submitted before its predecessor; to sort, all jobs are"
+        " held in memory first.",
+    )
+    other_profile: Literal["skip", "error"] = Field(
+        "skip",
+        description="What to do with a job whose profile is not of type delay, so that its run time"
+        " is not known.",
+    )
+
+
+class BatsimSource(RecordSource):
+    """Yields the jobs of a workload.
+
+    The reasons for which a job is skipped, in the order in which they apply: `malformed`,
+    `unsorted`, `other_profile`, `missing_run_time`, `zero_run_time`, `missing_requested_time`,
+    `larger_than_system`.
+    """
+
+    def __init__(self, params: BatsimParams, system: System) -> None:
+        self._file = BatsimFile(Path(params.path))
+        super().__init__(params, self._file.path, system, self._file)
+        self._params = params
+        self.check_types(params.unit, "trace.unit")
+        self.uniform_request = system.request(params.unit)
+        self._room = room_for(system, self.uniform_request)
+        self._profiles: dict[str, Any] = self._file.header["profiles"]
+
+    def parse(self, line: Any) -> TracedJob:
+        """Return the job of an object under `jobs`; raises UnusableError if there is none."""
+        if not isinstance(line, dict):
+            raise UnusableError("malformed", "expected an object for a job")
+        job_id = self._job_id(line)
+        submit_time = _value(line, "subtime", instant)
+        units = _value(line, "res", whole_number)
+        requested_time = _value(line, "walltime", duration) if "walltime" in line else -1
+        if units < 1:
+            raise UnusableError("malformed", "res: expected at least 1")
+        self.check_submission(job_id, submit_time)
+        run_time = self._run_time(line)
+        self.check_run_time(run_time)
+        requested_time = self.requested_time(requested_time, run_time)
+        self.check_room(units, self._room, self._params.unit)
+        request = self.uniform_request
+        assert request is not None
+        job = Job(job_id, submit_time, Request(units, request), requested_time)
+        return TracedJob(job, self.clipped(run_time, requested_time))
+
+    def _job_id(self, job: dict[str, Any]) -> int:
+        if self._params.job_ids == "position":
+            # Every object counts, skipped ones too, so that a number tells where a job is.
+            return self.account.read
+        if "id" not in job:
+            raise UnusableError("malformed", "the key 'id' is missing")
+        found = job["id"]
+        if isinstance(found, str):
+            matched = _NUMBER_IN_ID.fullmatch(found)
+            if matched is None:
+                raise UnusableError(
+                    "malformed",
+                    f"id: expected a number, or one after '!', found {found[:40]!r};"
+                    " 'job_ids: position' takes a job's place in the file instead",
+                )
+            found = matched[1]
+        return _value({"id": found}, "id", whole_number)
+
+    def _run_time(self, job: dict[str, Any]) -> int:
+        """Return the seconds for which a job's profile says that it runs; -1 if it does not say."""
+        name = job.get("profile")
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            raise UnusableError("malformed", "profile: expected the name of a profile")
+        profile = self._profiles.get(str(name))
+        if not isinstance(profile, dict):
+            raise UnusableError("malformed", f"profile: there is no profile {str(name)[:40]!r}")
+        kind = profile.get("type")
+        if kind not in _DELAYS:
+            raise UnusableError(
+                "other_profile",
+                f"the profile {str(name)[:40]!r} is of type {str(kind)[:40]!r}, from which no run"
+                " time follows",
+            )
+        return _value(profile, "delay", duration) if "delay" in profile else -1
+
+
+def _value(record: dict[str, Any], key: str, read: Any) -> int:
+    """Return what stands under a key; raises UnusableError where it is missing or no number."""
+    if key not in record:
+        raise UnusableError("malformed", f"the key {key!r} is missing")
+    try:
+        number: int = read(record[key])
+    except ValueError as error:
+        raise UnusableError("malformed", f"{key}: {error}") from None
+    return number

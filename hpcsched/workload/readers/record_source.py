@@ -1,0 +1,257 @@
+"""Streams the jobs of a log whose lines are records, keeping account of each."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.readers.numbers_seen import NumbersSeen
+from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
+from hpcsched.workload.readers.swf_lines import SwfLines
+from hpcsched.workload.time_bounds import TimeBounds
+
+Times = TypeVar("Times", int, IntArray)
+"""The time of one record, or those of many."""
+
+
+class Records(Protocol):
+    """What gives the records of a log one by one, each with the number of its line or row."""
+
+    @property
+    def path(self) -> Path:
+        """The log."""
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """Its header comments, as far as it has been read."""
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of it has been read, from 0 to 1."""
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Yield the number and content of each record, from the first on.
+
+        Raises InputError when the log cannot be read, or is damaged further on.
+        """
+
+
+class RecordSource(ABC):
+    """The part of a trace source that does not depend on what a record looks like.
+
+    Every record that is read counts once in the account: submitted, or skipped for the first reason
+    that applies, which is the name of a policy; or the name of what it is instead of a job, where
+    a format has other records too; or `after_first_jobs`, where a log had to be sorted before its
+    first jobs were known.
+    """
+
+    uniform_request: tuple[int, ...] | None = None
+    """The unit request of every job, where it is one and unconstrained."""
+
+    def __init__(
+        self,
+        policies: RecordPolicies,
+        path: Path,
+        system: System,
+        records: Records | None = None,
+    ) -> None:
+        self.account = TraceAccount()
+        self.system = system
+        self.lines: Records = SwfLines(path) if records is None else records
+        self._policies = policies
+        self._seen = NumbersSeen()
+        self._earliest = 0
+        self._bounds = TimeBounds()
+        self._waits: dict[int, int] | None = None
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """The header comments of the log."""
+        return self.lines.comments
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The log."""
+        return [self.lines.path]
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the log has been read, from 0 to 1."""
+        return self.lines.fraction_read
+
+    @abstractmethod
+    def parse(self, line: Any) -> TracedJob:
+        """Return the job of a record; raises UnusableError if there is none.
+
+        A record is what `lines` yields: a line of bytes, unless it was given other records.
+        """
+
+    def keep_waits(self) -> dict[int, int]:
+        """Return the wait times that the log records; see `RecordsWaits`."""
+        if self._waits is None:
+            self._waits = {}
+        return self._waits
+
+    @property
+    def keeps_waits(self) -> bool:
+        """Whether somebody has asked for the wait times that the log records."""
+        return self._waits is not None
+
+    def note_wait(self, job_id: int, wait: int) -> None:
+        """Keep how long a job waited, in seconds, if wanted; less than 0 is no wait time."""
+        if self._waits is not None and wait >= 0:
+            self._waits[job_id] = wait
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+        self._start()
+        jobs, limit = self._read(), self._policies.jobs
+        if self._policies.unsorted == "sort":
+            in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
+            if limit is not None and limit < len(in_order):
+                self.account.skipped["after_first_jobs"] = len(in_order) - limit
+            jobs = iter(in_order)
+        for traced in islice(jobs, limit):
+            self.account.submitted += 1
+            yield traced
+
+    def _start(self) -> None:
+        """Forget what has been read."""
+        self.account = TraceAccount()
+        self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
+        if self._waits is not None:
+            self._waits.clear()
+
+    def _read(self) -> Iterator[TracedJob]:
+        """Yield what can be used, in the order of the log."""
+        account, sort = self.account, self._policies.unsorted == "sort"
+        for number, line in self.lines.records():
+            account.read += 1
+            try:
+                traced = self._checked(self.parse(line))
+            except UnusableError as problem:
+                self._skip(problem, number)
+            else:
+                if not sort:
+                    self._earliest = traced.job.submit_time
+                yield traced
+
+    def _checked(self, traced: TracedJob) -> TracedJob:
+        """Return a job whose times are no larger than times may be; raises UnusableError else."""
+        try:
+            self._bounds.check(traced)
+        except ValueError as error:
+            raise UnusableError("malformed", str(error)) from None
+        return traced
+
+    def check_types(self, names: Iterable[str], key: str) -> None:
+        """Raise InputError where a scenario's key names resource types that the system lacks."""
+        unknown = [name for name in names if name not in self.system.resource_types]
+        if unknown:
+            raise InputError(
+                Finding(
+                    "unknown-resource-type",
+                    f"a unit asks for {', '.join(unknown)}, which no node group has; there are:"
+                    f" {', '.join(self.system.resource_types)}",
+                    Place(str(self.lines.path)),
+                    key=key,
+                )
+            )
+
+    def check_submission(self, job_id: int, submit_time: int) -> None:
+        """Raise UnusableError for a number that is missing or seen before, or a step back."""
+        if job_id < 0 or submit_time < 0:
+            raise UnusableError("malformed", "expected a job number and a submit time, found -1")
+        if not self._seen.add(job_id):
+            raise UnusableError("malformed", f"job number {job_id} was seen before")
+        self.check_order(submit_time)
+
+    def check_order(self, submit_time: int) -> None:
+        """Raise UnusableError for a submit time before that of the job before."""
+        if submit_time < self._earliest:
+            raise UnusableError(
+                "unsorted",
+                f"expected a submit time of at least {self._earliest}, as the job before has,"
+                f" found {submit_time}",
+            )
+
+    def check_run_time(self, run_time: int) -> None:
+        """Raise UnusableError for a run time that is not given, or 0 where that is not kept."""
+        if run_time < 0:
+            raise UnusableError("missing_run_time", "no run time is given")
+        if run_time == 0 and self._policies.zero_run_time == "skip":
+            raise UnusableError("zero_run_time", "the run time is 0")
+
+    def requested_time(self, requested_time: int, run_time: int) -> int:
+        """Return the requested time, or what stands in for one that is not given."""
+        if requested_time > 0:
+            return requested_time
+        stand_in = self.stand_in_for_requested_time(run_time)
+        if stand_in is None:
+            raise UnusableError("missing_requested_time", "no requested time is given")
+        return stand_in
+
+    def stand_in_for_requested_time(self, run_time: Times) -> Times | int | None:
+        """Return what stands in for requested times that are not given; None if nothing does."""
+        policy = self._policies.missing_requested_time
+        if isinstance(policy, int):
+            return policy
+        return run_time if policy == "run_time" else None
+
+    def check_room(
+        self,
+        units: int,
+        room: int,
+        amounts: Mapping[str, int],
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        """Raise UnusableError where only `room` units fit, each of the declared amounts.
+
+        `allowed` are the nodes on which they may run (None: all).
+        """
+        if units <= room:
+            return
+        if room == 0 and self.system.loses(amounts, allowed):
+            raise UnusableError(
+                "lost_to_units",
+                "a node could hold what a unit asks for, but not once it is counted in the units"
+                " that the system declares; expected smaller units",
+            )
+        raise UnusableError(
+            "larger_than_system", f"{units} units are requested, and at most {room} fit"
+        )
+
+    @property
+    def clips(self) -> bool:
+        """Whether run times are cut to the requested time."""
+        return self._policies.over_requested_time == "clip"
+
+    def clipped(self, run_time: int, requested_time: int) -> int:
+        """Return the run time, cut to the requested time if it is over it and not to be kept."""
+        if run_time > requested_time and self.clips:
+            self.account.clipped["over_requested_time"] += 1
+            return requested_time
+        return run_time
+
+    def _skip(self, problem: UnusableError, number: int) -> None:
+        """Count a record that cannot be used, or raise InputError if the policy says so."""
+        reason = problem.reason
+        if isinstance(problem, SetAsideError):
+            self.account.skipped[reason] += 1
+            return
+        policy = getattr(self._policies, reason, None)
+        if policy in (None, "error"):
+            hint = f"; the policy {reason!r} of the trace source says what else to do"
+            raise InputError(
+                Finding(
+                    reason.replace("_", "-"),
+                    f"{problem}{hint if policy else ''}",
+                    Place(str(self.lines.path), number),
+                )
+            )
+        self.account.skipped[reason] += 1

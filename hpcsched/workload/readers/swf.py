@@ -1,0 +1,358 @@
+"""Trace source `swf`: the Standard Workload Format 2.2 of the Parallel Workloads Archive.
+
+Format: Feitelson, Tsafrir, Krakov, *Experience with using the Parallel Workloads Archive*, 2014; 18
+whitespace-separated fields a line, comments after `;`, `-1` for what is not given.
+
+Extensions: a header comment `; UnitResources: core mem gpu` says that each record has as many
+further fields, the amounts of these resource types that one requested processor stands for. It may
+name a pool of the system, too, from which jobs draw what the trace says. A
+header comment `; JobNames: last` says that each record has one more field, the last: the job's
+name, `-1` for none.
+
+Fields 17 and 18, the preceding job and the think time, are used where `dependencies: honour` is
+given. The format says that the job can start only when the preceding one has ended, and that the
+think time is what passed between that end and its submission. A replay that keeps submit times as
+they are has that time in them already; here the job may start no sooner than the think time after
+the preceding job's end in the simulation.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.parameters import LARGEST
+from hpcsched.system.request import Request
+from hpcsched.system.space import room_for
+from hpcsched.system.system import IntArray, System
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.mapping import processors_per_node, whole_nodes
+from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
+from hpcsched.workload.readers.number_fields import BoolArray, distinct, number_fields
+from hpcsched.workload.readers.numbers_seen import NumbersSeen
+from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
+from hpcsched.workload.unit_amounts import UnitAmounts
+
+if TYPE_CHECKING:
+    from hpcsched.workload.columns import JobColumns, RequestNumbers
+
+FIELDS = 18
+UNIT_RESOURCES = "UnitResources:"
+JOB_NAMES = "JobNames:"
+NO_NAME = b"-1"
+
+_USED = (0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
+"""Job, submit, run time, processors allocated and requested, requested time, user to partition."""
+_MEMORY = 9
+_PRECEDING = (16, 17)
+"""The number of the preceding job, and the think time after it."""
+
+
+class SwfParams(RecordPolicies):
+    """Which log to read, and what to do with records that cannot be used as they are."""
+
+    unit: UnitAmounts | None = Field(
+        None,
+        description="What each requested processor asks for, per resource type."
+        " Without it, what the trace's UnitResources say, or else one core.",
+    )
+    mapping: Literal["one_each", "whole_nodes"] = Field(
+        "one_each",
+        description="What a requested processor means: a job unit each, or a part of units that are"
+        " as large as a node of the largest group allows.",
+    )
+    requested_memory: Literal["ignore", "use"] = Field(
+        "ignore",
+        description="Whether field 10, the memory requested for each processor in KiB, is what a"
+        " requested processor asks for of `mem`; where it is not given, `unit` holds.",
+    )
+    missing_processors: Literal["allocated", "skip", "error"] = Field(
+        "allocated",
+        description="What stands in for requested processors that are not given: those allocated,"
+        " if given.",
+    )
+    dependencies: Literal["ignore", "honour"] = Field(
+        "ignore",
+        description="Whether a job waits for the preceding job that its record names (field 17) to"
+        " end, and then for the think time (field 18).",
+    )
+
+
+_Asked = tuple[tuple[bytes, ...], int]
+"""What a record itself says that a processor asks for: amounts of the declared types, and KiB."""
+
+_Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
+"""A unit request, how many such units fit on the idle system, and the declared amounts.
+
+Last come what a unit draws from pools.
+"""
+
+
+class SwfSource(ColumnSource):
+    """Streams the jobs of a log.
+
+    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
+    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_processors`, `missing_requested_time`,
+    `larger_than_system`.
+    """
+
+    def __init__(self, params: SwfParams, system: System) -> None:
+        super().__init__(params, Path(params.path), system)
+        self._params = params
+        next(self.lines.records(), None)  # reads the header
+        declared = _declared_types(self.comments)
+        self._named = [JOB_NAMES, "last"] in map(str.split, self.comments)
+        self._number_count = FIELDS + len(declared)
+        self._field_count = self._number_count + self._named
+        self._types = [] if params.unit else declared
+        self._unit = dict.fromkeys(self._types, 0) if self._types else params.unit or {"core": 1}
+        self._check_amounts(self._unit)
+        self._uses_memory = params.requested_memory == "use"
+        if self._uses_memory:
+            self._check_amounts({"mem": 0})
+        self.dependencies = params.dependencies == "honour"
+        more = (_MEMORY,) * self._uses_memory + _PRECEDING * self.dependencies
+        self._used = itemgetter(*_USED, *more)
+        self._columns = (*_USED, *more, *(range(FIELDS, self._number_count) if self._types else ()))
+        self._given = NumbersSeen()
+        self._whole_nodes = params.mapping == "whole_nodes"
+        if not (self._types or self._whole_nodes or self._uses_memory):
+            self.uniform_request = system.request(parted(self._unit, system)[0])
+        self._requests: dict[tuple[_Asked, int], _Request] = {}
+
+    def parse(self, line: bytes) -> TracedJob:
+        """Return the job of a record; raises UnusableError if there is none."""
+        (
+            job_id, submit_time, run_time, allocated, units, requested_time,
+            user, group, application, queue, partition, *more,
+        ), amounts = self._numbers(line)  # fmt: skip
+        name = amounts.pop() if self._named else NO_NAME
+        self.check_submission(job_id, submit_time)
+        self.check_run_time(run_time)
+        if units <= 0:
+            units = allocated
+            if units <= 0 or self._params.missing_processors != "allocated":
+                raise UnusableError("missing_processors", "no requested processors are given")
+        requested_time = self.requested_time(requested_time, run_time)
+        key = tuple(amounts) if self._types else (), more[0] if self._uses_memory else 0
+        units, (request, room, declared, drawn) = self._units(units, key)
+        if units > room:
+            self.check_room(units, room, declared)
+        job = Job(
+            job_id,
+            submit_time,
+            Request(units=units, unit_request=request),
+            requested_time,
+            user if user >= 0 else None,
+            group if group >= 0 else None,
+            application if application >= 0 else None,
+            queue if queue >= 0 else None,
+            partition if partition >= 0 else None,
+        )
+        if name != NO_NAME:
+            job = job._replace(name=_name(name))
+        if self.dependencies:
+            job = self._after(job, *more[-2:])
+        if drawn:
+            requests = tuple((pool, amount * units) for pool, amount in drawn.items() if amount)
+            job = job._replace(request=job.request._replace(pool_requests=requests))
+        if self.keeps_waits:
+            self.note_wait(job_id, wait_time(line))
+        if run_time > requested_time:
+            run_time = self.clipped(run_time, requested_time)
+        return TracedJob(job, run_time)
+
+    def jobs(self) -> Iterator[TracedJob]:
+        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+        self._given = NumbersSeen()
+        return super().jobs()
+
+    def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
+        """Yield the jobs as columns; raises InputError as `jobs` does, after the jobs before.
+
+        Where jobs wait for others or draw from pools, these are made of their records.
+        """
+        from hpcsched.workload.columns import columns_of  # noqa: PLC0415 (it takes its time)
+
+        if self.dependencies or self.system.pools:
+            return columns_of(self.jobs(), numbers)
+        return super().job_columns(numbers)
+
+    def scan(self, lines: Sequence[bytes]) -> ScannedLines:
+        """Return lines as columns."""
+        numbers, plain = number_fields(lines, self._field_count, self._columns)
+        plain &= numbers.max(axis=0) <= LARGEST
+        for k in [k for k, line in enumerate(lines) if b"_" in line]:
+            plain[k] &= not self._has_separators(lines[k])
+        read_odd_lines(lines, ~plain, numbers, lambda line: self._numbers(line)[0])
+        job_id, submit_time, run_time, allocated, processors, requested_time = numbers[:6]
+        if self._params.missing_processors == "allocated":
+            processors = np.where(processors > 0, processors, allocated)
+        plain &= processors > 0
+        units, request, requests = self._fitting(processors, numbers[11:], plain)
+        names = [_name(line.rsplit(None, 1)[-1]) for line in lines] if self._named else []
+        return ScannedLines(
+            plain,
+            job_id,
+            submit_time,
+            run_time,
+            requested_time,
+            units,
+            request,
+            requests,
+            numbers[6:11],
+            names,
+        )
+
+    def _fitting(
+        self, processors: IntArray, asked: IntArray, plain: BoolArray
+    ) -> tuple[IntArray, IntArray, list[Request]]:
+        """Return the units and the unit request of each plain line, as an index of the last.
+
+        `asked` has further numbers by which unit requests differ, `[A, L]`. Lines with requests
+        that do not fit on the idle system are plain no more.
+        """
+        rows = np.flatnonzero(plain)
+        given = np.vstack((processors, asked))[:, rows]
+        first, place = distinct(given)
+        found: list[tuple[int, int, bool]] = []
+        known: dict[tuple[int, ...], int] = {}
+        for count, *more in given[:, first].T.tolist():
+            memory = more.pop(0) if self._uses_memory else 0
+            try:
+                packed, asks = self._units(count, (tuple(b"%d" % n for n in more), memory))
+            except UnusableError:
+                found.append((0, 0, False))
+            else:
+                request, room, *_ = asks
+                found.append((packed, known.setdefault(request, len(known)), packed <= room))
+        columns = np.zeros((3, len(processors)), dtype=np.int64)
+        columns[:, rows] = np.array(found, dtype=np.int64).reshape(-1, 3)[place].T
+        units, index, fits = columns
+        plain &= fits > 0
+        return units, index, [Request(1, request) for request in known]
+
+    def _after(self, job: Job, preceding: int, think_time: int) -> Job:
+        """Return the job as one that waits for another, where that was read before and is used.
+
+        A job whose preceding job was skipped, comes later or is not there waits for nothing; the
+        account counts it under `unknown_preceding_job`.
+        """
+        if preceding > 0:
+            if preceding in self._given:
+                job = job._replace(after=(preceding,), think_time=max(think_time, 0))
+            else:
+                self.account.clipped["unknown_preceding_job"] += 1
+        self._given.add(job.job_id)
+        return job
+
+    def _has_separators(self, line: bytes) -> bool:
+        """Say whether a number has a `_`, which int() takes for a separator of digits.
+
+        A name may have it.
+        """
+        return b"_" in line and any(b"_" in field for field in line.split()[: self._number_count])
+
+    def _numbers(self, line: bytes) -> tuple[list[int], list[bytes]]:
+        """Return the numbers of a record that are used, and the fields beyond the standard's.
+
+        Raises UnusableError if the line is no record.
+        """
+        fields = line.split()
+        if len(fields) != self._field_count:
+            raise UnusableError(
+                "malformed", f"expected {self._field_count} fields, found {len(fields)}"
+            )
+        if self._has_separators(line):
+            raise UnusableError("malformed", "expected whole numbers, found '_'")
+        try:
+            numbers = list(map(int, self._used(fields)))
+        except ValueError as error:
+            raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+        if max(numbers) > LARGEST:
+            raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
+        return numbers, fields[FIELDS:]
+
+    def _units(self, processors: int, asked: _Asked) -> tuple[int, _Request]:
+        """Return how many units processors are packed into, and what each of them asks for."""
+        size = 1
+        if self._whole_nodes:
+            per_node = processors_per_node(self.system, self._request(asked, 1)[0])
+            if per_node:
+                processors, size = whole_nodes(processors, per_node)
+        return processors, self._request(asked, size)
+
+    def _request(self, asked: _Asked, size: int) -> _Request:
+        """Return what a unit of so many processors asks for, given what the record says of one."""
+        known = self._requests.get((asked, size))
+        if known is None:
+            known = self._requests[asked, size] = self._new_request(*asked, size)
+        return known
+
+    def _new_request(self, amounts: tuple[bytes, ...], memory: int, size: int) -> _Request:
+        declared = self._unit
+        if self._types:
+            try:
+                numbers = [max(int(amount), 0) for amount in amounts]
+            except ValueError as error:
+                raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+            if max(numbers) > LARGEST:
+                raise UnusableError("malformed", f"expected numbers up to {LARGEST}")
+            declared = dict(zip(self._types, numbers, strict=True))
+        if memory > 0:
+            declared = {**declared, "mem": memory * 1024}
+        declared = {name: amount * size for name, amount in declared.items()}
+        declared, drawn = parted(declared, self.system)
+        request = self.system.request(declared)
+        if not any(request):
+            raise UnusableError("malformed", "a unit must ask for at least one resource type")
+        return request, room_for(self.system, request), declared, drawn
+
+    def _check_amounts(self, amounts: Mapping[str, int]) -> None:
+        """Raise InputError for what neither nodes have nor traces can ask of pools."""
+        pools = {pool.name: pool for pool in self.system.pools}
+        modelled = [name for name in amounts if name in pools and not pools[name].draw.traced]
+        if modelled:
+            raise InputError(
+                Finding(
+                    "bad-value",
+                    f"a unit asks for {modelled[0]}, a pool from which jobs draw by a model; only"
+                    " of one with 'draw: as_the_trace_says' the trace can ask for anything",
+                    Place(str(self.lines.path)),
+                    key="trace.unit",
+                )
+            )
+        self.check_types([name for name in amounts if name not in pools], "trace.unit")
+
+
+def _name(field: bytes) -> str | None:
+    return None if field == NO_NAME else field.decode("utf-8", "replace")
+
+
+def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:
+    """Return which amounts a unit asks for of nodes, and which of pools."""
+    pools = {pool.name for pool in system.pools}
+    of_nodes = {name: amount for name, amount in amounts.items() if name not in pools}
+    return of_nodes, {name: amount for name, amount in amounts.items() if name in pools}
+
+
+def types_in_records(path: Path) -> list[str]:
+    """Return the resource types that a log's records state amounts of; none if it is not there."""
+    lines = SwfLines(path)
+    try:
+        next(lines.records(), None)
+    except InputError:  # the run will say so
+        return []
+    return _declared_types(lines.comments)
+
+
+def _declared_types(comments: Sequence[str]) -> list[str]:
+    for comment in comments:
+        if comment.startswith(UNIT_RESOURCES):
+            return comment.removeprefix(UNIT_RESOURCES).split()
+    return []

@@ -1,0 +1,235 @@
+"""The rows of a table, as a CSV file (plain or gzip) or a Parquet file has them.
+
+Rows of CSV are read line by line with the standard library, so that every one has its line: a value
+cannot go on in the next line. Rows of Parquet are read in batches.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.table.iso_times import WallTime
+from hpcsched.workload.readers.text_lines import TextLines
+
+PARQUET_MAGIC = b"PAR1"
+COMMENTS_KEY = b"hpcsched.comments"
+"""Under this key of its metadata, a Parquet file has the trace's header comments, one a line."""
+
+_BATCH = 10_000
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+class Rows(Protocol):
+    """The rows of a table, of which only the columns that are selected are read."""
+
+    names: Sequence[str]
+
+    @property
+    def path(self) -> Path:
+        """The table."""
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """Header comments of the trace, where the table has some."""
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the table has been read, from 0 to 1."""
+
+    def select(self, names: Sequence[str]) -> None:
+        """Say which columns are wanted, and in which order."""
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Yield the line of each row, or its number from 1 where there are no lines, and the row.
+
+        Raises InputError when the table cannot be read, or is damaged further on.
+        """
+
+    def values(self, record: Any) -> Sequence[Any]:
+        """Return the wanted values of a row; raises UnusableError where it is none."""
+
+
+def open_rows(path: Path, delimiter: str) -> Rows:
+    """Return the rows of a table, whatever its name; raises InputError where there is no table."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        message = f"the trace cannot be read: {error.strerror or error}"
+        raise InputError(Finding("unreadable-trace", message, Place(str(path)))) from None
+    return ParquetRows(path) if start == PARQUET_MAGIC else CsvRows(path, delimiter)
+
+
+class CsvRows:
+    """The rows of a CSV file, whose first line names the columns."""
+
+    comments: Sequence[str] = ()
+
+    def __init__(self, path: Path, delimiter: str) -> None:
+        self._lines = TextLines(path)
+        self._delimiter = delimiter
+        self._wanted: list[int] = []
+        number, line = next(self._lines.records(), (0, b""))
+        if not number:
+            raise self._malformed(1, "expected a line that names the columns, found nothing")
+        try:
+            names = self._split(line)
+        except UnusableError as error:
+            raise self._malformed(number, str(error)) from None
+        self.names: Sequence[str] = [name.strip() for name in names]
+        double = next((n for k, n in enumerate(self.names) if n in self.names[:k]), None)
+        if double is not None:
+            raise self._malformed(number, f"two columns are called {double[:40]!r}")
+
+    @property
+    def path(self) -> Path:
+        """The table."""
+        return self._lines.path
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the table has been read, from 0 to 1."""
+        return self._lines.fraction_read
+
+    def select(self, names: Sequence[str]) -> None:
+        """Say which columns are wanted, and in which order."""
+        self._wanted = [self.names.index(name) for name in names]
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the bytes of each line after the first."""
+        return islice(self._lines.records(), 1, None)
+
+    def values(self, record: bytes) -> Sequence[str]:
+        """Return the wanted values of a line; raises UnusableError where it is no row."""
+        fields = self._split(record)
+        if len(fields) != len(self.names):
+            raise UnusableError(
+                "malformed", f"expected {len(self.names)} values, found {len(fields)}"
+            )
+        return [fields[k] for k in self._wanted]
+
+    def _split(self, line: bytes) -> list[str]:
+        try:
+            text = line.decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise UnusableError("malformed", "expected UTF-8 text") from None
+        if "\0" in text:
+            raise UnusableError("malformed", "expected text, found a zero byte")
+        try:
+            return next(csv.reader([text], delimiter=self._delimiter, strict=True), [])
+        except csv.Error as error:
+            raise UnusableError("malformed", f"expected values of CSV: {error}") from None
+
+    def _malformed(self, line: int, message: str) -> InputError:
+        return InputError(Finding("malformed", message, Place(str(self.path), line)))
+
+
+class ParquetRows:
+    """The rows of a Parquet file; a field of a structure is a column called `structure.field`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._wanted: Sequence[str] = ()
+        self._read = self._count = 0
+        try:
+            with pq.ParquetFile(path) as file:
+                schema = file.schema_arrow
+                metadata = schema.metadata or {}
+                self._count = file.metadata.num_rows
+                self.names: Sequence[str] = schema.empty_table().flatten().column_names
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(error) from None
+        self._roots = {name: root for root in schema.names for name in _within(schema, root)}
+        text = metadata.get(COMMENTS_KEY, b"").decode("utf-8", "replace")
+        self.comments: Sequence[str] = text.splitlines()
+        double = next((n for k, n in enumerate(self.names) if n in self.names[:k]), None)
+        if double is not None:
+            message = f"two columns are called {double[:40]!r}"
+            raise InputError(Finding("malformed", message, Place(str(path))))
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the table has been read, from 0 to 1."""
+        return self._read / self._count if self._count else 1.0
+
+    def select(self, names: Sequence[str]) -> None:
+        """Say which columns are wanted, and in which order."""
+        self._wanted = names
+
+    def records(self) -> Iterator[tuple[int, Sequence[Any]]]:
+        """Yield the number of each row, from 1, and its values."""
+        self._read = 0
+        for rows in self._batches():
+            for row in rows:
+                self._read += 1
+                yield self._read, row
+
+    def values(self, record: Sequence[Any]) -> Sequence[Any]:
+        """Return the values of a row, which are those that are wanted."""
+        return record
+
+    def _batches(self) -> Iterator[Iterator[Sequence[Any]]]:
+        roots = list(dict.fromkeys(self._roots[name] for name in self._wanted))
+        try:
+            # One thread: a trace is read while others simulate, and batches come one by one.
+            with pq.ParquetFile(self.path) as file:
+                for batch in file.iter_batches(_BATCH, columns=roots, use_threads=False):
+                    table = pa.Table.from_batches([batch]).flatten()
+                    columns = [_plain(table.column(name)) for name in self._wanted]
+                    yield zip(*columns, strict=True)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> InputError:
+        if isinstance(error, OSError) and error.errno is not None:
+            message = f"the trace cannot be read: {error.strerror or error}"
+            return InputError(Finding("unreadable-trace", message, Place(str(self.path))))
+        what = " ".join(str(error).split())[:200]
+        row = f" after row {self._read}" if self._read else ""
+        message = f"expected a whole Parquet file, found damage{row}: {what}"
+        return InputError(Finding("damaged-trace", message, Place(str(self.path))))
+
+
+def _within(schema: pa.Schema, root: str) -> Sequence[str]:
+    """Return the names of the columns that a field becomes."""
+    field = schema.field(root)
+    if pa.types.is_struct(field.type):
+        return [f"{root}.{inner.name}" for inner in field.type]
+    return [root]
+
+
+def _plain(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column as numbers, texts, lists of them, or None.
+
+    Time stamps with a zone become Unix times, those without become `WallTime`; durations become
+    seconds, rounded up.
+    """
+    kind = column.type
+    if pa.types.is_date(kind):
+        column = column.cast(pa.timestamp("s"))
+        kind = column.type
+    if pa.types.is_timestamp(kind):
+        per_second = _PER_SECOND[kind.unit]
+        counts = (None if n is None else n // per_second for n in _counts(column))
+        if kind.tz is not None:
+            return list(counts)
+        return [None if n is None else WallTime(n) for n in counts]
+    if pa.types.is_duration(kind):
+        per_second = _PER_SECOND[kind.unit]
+        return [None if n is None else -(-n // per_second) for n in _counts(column)]
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.string())
+    plain: list[Any] = column.to_pylist()
+    return plain
+
+
+def _counts(column: pa.ChunkedArray) -> list[int | None]:
+    counts: list[int | None] = column.cast(pa.int64()).to_pylist()
+    return counts

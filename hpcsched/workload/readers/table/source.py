@@ -1,0 +1,357 @@
+"""Trace source `table`: jobs as the rows of a CSV file, plain or gzip, or of a Parquet file.
+
+A scenario says which column holds what; columns that are called as the glossary has it need no
+saying. `jobs.parquet` of a run is such a table, and so is what `hpcsched trace convert` writes.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.system.request import Request, ShapeKey, shape_key
+from hpcsched.system.space import units_that_fit
+from hpcsched.system.system import System
+from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_columns import BOUNDS
+from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.quantities import duration, instant, whole_number
+from hpcsched.workload.readers.record_source import RecordSource
+from hpcsched.workload.readers.table.iso_times import WallTime, iso_instant, wall_instant
+from hpcsched.workload.readers.table.params import LABELS, TableColumns, TableParams
+from hpcsched.workload.readers.table.rows import open_rows
+
+REQUEST_PREFIX = "unit_request."
+_NOT_GIVEN = (None, "", "-1", -1)
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
+_TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": "Group"}
+
+
+class TableSource(RecordSource):
+    """Streams the jobs of a table.
+
+    The reasons for which a row is skipped, in the order in which they apply: `malformed`,
+    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_units`, `missing_request`,
+    `missing_requested_time`, `larger_than_system`. A value that is not given is an empty text, a
+    null, or -1.
+    """
+
+    def __init__(self, params: TableParams, system: System) -> None:
+        self._rows = open_rows(Path(params.path), params.delimiter)
+        super().__init__(params, self._rows.path, system, self._rows)
+        self._params = params
+        self._zone = None if params.time_zone is None else ZoneInfo(params.time_zone)
+        self._labels: dict[str, dict[str, int]] = {label: {} for label in params.named}
+        self._groups = frozenset(group.name for group in system.groups)
+        self._rooms: dict[ShapeKey, int] = {}
+        self._columns = self._columns_by_field()
+        self._amounts = self._columns_by_type()
+        self._unit = self._constant_amounts()
+        self._declared: dict[tuple[int, ...], tuple[dict[str, int], tuple[int, ...]]] = {}
+        wanted = [*self._columns.values(), *self._amounts.values()]
+        self._rows.select(wanted)
+        self._fields = list(self._columns)
+        bound = {column.name for column in BOUNDS} & set(self._fields)
+        if not self._amounts and not bound:
+            self.uniform_request = system.request(self._unit)
+
+    @property
+    def comments(self) -> Sequence[str]:
+        """What the table says of itself, the zone of its clocks, and the names seen so far."""
+        zone = [] if self._params.time_zone is None else [f"TimeZoneString: {self._zone}"]
+        named = [
+            f"{_TITLES.get(label, label.capitalize())}: {number} {name}"
+            for label, names in self._labels.items()
+            for name, number in names.items()
+        ]
+        return [*zone, *self._rows.comments, *named]
+
+    def parse(self, line: Any) -> TracedJob:
+        """Return the job of a row; raises UnusableError if there is none."""
+        values = self._rows.values(line)
+        row = dict(zip(self._fields, values, strict=False))
+        job_id = self._number(row, "job_id", whole_number)
+        submit_time = self._number(row, "submit_time", self._instant)
+        run_time = self._run_time(row)
+        units = self._params.constants.units or self._number(row, "units", whole_number)
+        limit = self._params.constants.requested_time
+        requested_time = self._number(row, "requested_time", duration) if limit is None else limit
+        user, group, application, queue, partition = (self._label(row, label) for label in LABELS)
+        if "job_id" not in row:
+            job_id = self.account.read
+        self.check_submission(job_id, submit_time)
+        self.check_run_time(run_time)
+        if units == -1:
+            raise UnusableError("missing_units", "no number of units is given")
+        if units < 1:
+            raise self._malformed("units", "expected at least 1")
+        declared, unit_request = self._request(values[len(self._fields) :])
+        requested_time = self.requested_time(requested_time, run_time)
+        request = Request(
+            units=units,
+            unit_request=unit_request,
+            node_groups=self._node_groups(row),
+            allowed_nodes=self._allowed_nodes(row),
+            exclusive=self._truth(row, "exclusive"),
+            scatter=self._truth(row, "scatter"),
+        )
+        job = Job(
+            job_id,
+            submit_time,
+            request,
+            requested_time,
+            user,
+            group,
+            application,
+            queue,
+            partition,
+            name=self._text(row, "name"),
+            queue_name=self._name_of(row, "queue"),
+            partition_name=self._name_of(row, "partition"),
+        )
+        self._check_fits(request, declared)
+        if self.keeps_waits and (start_time := self._number(row, "start_time", self._instant)) >= 0:
+            self.note_wait(job_id, start_time - submit_time)
+        return TracedJob(job, self.clipped(run_time, requested_time))
+
+    # What the columns are.
+
+    def _columns_by_field(self) -> dict[str, str]:
+        """Return the column of each field that has one."""
+        given = self._params.columns
+        columns: dict[str, str] = {}
+        for field in TableColumns.model_fields:
+            name = getattr(given, field)
+            if name is not None:
+                self._check_there(name, f"trace.columns.{field}")
+                columns[field] = name
+            elif (
+                field not in given.model_fields_set
+                and field in self._rows.names
+                and getattr(self._params.constants, field, None) is None
+            ):
+                columns[field] = field
+        # Where both are there, what the scenario names is meant, or else the run time.
+        if given.start_time or given.end_time:
+            columns.pop("run_time", None)
+        elif "run_time" in columns:
+            columns.pop("end_time", None)  # the start still tells how long the job waited
+        self._check_needed(columns)
+        return columns
+
+    def _check_needed(self, columns: Mapping[str, str]) -> None:
+        """Raise InputError where no job could be made."""
+        lacking = [] if "submit_time" in columns else ["submit_time"]
+        ends = [end for end in ("start_time", "end_time") if end not in columns]
+        if "run_time" not in columns and ends:
+            lacking += ["run_time"] if len(ends) == 2 else ends
+        if "units" not in columns and self._params.constants.units is None:
+            lacking.append("units")
+        if lacking:
+            raise InputError(
+                Finding(
+                    "missing-column",
+                    f"the table has no column called {name!r}, and 'columns' names no other; there"
+                    f" are: {self._listed()}",
+                    Place(str(self._rows.path)),
+                    key=f"trace.columns.{name}",
+                )
+                for name in lacking
+            )
+
+    def _columns_by_type(self) -> dict[str, str]:
+        """Return the column of each resource type that has one."""
+        requests = self._params.requests
+        if requests is None:
+            requests = {
+                name.removeprefix(REQUEST_PREFIX): name
+                for name in self._rows.names
+                if name.startswith(REQUEST_PREFIX)
+                and name.removeprefix(REQUEST_PREFIX) not in (self._params.unit or ())
+            }
+        for resource_type, name in requests.items():
+            self._check_there(name, f"trace.requests.{resource_type}")
+        self.check_types(requests, "trace.requests")
+        return dict(requests)
+
+    def _constant_amounts(self) -> dict[str, int]:
+        unit = self._params.unit
+        if unit is None:
+            unit = {} if self._amounts else {"core": 1}
+        self.check_types(unit, "trace.unit")
+        return dict(unit)
+
+    def _check_there(self, name: str, key: str) -> None:
+        if name not in self._rows.names:
+            raise InputError(
+                Finding(
+                    "missing-column",
+                    f"the table has no column called {name!r}; there are: {self._listed()}",
+                    Place(str(self._rows.path)),
+                    key=key,
+                )
+            )
+
+    def _listed(self) -> str:
+        names = ", ".join(name[:40] for name in self._rows.names[:20])
+        return names + (", …" if len(self._rows.names) > 20 else "")
+
+    # What stands in them.
+
+    def _number(self, row: Mapping[str, Any], field: str, read: Callable[[Any], int]) -> int:
+        """Return a number, -1 where it is not given; raises UnusableError where it is none."""
+        value = _given(row.get(field))
+        if value is None:
+            return -1
+        try:
+            return read(value)
+        except ValueError as error:
+            raise self._malformed(field, str(error)) from None
+
+    def _instant(self, value: Any) -> int:
+        if isinstance(value, WallTime):
+            return wall_instant(value, self._zone)
+        if isinstance(value, str) and self._params.times == "iso":
+            return iso_instant(value, self._zone)
+        try:
+            return instant(value)
+        except ValueError as error:
+            hint = "; 'times: iso' reads times of the calendar" if isinstance(value, str) else ""
+            raise ValueError(f"{error}{hint}") from None
+
+    def _run_time(self, row: Mapping[str, Any]) -> int:
+        if "run_time" in self._columns:
+            return self._number(row, "run_time", duration)
+        start_time = self._number(row, "start_time", self._instant)
+        end_time = self._number(row, "end_time", self._instant)
+        if start_time < 0 or end_time < 0:
+            return -1
+        if end_time < start_time:
+            raise self._malformed("end_time", "the job ends before it starts")
+        return end_time - start_time
+
+    def _label(self, row: Mapping[str, Any], label: str) -> int | None:
+        """Return the number of a user, group, application, queue or partition."""
+        constant: int | None = getattr(self._params.constants, label)
+        if constant is not None:
+            return constant
+        numbers = self._labels.get(label)
+        if numbers is not None:
+            name = self._text(row, label)
+            return None if name is None else numbers.setdefault(name, len(numbers) + 1)
+        try:
+            number = self._number(row, label, whole_number)
+        except UnusableError as error:
+            hint = f"; 'named: [{label}]' numbers names"
+            raise UnusableError(error.reason, f"{error}{hint}") from None
+        return None if number < 0 else number
+
+    def _name_of(self, row: Mapping[str, Any], label: str) -> str | None:
+        """Return the name of a job's queue or partition, from whichever column has it."""
+        if label in self._labels:
+            return self._text(row, label)
+        return self._text(row, f"{label}_name")
+
+    def _text(self, row: Mapping[str, Any], field: str) -> str | None:
+        value = _given(row.get(field))
+        if value is None:
+            return None
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return str(value)
+        raise self._malformed(field, "expected a text")
+
+    def _request(self, values: Sequence[Any]) -> tuple[dict[str, int], tuple[int, ...]]:
+        """Return what a unit asks for, as declared and as the system counts it."""
+        amounts = tuple(
+            self._amount(value, column)
+            for value, column in zip(values, self._amounts.values(), strict=True)
+        )
+        known = self._declared.get(amounts)
+        if known is None:
+            declared = {**self._unit, **dict(zip(self._amounts, amounts, strict=True))}
+            request = self.system.request(declared)
+            if not any(request):
+                raise UnusableError("malformed", "a unit must ask for at least one resource type")
+            known = self._declared[amounts] = declared, request
+        return known
+
+    def _amount(self, value: Any, column: str) -> int:
+        value = _given(value)
+        if value is None:
+            if self._params.missing_request == "zero":
+                return 0
+            raise UnusableError("missing_request", f"column {column!r}: no amount is given")
+        try:
+            amount = whole_number(value)
+        except ValueError as error:
+            raise UnusableError("malformed", f"column {column!r}: {error}") from None
+        if amount < 0:
+            raise UnusableError("malformed", f"column {column!r}: expected 0 or more")
+        return amount
+
+    def _node_groups(self, row: Mapping[str, Any]) -> frozenset[str] | None:
+        names = self._list(row, "node_groups")
+        if names is None:
+            return None
+        unknown = [n for n in names if not isinstance(n, str) or n not in self._groups]
+        if unknown:
+            raise self._malformed(
+                "node_groups", f"there is no node group called {str(unknown[0])[:40]!r}"
+            )
+        return frozenset(names)
+
+    def _allowed_nodes(self, row: Mapping[str, Any]) -> frozenset[int] | None:
+        given = self._list(row, "allowed_nodes")
+        if given is None:
+            return None
+        try:
+            nodes = frozenset(whole_number(number) for number in given)
+        except ValueError as error:
+            raise self._malformed("allowed_nodes", str(error)) from None
+        if min(nodes) < 0 or max(nodes) >= self.system.node_count:
+            raise self._malformed(
+                "allowed_nodes", f"expected numbers of nodes up to {self.system.node_count - 1}"
+            )
+        return nodes
+
+    def _list(self, row: Mapping[str, Any], field: str) -> list[Any] | None:
+        value = row.get(field)
+        if isinstance(value, str):
+            value = value.split()
+        if not value:
+            return None
+        if not isinstance(value, list):
+            raise self._malformed(field, "expected a list")
+        return value
+
+    def _truth(self, row: Mapping[str, Any], field: str) -> bool:
+        value = _given(row.get(field))
+        if value is None:
+            return False
+        known = _TRUTH.get(str(value).lower())
+        if known is None:
+            raise self._malformed(field, "expected true or false")
+        return known
+
+    def _check_fits(self, request: Request, declared: dict[str, int]) -> None:
+        shape = shape_key(request)
+        room = self._rooms.get(shape)
+        if room is None:
+            fits = units_that_fit(self.system, self.system.capacity.T, request)
+            room = self._rooms[shape] = int(fits.sum())
+        self.check_room(request.units, room, declared, request.allowed_nodes)
+
+    def _malformed(self, field: str, message: str) -> UnusableError:
+        column = self._columns.get(field, field)
+        return UnusableError("malformed", f"column {column!r}: {message}")
+
+
+def _given(value: Any) -> Any:
+    """Return a value without spaces around it, or None where it is not given."""
+    if isinstance(value, str):
+        value = value.strip()
+    if value in _NOT_GIVEN or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value

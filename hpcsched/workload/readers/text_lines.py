@@ -1,0 +1,119 @@
+"""Lines of logs that are text, plain or gzip: those of one file, or of every file of a folder."""
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.swf_lines import GZIP_MAGIC
+
+LONGEST = 2**20
+"""The longest line that is taken for one, in bytes: a file without line ends must not fill the
+memory."""
+
+_UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+
+
+class TextLines:
+    """Reads files once each, one after the other, without holding one in memory.
+
+    A folder stands for its files in the order of their names; hidden files and folders in it are
+    left out. `path` is the file that is being read, of which line numbers count.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.comments: list[str] = []
+        self._given = path
+        self._raw: IO[bytes] | None = None
+        self._bytes_before = 0
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that are read; raises InputError where a folder cannot be listed or has none.
+
+        A path that is no folder is one file, whether it is there or not.
+        """
+        if not self._given.is_dir():
+            return [self._given]
+        try:
+            listed = sorted(self._given.iterdir(), key=lambda file: file.name)
+        except OSError as error:
+            raise self._unreadable(self._given, error) from None
+        files = [file for file in listed if file.is_file() and not file.name.startswith(".")]
+        if not files:
+            raise InputError(
+                Finding("empty-trace", "the folder holds no file", Place(str(self._given)))
+            )
+        return files
+
+    @property
+    def fraction_read(self) -> float:
+        """How much of the files has been read, from 0 to 1."""
+        if self._raw is None:
+            return 0.0
+        whole = sum(file.stat().st_size for file in self.files)
+        here = self.path.stat().st_size if self._raw.closed else self._raw.tell()
+        return min(1.0, (self._bytes_before + here) / whole) if whole else 1.0
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number, within its file, and the text of every line that is not blank.
+
+        Raises InputError when a file cannot be read, is damaged further on, or is no lines of text
+        of one byte or more a letter (UTF-16, lines without end).
+        """
+        self._bytes_before, self._raw = 0, None
+        for file in self.files:
+            if self._raw is not None:
+                self._bytes_before += self.path.stat().st_size
+            self.path = file
+            yield from self._records_of(file)
+
+    def _records_of(self, file: Path) -> Iterator[tuple[int, bytes]]:
+        number = 0
+        try:
+            with file.open("rb") as raw:
+                self._raw = raw
+                packed = raw.read(2) == GZIP_MAGIC
+                raw.seek(0)
+                lines: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
+                while line := lines.readline(LONGEST):
+                    number += 1
+                    if number == 1:
+                        line = self._without_mark(line)
+                    if len(line) == LONGEST:
+                        raise self._no_text(number, f"found a line of {LONGEST} bytes or more")
+                    if line.strip():
+                        yield number, line
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(
+                Finding(
+                    "damaged-trace",
+                    f"expected a whole gzip file, found damage after this line: {error}",
+                    Place(str(file), number),
+                )
+            ) from None
+        except OSError as error:
+            raise self._unreadable(file, error) from None
+
+    def _without_mark(self, line: bytes) -> bytes:
+        if line.startswith(_UTF_16):
+            raise self._no_text(1, "found UTF-16; iconv -f UTF-16 -t UTF-8 makes text of it")
+        return line.removeprefix(codecs.BOM_UTF8)
+
+    def _no_text(self, number: int, what: str) -> InputError:
+        place = Place(str(self.path), number)
+        return InputError(Finding("no-text", f"expected lines of UTF-8 text, {what}", place))
+
+    @staticmethod
+    def _unreadable(file: Path, error: OSError) -> InputError:
+        return InputError(
+            Finding(
+                "unreadable-trace",
+                f"the trace cannot be read: {error.strerror or error}",
+                Place(str(file)),
+            )
+        )

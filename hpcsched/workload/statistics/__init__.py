@@ -1,0 +1,1 @@
+"""Statistics of a trace: counts, moments and distributions, from one pass over its jobs."""

@@ -1,0 +1,128 @@
+"""The parts of a census about submissions: when, how far apart, and by whom."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from hpcsched.workload.instants import Calendar
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.statistics.histogram import LOGARITHMIC, Distribution, Histogram, share
+
+_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """When jobs were submitted: seconds of the trace, and seconds between one and the next."""
+
+    jobs: int
+    first_submit_time_seconds: int | None
+    last_submit_time_seconds: int | None
+    span_seconds: int | None
+    span_days: float | None
+    interarrival_time_seconds: Distribution
+
+
+class ArrivalTally:
+    """Counts jobs, and the time between one and the next."""
+
+    def __init__(self) -> None:
+        self._jobs = 0
+        self._first: int | None = None
+        self._last: int | None = None
+        self._gaps = Histogram(LOGARITHMIC)
+
+    def add(self, traced: TracedJob) -> None:
+        """Count a job."""
+        submit_time = traced.job.submit_time
+        if self._last is None:
+            self._first = submit_time
+        else:
+            self._gaps.add(submit_time - self._last)
+        self._last = submit_time
+        self._jobs += 1
+
+    def result(self) -> Arrivals:
+        """Return what has been counted."""
+        first, last = self._first, self._last
+        span = None if first is None or last is None else last - first
+        days = None if span is None else span / _DAY
+        return Arrivals(self._jobs, first, last, span, days, self._gaps.distribution())
+
+
+@dataclass(frozen=True, slots=True)
+class Submitters:
+    """Users, the share of them with more than one job, and jobs by queue; and jobs without."""
+
+    users: int
+    users_with_several_jobs_share: float | None
+    jobs_without_user: int
+    queues: int
+    jobs_by_queue: dict[int, int]
+    jobs_without_queue: int
+
+
+class SubmitterTally:
+    """Knows which users and queues there are: the only state that grows, and with their number."""
+
+    def __init__(self) -> None:
+        self._users: dict[int | None, bool] = {}
+        self._queues: Counter[int | None] = Counter()
+        self._userless = 0
+
+    def add(self, traced: TracedJob) -> None:
+        """Count a job."""
+        job = traced.job
+        if job.user is None:
+            self._userless += 1
+        else:
+            self._users[job.user] = job.user in self._users
+        self._queues[job.queue] += 1
+
+    def result(self) -> Submitters:
+        """Return what has been counted."""
+        several = sum(self._users.values())
+        by_queue = {queue: n for queue, n in self._queues.items() if queue is not None}
+        return Submitters(
+            len(self._users),
+            share(several, len(self._users)),
+            self._userless,
+            len(by_queue),
+            dict(sorted(by_queue.items())),
+            self._queues[None],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """Shares of jobs by hour of day, weekday (Monday first) and month; zeros where no job is.
+
+    `counted_from` says in words which instant the trace's second 0 is taken for.
+    """
+
+    counted_from: str
+    hour_shares: tuple[float, ...]
+    weekday_shares: tuple[float, ...]
+    month_shares: tuple[float, ...]
+
+
+class CycleTally:
+    """Counts jobs by where in day, week and year they were submitted."""
+
+    def __init__(self, calendar: Calendar) -> None:
+        self._calendar = calendar
+        self._hours, self._weekdays, self._months = [0] * 24, [0] * 7, [0] * 12
+
+    def add(self, traced: TracedJob) -> None:
+        """Count a job."""
+        hour, weekday, month = self._calendar.place(traced.job.submit_time)
+        self._hours[hour] += 1
+        self._weekdays[weekday] += 1
+        self._months[month] += 1
+
+    def result(self) -> Cycles:
+        """Return what has been counted."""
+        counts = (self._hours, self._weekdays, self._months)
+        return Cycles(
+            self._calendar.basis,
+            *(tuple((share(n, sum(count)) or 0.0) for n in count) for count in counts),
+        )

@@ -1,0 +1,1 @@
+"""Trace writers: one module for each format."""

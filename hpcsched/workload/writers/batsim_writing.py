@@ -1,0 +1,64 @@
+"""Writes jobs as a workload of Batsim, which the trace source `batsim` reads back."""
+
+import json
+from itertools import islice
+from pathlib import Path
+
+from hpcsched.system.system import System
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.readers.batsim.source import DELAY
+from hpcsched.workload.source import TraceSource
+from hpcsched.workload.writers.writing import Losses, Written, check_target, replacing
+
+
+def write_batsim(
+    path: Path,
+    source: TraceSource,
+    system: System,
+    *,
+    note: str,
+    limit: int | None = None,
+    force: bool = False,
+) -> Written:
+    """Write the jobs of a source, at most `limit`, as they come; gzip if the name ends in `.gz`.
+
+    Each job asks for as many resources as it has units, and has a profile that is a delay of its
+    run time; jobs of the same run time share one. `nb_res` is the largest number that a job asks
+    for; the description has the trace's comments. The same jobs give the same bytes. Raises
+    InputError where a file is there already, unless `force`, or cannot be written, and where the
+    trace cannot be used; then the file is as it was.
+    """
+    check_target(path, source, force=force)
+    count = largest = 0
+    losses = Losses(())
+    run_times: set[int] = set()
+    with replacing(path) as file:
+        file.write(b'{"jobs": [')
+        for traced in islice(source.jobs(), limit):
+            job, run_time = traced
+            file.write(f"{',' if count else ''}\n{_record(traced)}".encode())
+            count, largest = count + 1, max(largest, job.units)
+            run_times.add(run_time)
+            asked = {t: n for t, n in system.declared(job.unit_request).items() if n}
+            losses.note(job, one_core=asked == {"core": 1})
+        description = json.dumps("\n".join([*source.comments, f"Note: {note}"]))
+        file.write(f'\n],\n"description": {description},\n'.encode())
+        file.write(f'"nb_res": {largest},\n"profiles": {{'.encode())
+        for number, run_time in enumerate(sorted(run_times)):
+            profile = json.dumps({"type": DELAY, "delay": run_time})
+            file.write(f'{"," if number else ""}\n"{run_time}": {profile}'.encode())
+        file.write(b"\n}}\n")
+    return Written(path, count, path.stat().st_size, lost=dict(losses.counts))
+
+
+def _record(traced: TracedJob) -> str:
+    job = traced.job
+    return json.dumps(
+        {
+            "id": str(job.job_id),
+            "subtime": job.submit_time,
+            "walltime": job.requested_time,
+            "res": job.units,
+            "profile": str(traced.run_time),
+        }
+    )

@@ -1,0 +1,161 @@
+"""The checks of a manifest against scenario, trace and files, of a run made by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
+from hpcsched.results.directory import RunDirectory
+from hpcsched.results.manifest import sha256
+from tests.results.hand_made import DECLARED, Trace, write_run
+
+
+@pytest.fixture(scope="module", name="run")
+def _run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    """Return a run that nothing changes."""
+    return write_run(tmp_path_factory.mktemp("manifest") / "run")
+
+
+def with_manifest(run: RunDirectory, **changed: Any) -> RunDirectory:
+    """Return the run with some values of its manifest changed."""
+    return RunDirectory(run.path, run.manifest.model_copy(update=changed))
+
+
+def test_an_honest_manifest(run: RunDirectory) -> None:
+    """Each of 21 things is looked at.
+
+    Scenario, seed, comments and plugins; which versions, 5 of them, one of them once more among the
+    plugins, one of them in both Parquet files; why it is not reproducible, whether it is, platform,
+    processors; two instants and their order, and jobs that were left.
+    """
+    check = check_manifest(run, DECLARED, Trace.comments)
+    assert (check.violations, check.looked_at) == ([], 4 + 1 + 5 + 1 + 2 + 4 + 3 + 1)
+
+
+INSTANT = "an instant in UTC: expected True, found False"
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({"scenario": "x"}, ["scenario: expected by-hand, found x"]),
+        ({"seed": 1}, ["seed: expected 0, found 1"]),
+        ({"trace_comments": []}, ["trace_comments: expected ['made by hand'], found []"]),
+        ({"platform": ""}, ["a platform: expected True, found False"]),
+        ({"cpu_count": None}, []),
+        ({"cpu_count": 1}, []),
+        ({"cpu_count": 0}, ["at least one processor: expected True, found False"]),
+        ({"reproducible": False}, ["reproducible: expected True, found False"]),
+        (
+            {"reproducible": False, "not_reproducible_because": ["x"]},
+            ["not_reproducible_because: expected [], found ['x']"],
+        ),
+        # It may begin and end within the same second.
+        ({"started": "2026-01-02T03:04:05+00:00", "finished": "2026-01-02T03:04:05+00:00"}, []),
+        (
+            {"started": "2026-01-02T03:04:05+00:00", "finished": "2026-01-02T03:04:04+00:00"},
+            [
+                "finished: expected at or after 2026-01-02 03:04:05+00:00,"
+                " found 2026-01-02 03:04:04+00:00"
+            ],
+        ),
+        ({"started": "yesterday"}, [f"started: 'yesterday': {INSTANT}"]),
+        ({"finished": None}, [f"finished: None: {INSTANT}"]),
+        ({"finished": "2026-01-02T03:04:05"}, [f"finished: '2026-01-02T03:04:05': {INSTANT}"]),
+        (
+            {"started": "2026-01-02T03:04:05+01:00"},
+            [f"started: '2026-01-02T03:04:05+01:00': {INSTANT}"],
+        ),
+    ],
+)
+def test_manifest(run: RunDirectory, changed: dict[str, Any], found: list[str]) -> None:
+    """Each value is that of the scenario and the trace, or can be one."""
+    check = check_manifest(with_manifest(run, **changed), DECLARED, Trace.comments)
+    assert check.violations == found
+
+
+def test_plugins_without_those_that_are_built_in(run: RunDirectory) -> None:
+    """A scenario may use another distribution's plugins alone."""
+    declared = DECLARED._replace(distributions=frozenset({"other"}))
+    other = with_manifest(run, plugins={"other": "1.0"})
+    assert check_manifest(other, declared, Trace.comments).violations == []
+
+
+def test_versions(run: RunDirectory) -> None:
+    """What is installed of pyarrow may be a later build of the version that a file names."""
+    versions = run.manifest.versions
+    later = with_manifest(run, versions={**versions, "pyarrow": f"{versions['pyarrow']}.post1"})
+    assert check_manifest(later, DECLARED, Trace.comments).violations == []
+    other = with_manifest(run, versions={**versions, "pyarrow": "1.2.3"})
+    assert check_manifest(other, DECLARED, Trace.comments).violations == [
+        f"pyarrow that wrote {name}: expected 1.2.3, found {versions['pyarrow']}"
+        for name in ("jobs.parquet", "rounds.parquet")
+    ]
+
+
+def test_a_trace_that_changed(run: RunDirectory) -> None:
+    """It is a reason of its own not to be reproducible, and told by another check."""
+    [file] = run.manifest.trace_files
+    changed = with_manifest(
+        run,
+        trace_files=[file.model_copy(update={"changed": True})],
+        reproducible=False,
+        not_reproducible_because=["x"],
+    )
+    assert check_manifest(changed, DECLARED, Trace.comments).violations == []
+
+
+def test_a_run_that_was_broken_off(tmp_path: Path) -> None:
+    """It has not read the trace to its end, and says which jobs were left."""
+    run = write_run(tmp_path / "run", status="interrupted", until=55)
+    assert check_manifest(run, DECLARED, ("more",)).violations == []
+    left = "['waiting', 'running', 'not_yet_submitted']"
+    check = check_manifest(with_manifest(run, status="complete"), DECLARED, Trace.comments)
+    assert check.violations == [f"jobs left in a run that is complete: expected [], found {left}"]
+
+
+def test_files(run: RunDirectory) -> None:
+    """Seven files are looked at: two are gone, two of unknown content, one of another content."""
+    (run.path / "notes.txt").write_text("mine")
+    hashes = run.manifest.files
+    kept = {name: hashes[name] for name in ("scenario.yaml", "summary.json")}
+    files = {**kept, "gone": "0", "lost": "0", "jobs.parquet": "0"}
+    check = check_files(with_manifest(run, files=files))
+    assert check.looked_at == 7
+    assert check.violations == [
+        "gone: expected in the directory, found it gone",
+        f"SHA-256 of jobs.parquet: expected 0, found {hashes['jobs.parquet']}",
+        "lost: expected in the directory, found it gone",
+        "rounds.parquet: expected its SHA-256 in the manifest, found none",
+        "timing.json: expected its SHA-256 in the manifest, found none",
+    ]
+    assert check.notes == ["notes.txt was put there after the run"]
+
+
+def test_trace_files(tmp_path: Path) -> None:
+    """Of a file its hash is told first, and its size where the hash is right."""
+    run = write_run(tmp_path / "run")
+    source = Trace(tmp_path, [])
+    [path] = source.files
+    [file] = run.manifest.trace_files
+
+    def found(**changed: Any) -> tuple[list[str], int]:
+        other = with_manifest(run, trace_files=[file.model_copy(update=changed)])
+        check = check_trace_files(other.manifest, source)
+        return check.violations, check.looked_at
+
+    assert found() == ([], 4)
+    assert found(bytes=8) == ([f"bytes of {path}: expected 7, found 8"], 4)
+    assert found(changed=True) == (
+        [f"{path} changed while the run went on: expected False, found True"],
+        4,
+    )
+    assert found(path="another") == (
+        [f"SHA-256 of {path}: expected None, found {file.sha256}"],
+        3,
+    )
+    path.write_text("another trace")
+    assert found() == ([f"SHA-256 of {path}: expected {file.sha256}, found {sha256(path)}"], 3)
+    check = check_trace_files(with_manifest(run, trace_files=[]).manifest, source)
+    assert check.violations[0] == "number of trace files: expected 0, found 1"

@@ -1,0 +1,84 @@
+"""The dispatchers that follow rules, made for tests; one with a memory is made for each replay."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.rules.conservative import Conservative
+from hpcsched.dispatching.rules.critical import Balanced, Hybrid, Weighted
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
+from hpcsched.dispatching.rules.list_scheduling import ListScheduler
+from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.slack import SlackBased
+from tests.builders import ALLOCATORS, ORDERS, lists
+
+Make = Callable[[], Dispatcher]
+
+WAITS = ExpectedWaitOrder(60, {1: 20, 2: 100})
+PLACERS: Mapping[str, Any] = {
+    **ALLOCATORS,
+    "balanced": Balanced(),
+    "weighted": Weighted(),
+    "hybrid": Hybrid(),
+}
+
+
+def prb() -> ListScheduler:
+    """Return the priority rule with best fit."""
+    return ListScheduler(WAITS, "greedy", ALLOCATORS["best_fit"])
+
+
+def easy(order: str = "fcfs", behind: str | None = None, allocator: str = "first_fit") -> Easy:
+    """Return EASY in an order, and in another behind the head job."""
+    backfill_order = None if behind is None else ORDERS[behind]
+    return Easy(PLACERS[allocator], ORDERS[order], backfill_order)
+
+
+def relaxed(
+    relaxation: float,
+    allocator: str = "first_fit",
+    order: str = "fcfs",
+    behind: str | None = None,
+) -> Relaxed:
+    """Return relaxed backfilling in an order, and in another behind the head job."""
+    backfill_order = None if behind is None else ORDERS[behind]
+    return Relaxed(PLACERS[allocator], relaxation, ORDERS[order], backfill_order)
+
+
+def conservative(compression: Any = "arrival", allocator: str = "first_fit") -> Conservative:
+    """Return conservative backfilling."""
+    return Conservative(PLACERS[allocator], compression)
+
+
+def slack(
+    share: float = 0.0,
+    least: int = 0,
+    allocator: str = "first_fit",
+    compression: Any = "arrival",
+) -> SlackBased:
+    """Return slack-based backfilling."""
+    return SlackBased(PLACERS[allocator], share, least, compression)
+
+
+MAKERS: Mapping[str, Make] = {
+    "strict": lambda: lists("saf", "strict"),
+    "greedy": lambda: lists("sjf", "greedy"),
+    "committed": lambda: lists("sjf", "committed"),
+    "committed, with backfilling": lambda: lists("saf", "committed-backfill"),
+    "list": lists,
+    "list to depth 0": lambda: lists(depth=0),
+    "list to depth 2": lambda: lists("ljf", depth=2, allocator="keep_scarce"),
+    "prb": prb,
+    "easy": easy,
+    "easy, other orders": lambda: easy("saf", "ljf", "best_fit"),
+    "easy, shortest behind": lambda: easy(behind="sjf", allocator="balanced"),
+    "relaxed": lambda: relaxed(0.5),
+    "relaxed, other order": lambda: relaxed(2.0, "hybrid", "sjf"),
+    "conservative": conservative,
+    "conservative, by reservation": lambda: conservative("reservation", "weighted"),
+    "slack": lambda: slack(0.5, 1),
+    "no slack": slack,
+    "much slack": lambda: slack(2.0, 5, "keep_scarce"),
+}
+"""Every rule and option that there is."""

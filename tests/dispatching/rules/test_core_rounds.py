@@ -1,0 +1,199 @@
+"""Rounds that Python has the core decide: allocators of others, and when code is compiled."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hpcsched.dispatching.allocator import Allocator, Room
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.decision import NOTHING
+from hpcsched.dispatching.rules import core_calls
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
+from hpcsched.dispatching.rules.orders import ArrivalOrder
+from hpcsched.simulation.observer import Observer
+from hpcsched.system.allocation import Interval, NodeAllocation
+from hpcsched.testing import make_problem, make_system
+from tests.builders import ALLOCATORS, Told, alike, replay
+from tests.strategies import mixed_workloads, tries, uniform_workloads
+
+
+class Passes:
+    """An allocator that the core does not know: it does as another, and keeps what it is shown."""
+
+    def __init__(self, other: Allocator) -> None:
+        self._other = other
+        self.rooms: list[Room] = []
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Keep the room and do as the other."""
+        self.rooms.append(room)
+        return self._other.allocate(units, room)
+
+
+class Highest(FirstFit):
+    """Takes the highest slots."""
+
+    def allocate_slots(self, units: int, free: list[Interval]) -> tuple[Interval, ...]:
+        """Take slots from the end."""
+        chosen: list[Interval] = []
+        while units:
+            low, high = free.pop()
+            first = max(low, high - units)
+            chosen.insert(0, (first, high))
+            units -= high - first
+            if first > low:
+                free.append((low, first))
+        return tuple(chosen)
+
+
+class Listener(Observer):
+    """Hears of reasons, so that dispatchers are asked for them."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    def reasons_given(self, record: Any, reasons: Any) -> None:
+        """Keep them."""
+        self.heard.append(reasons)
+
+
+def dispatchers(allocator: Allocator) -> list[Any]:
+    """Return a dispatcher of each kind with an allocator."""
+    order = ArrivalOrder()
+    lists = [ListScheduler(order, option, allocator) for option in OPTIONS]
+    return [Easy(allocator), *lists]
+
+
+@pytest.mark.parametrize("name", ["first_fit", "best_fit", "keep_scarce"])
+@tries(40)
+@given(data=st.data())
+def test_an_allocator_in_python_places_what_the_same_in_the_core_does(name: str, data: Any) -> None:
+    """Jobs start at the same times on the same nodes, for the same reasons."""
+    if data.draw(st.booleans()):
+        workload, request = data.draw(mixed_workloads()), None
+    else:
+        workload = data.draw(uniform_workloads())
+        request = workload.request
+    kind = data.draw(st.integers(0, 3))
+    found = []
+    for allocator in (ALLOCATORS[name], Passes(ALLOCATORS[name])):
+        listener = Listener()
+        recorder = replay(
+            workload.system,
+            dispatchers(allocator)[kind],
+            workload.jobs,
+            (listener,),
+            predictor=Told(workload.predictions),
+            uniform_request=request,
+        )
+        places = {
+            number: (job.start_time, job.allocation.nodes, job.allocation.units)
+            for number, job in recorder.jobs.items()
+        }
+        found.append((places, listener.heard))
+    assert found[0] == found[1]
+
+
+RUNS = """
+job_id  units  core  gpu  requested_time  start_time
+1       1      2     1    10              0
+2       2      2     1    5               -
+3       1      2     1    5               -
+"""
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_what_an_allocator_is_shown(pooled: bool) -> None:
+    """A node holds two units; job 1 has one, with two cores and one GPU, of node 0.
+
+    Job 2 is put on nodes 0 and 1, which leaves a unit on node 1 to job 3. What is shown for job 2
+    stays as it was.
+    """
+    given = make_problem(alike(2, core=5, gpu=2), RUNS, pooled=pooled)
+    looks = Passes(FirstFit())
+    starts = Easy(looks).dispatch(given).starts
+    assert [(start.job_id, start.allocation.nodes) for start in starts] == [(2, (0, 1)), (3, (1,))]
+    first, second = looks.rooms
+    assert np.array(first.fits).tolist() == [1, 2]
+    assert first.available.tolist() == [[3, 5], [1, 2]]
+    assert np.array(second.fits).tolist() == [0, 1]
+    assert second.available.tolist() == [[1, 3], [0, 1]]
+    assert first.unit_request == (2, 1)
+    assert first.problem is given
+
+
+def test_an_allocator_that_chooses_slots() -> None:
+    """Of slots 0 to 7 job 1 has 0 and 1; job 2 gets 5 to 7, then job 3 gets 4, the next highest."""
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       2      1     10              0
+    2       3      1     5               -
+    3       1      1     5               -
+    """
+    starts = Easy(Highest()).dispatch(make_problem(alike(8, core=1), table, pooled=True)).starts
+    assert [start.allocation.nodes for start in starts] == [(5, 6, 7), (4,)]
+
+
+def test_nothing_waits() -> None:
+    """An empty queue has nothing to decide."""
+    table = "job_id units requested_time start_time\n1 1 5 0"
+    for dispatcher in dispatchers(FirstFit()):
+        assert dispatcher.dispatch(make_problem(make_system(2), table)) is NOTHING
+
+
+def test_code_is_compiled_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is once rounds have taken long in Python, sooner if the code is there already.
+
+    Here each round takes no time and a second; the code is there when it is looked for twice.
+    """
+    clock = iter(range(100))
+    asked: list[float] = []
+
+    def is_compiled(_kernel: Any, _type: Any) -> bool:
+        asked.append(calls._seconds)
+        return len(asked) == 2
+
+    monkeypatch.setattr(core_calls, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(core_calls, "is_compiled", is_compiled)
+    ran: list[str] = []
+
+    def kernel(_state: Any, _now: int) -> None:
+        ran.append("compiled")
+
+    monkeypatch.setattr(
+        core_calls, "plain", lambda _kernel: lambda _state, _now: ran.append("plain")
+    )
+    calls = core_calls.CoreCalls(FirstFit(), {"rule": codes.EASY})
+    given = make_problem(make_system(2), "job_id units requested_time\n1 1 5", pooled=True)
+    calls.fill(given, given.queue)
+    for _ in range(18):
+        calls.call(kernel, given, given.queue)
+    # After 2 s it is not there, and after more than 15 s it is compiled without asking.
+    assert asked == [2.0]
+    assert ran == ["plain"] * 16 + ["compiled"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("explain", [False, True])
+def test_compiled_rounds(pooled: bool, explain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code decides as plain Python does, and gives the same reasons."""
+    table = """
+    job_id  submit_time  units  requested_time  start_time
+    1       0            4      10              0
+    2       0            1      20              0
+    3       1            5      5               -
+    4       2            6      5               -
+    5       3            1      9               -
+    6       3            1      3               -
+    7       4            1      8               -
+    """
+    given = make_problem(make_system(6), table, now=5, pooled=pooled)._replace(explain=explain)
+    expected = [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())]
+    monkeypatch.setattr(core_calls, "COMPILING_TAKES", -1.0)
+    assert [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())] == expected

@@ -1,0 +1,366 @@
+"""What a round keeps of nodes and of pools, in small problems worked out by hand."""
+
+from typing import Any
+
+import pytest
+
+from hpcsched.dispatching.allocator import Room
+from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.core.compiled import plain
+from hpcsched.dispatching.core.round_kernels import decide_by_node, decide_by_slot
+from hpcsched.dispatching.core.start_kernels import start_where_placed
+from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.allocators import FirstFit
+from hpcsched.dispatching.rules.core_calls import CoreCalls
+from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.orders import ArrivalOrder
+from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.workspace import open_workspace
+from hpcsched.system.allocation import NodeAllocation
+from hpcsched.system.outages import Outage
+from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.system import NodeGroup, System
+from hpcsched.testing import make_problem
+from tests.builders import alike
+from tests.dispatching.plans import RoundPlan
+
+GPUS = Draw({"gpu": 1})
+
+
+def problem(table: str, *pools: Pool, nodes: int = 2, now: int = 0, **node: int) -> Any:
+    """Return the problem of a table on nodes of four cores and two GPUs, with pools."""
+    resources = node or {"core": 4, "gpu": 2}
+    return make_problem(System((NodeGroup("node", nodes, resources),), {}, pools), table, now=now)
+
+
+def easy(given: DispatchingProblem, outages: tuple[Outage, ...] = ()) -> Decision:
+    """Return what EASY decides, with reasons."""
+    return Easy(FirstFit()).dispatch(given._replace(explain=True, outages=outages))
+
+
+def relaxed(given: DispatchingProblem, relaxation: float) -> Decision:
+    """Return what relaxed backfilling decides, with reasons."""
+    rule = Relaxed(FirstFit(), relaxation, ArrivalOrder())
+    return rule.dispatch(given._replace(explain=True))
+
+
+def head_time(decision: Decision) -> int | None:
+    """Return for when the first job that waits has a reservation."""
+    return next(reason for reason in decision.reasons if reason.kind == "no_room").time
+
+
+def started(decision: Decision) -> list[int]:
+    """Return the jobs that start."""
+    return [start.job_id for start in decision.starts]
+
+
+# When nodes are switched on.
+
+SWITCHED = """
+job_id  units  core  gpu  requested_time  start_time
+1       1      1     0    10              0
+2       3      1     0    15              -
+3       3      1     0    10              -
+4       1      1     0    4               -
+"""
+PER_NODE = Pool("power", 90, Draw(per_node=10))
+
+
+def start_on(plan: RoundPlan, row: int, **units: int) -> None:
+    """Start the job of a row with so many units on nodes 0, 1 and 2."""
+    placed = [units.get(f"n{node}", 0) for node in range(3)]
+    plain(start_where_placed)(row, placed, plan.now, plan.state)
+
+
+def levels(plan: RoundPlan) -> list[tuple[int, int]]:
+    """Return from when on how much is free of the pool."""
+    count, state = plan.state.counters[codes.POOL_STEPS], plan.state
+    steps = zip(state.pool_time[:count].tolist(), state.pool_free[:count, 0].tolist(), strict=True)
+    found: list[tuple[int, int]] = []
+    for time, free in steps:
+        if not found or free != found[-1][1]:
+            found.append((time, free))
+    return found
+
+
+@pytest.mark.parametrize(("row", "until"), [(0, 15), (1, 10)])
+def test_nodes_draw_from_when_they_would_be_switched_off(row: int, until: int) -> None:
+    """Job 1 keeps node 0 on until 10; nodes 1 and 2 are off. Of 90, three nodes draw 10 each."""
+    plan = RoundPlan(problem(SWITCHED, PER_NODE, nodes=3), FirstFit())
+    assert levels(plan) == [(0, 80), (10, 90)]
+    start_on(plan, row, n0=1, n1=1, n2=1)
+    assert levels(plan) == [(0, 60), (until, 90)]
+
+
+def test_what_starts_keeps_its_nodes_on() -> None:
+    """Job 2 keeps nodes 1 and 2 on until 15, whatever ends there before.
+
+    Job 3 draws nothing more if it runs for 10 s, and from 15 on if it runs for 20.
+    """
+    for run_time, after in ((10, [(15, 90)]), (20, [(20, 90)])):
+        table = SWITCHED.replace("0    10              -", f"0    {run_time}              -")
+        plan = RoundPlan(problem(table, PER_NODE, nodes=3), FirstFit())
+        start_on(plan, 0, n1=1, n2=2)
+        start_on(plan, 2, n2=1)
+        assert levels(plan) == [(0, 60), (10, 70), (15, 90)]
+        start_on(plan, 1, n1=1, n2=2)
+        assert levels(plan) == [(0, 60), (10, 70), *after]
+
+
+# What a job lacks.
+
+
+@pytest.mark.parametrize(
+    ("units", "capacity", "lacks"),
+    [(4, 4, ""), (4, 3, "pool licences"), (5, 3, ""), (1, 0, "pool licences")],
+)
+def test_what_a_job_is_short_of(units: int, capacity: int, lacks: str) -> None:
+    """Four units of a GPU fit on the nodes; a pool is told of only where nodes have room."""
+    table = f"job_id units core gpu requested_time\n1 {units} 1 1 5"
+    given = problem(table, Pool("licences", capacity, GPUS))
+    (job,) = given.queue
+    assert open_workspace(given, FirstFit()).short_of(job) == lacks
+    assert open_workspace(given, FirstFit()).fits(job) is (units == capacity)
+
+
+# The head job's reservation.
+
+WAITS = """
+job_id  units  core  gpu  requested_time  start_time
+1       1      1     0    50              0
+2       2      1     1    8               -
+"""
+# From 20 to 40 there are too few licences for job 2 again.
+LICENCES = Pool("licences", 0, GPUS, (Change(5, 2), Change(20, 1), Change(40, 2)))
+
+
+def head_of(table: str, *pools: Pool, outages: tuple[Outage, ...] = ()) -> int | None:
+    """Return for when the first job that waits has a reservation."""
+    return head_time(easy(problem(table, *pools), outages))
+
+
+def test_a_head_job_waits_for_a_pool_and_not_for_nodes() -> None:
+    """Job 2 has room on nodes now, and licences from 5 on: it does not wait for job 1."""
+    assert head_of(WAITS, LICENCES) == 5
+
+
+def test_a_head_job_waits_for_a_pool_and_for_nodes_in_service() -> None:
+    """From 5 on it would still run at 10, when both nodes go; from 15 on, too few licences stay."""
+    nodes = Outage(10, 15, (0, 1), "maintenance")
+    assert head_of(WAITS, LICENCES, outages=(nodes,)) == 40
+
+
+def test_a_head_job_that_ends_as_nodes_go() -> None:
+    """From 5 to 13 is long enough."""
+    assert head_of(WAITS, LICENCES, outages=(Outage(13, 15, (0, 1), "maintenance"),)) == 5
+    assert head_of(WAITS, LICENCES, outages=(Outage(12, 15, (0, 1), "maintenance"),)) == 40
+
+
+def test_a_head_job_waits_for_a_pool_where_nothing_runs() -> None:
+    """The pool changes for the last time at 30, after all that is predicted."""
+    table = "job_id units core gpu requested_time\n1 1 1 1 5"
+    assert head_of(table, Pool("licences", 0, GPUS, (Change(30, 1),))) == 30
+
+
+def test_a_head_job_is_put_off_where_pools_allow_it() -> None:
+    """From 12 to 20 there are licences, and from 13 to 21 too few.
+
+    Job 2 came at 0 and is promised 5: 1.4 times that wait later it is 12, and 1.6 times, 13.
+    """
+    assert head_time(relaxed(problem(WAITS, LICENCES), 1.6)) == 5
+    assert head_time(relaxed(problem(WAITS, LICENCES), 1.4)) == 12
+
+
+PASSING = """
+job_id  units  core  gpu  requested_time  start_time
+1       1      1     1    10              0
+2       2      1     1    8               -
+3       1      1     1    11              -
+4       1      1     1    10              -
+5       1      1     0    11              -
+"""
+
+
+def test_pools_are_left_to_the_head_job() -> None:
+    """Of two licences job 1 has one until 10, and job 2 needs both.
+
+    Job 3 would hold the other until 11. Job 4 may have it until 10, and job 5 needs none.
+    """
+    given = problem(PASSING, Pool("licences", 2, GPUS))
+    decision = easy(given)
+    assert head_time(decision) == 10
+    assert started(decision) == [4, 5]
+
+
+COSTS = """
+job_id  units  core  requested_time  start_time
+1       1      7     10              0
+2       2      4     5               -
+3       1      1     20              -
+4       1      1     20              -
+5       1      3     20              -
+"""
+
+
+def test_what_jobs_cost_the_head_job_adds_up() -> None:
+    """At 10 there are 12 cores, room for three units of the head job, which has two.
+
+    Job 3 costs it one, 11 cores being room for two, and job 4 none, as 10 are; then job 5 would
+    leave 7, room for one.
+    """
+    given = problem(COSTS, nodes=1, core=12)
+    decision = easy(given)
+    assert head_time(decision) == 10
+    assert started(decision) == [3, 4]
+
+
+def test_nodes_of_equal_cost_are_taken_in_order() -> None:
+    """On 20 nodes of 4 cores job 1 has 3 until 10, on 20 of 5 cores job 2 has 4.
+
+    Of two cores each, 80 units of the head job fit then, and 15 are spare. Beside them there is a
+    core on the larger nodes, where 20 units of job 4 cost it nothing; on others each costs it one.
+    So first fit, which takes the smaller nodes first, would cost it 20.
+    """
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       20     3     10              0
+    2       20     4     10              0
+    3       65     2     5               -
+    4       30     1     20              -
+    """
+    groups = (NodeGroup("small", 20, {"core": 4}), NodeGroup("large", 20, {"core": 5}))
+    given = make_problem(System(groups), table, now=0)
+    (start,) = easy(given).starts
+    assert start.allocation == NodeAllocation((*range(10), *range(20, 40)), (1,) * 30)
+
+
+# Where slots are counted.
+
+
+class Looks:
+    """First fit, which keeps the room that it is shown."""
+
+    def allocate(self, units: int, room: Room) -> NodeAllocation:
+        """Keep the room and return what first fit would."""
+        self.room = room
+        return FirstFit().allocate(units, room)
+
+
+def test_room_on_nodes_where_slots_are_counted() -> None:
+    """A node is worth two slots; job 1 has one, with two cores and one GPU, of node 0."""
+    table = """
+    job_id  units  core  gpu  requested_time  start_time
+    1       1      2     1    10              0
+    2       2      2     1    5               -
+    """
+    given = make_problem(alike(2, core=5, gpu=2), table, pooled=True)
+    looks = Looks()
+    assert open_workspace(given, looks).place(given.queue[0]).nodes == (0, 1)
+    assert looks.room.fits.tolist() == [1, 2]
+    assert looks.room.available.tolist() == [[3, 5], [1, 2]]
+    assert looks.room.unit_request == (2, 1)
+    assert looks.room.problem is given
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_what_is_left_beside_what_is_placed(pooled: bool) -> None:
+    """Two nodes of five cores have room for two units each; job 1 has one, and job 2 takes two."""
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       1      2     10              0
+    2       2      2     5               -
+    3       2      2     5               -
+    4       1      2     5               -
+    """
+    given = make_problem(alike(2, core=5), table, pooled=pooled)
+    two, three, four = given.queue
+    workspace = open_workspace(given, FirstFit())
+    assert workspace.units_that_fit(three) == 3
+    assert workspace.place(two).nodes == (0, 1)
+    assert [workspace.units_that_fit(job) for job in (three, four)] == [1, 1]
+    assert [workspace.fits(job) for job in (three, four)] == [False, True]
+    assert workspace.place(four).nodes == (1,)
+    assert not workspace.fits(four)
+
+
+@pytest.mark.parametrize(("time", "starts"), [(10, []), (11, []), (12, [5]), (99, [5])])
+def test_what_is_spare_when_a_head_job_is_put_off(time: int, starts: list[int]) -> None:
+    """Of six slots two are free, two more at 10, one at 12 and one at 20; job 4 needs three.
+
+    So at 10 one is spare, and from 12 on two, which job 5 may have for as long as it likes. Job 4
+    came at 0 and is promised 10.
+    """
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       2      1     10              0
+    2       1      1     12              0
+    3       1      1     20              0
+    4       3      1     5               -
+    5       2      1     999             -
+    """
+    given = make_problem(alike(6, core=1), table, pooled=True)
+    decision = relaxed(given, (time - 10) / 10)
+    assert head_time(decision) == time
+    assert started(decision) == starts
+
+
+# Reservations beside each other.
+
+PLANNED = """
+job_id  units  core  gpu  requested_time
+1       1      1     1    10
+2       1      1     0    10
+3       1      1     1    10
+4       1      1     1    5
+"""
+
+
+@pytest.mark.parametrize(("cores", "fits"), [(3, True), (4, False)])
+def test_a_reservation_counts_once(cores: int, fits: bool) -> None:
+    """Job 1 has one of four cores from now on."""
+    table = f"job_id units core requested_time\n1 1 1 9\n2 1 {cores} 9\n"
+    given = problem(table, nodes=1, core=4)
+    one, two = given.queue
+    plan = RoundPlan(given, FirstFit())
+    plan.open()
+    assert plan.reserve(one) == 0
+    assert plan.fits(two) is fits
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_reservations_are_taken_up_in_the_order_of_their_starts(pooled: bool) -> None:
+    """Job 3, held at 10, has to wait until job 1 ends at 15, and job 2, held at 20, for job 3."""
+    table = """
+    job_id  units  core  requested_time  start_time
+    1       1      1     15              0
+    2       1      1     10              -
+    3       1      1     10              -
+    """
+    given = make_problem(alike(1, core=1), table, pooled=pooled)
+    choices = {"rule": codes.CONSERVATIVE, "compression": codes.BY_ARRIVAL}
+    core = CoreCalls(FirstFit(), choices)
+    for held in ({2: 20, 3: 10}, {2: 25, 3: 15}):
+        filled = core.fill(given, given.queue)
+        filled.set_promises(given.queue, held)
+        filled.set_reservations(given.queue, held, {})
+        core.call(decide_by_slot if pooled else decide_by_node, given, given.queue)
+        assert filled.column(given.queue, codes.RESERVED) == {2: 25, 3: 15}
+
+
+def test_a_plan_keeps_pools_for_what_is_reserved() -> None:
+    """There is one licence, which job 1 has from 5 on; job 3 would still run then, job 4 not.
+
+    Job 2 needs none and is in nobody's way.
+    """
+    given = problem(PLANNED, Pool("licences", 1, GPUS))
+    one, two, three, four = given.queue
+    plan = RoundPlan(given, FirstFit())
+    plan.open()
+    assert plan.reserve(two) == 0
+    assert plan.reserve(one, 5) == 5
+    assert not plan.fits(three)
+    assert plan.fits(four)
+    assert plan.reserve(three) == 15
+    plan.cancel(one)
+    assert plan.fits(three)

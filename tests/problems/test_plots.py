@@ -1,0 +1,97 @@
+"""Figures are vector files that can be read, and equal for equal tables."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from hpcsched.errors import InputError
+from hpcsched.problems.pairing import Pairing
+from hpcsched.problems.plots import MANY, draw
+from tests.problems.tables import pair, row, table
+
+NAMES = (
+    "decision-variables-ratio",
+    "decision-time-ratio",
+    "fails-ratio",
+    "objective-ratio",
+    "objective-scatter",
+)
+
+
+@pytest.fixture(scope="module")
+def drawing(tmp_path_factory):
+    """Return a pairing, the folder in which its figures were drawn, and what drawing answered."""
+    folder = tmp_path_factory.mktemp("drawing")
+    pairing = Pairing(*pair(folder))
+    return pairing, folder / "figures", draw(pairing, folder / "figures")
+
+
+def texts(path):
+    """Return what is drawn as text in an SVG file: matplotlib keeps it as comments."""
+    return re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"))
+
+
+def test_figures(drawing):
+    """Each is there as PDF and SVG, whole, and says what it shows."""
+    _, folder, (drawn, missing) = drawing
+    assert missing == []
+    assert [path.name for path in drawn] == [
+        f"{name}.{kind}" for name in NAMES for kind in ("pdf", "svg")
+    ]
+    for path in drawn:
+        if path.suffix == ".pdf":
+            data = path.read_bytes()
+            assert data.startswith(b"%PDF-")
+            assert data.rstrip().endswith(b"%%EOF")
+        else:
+            root = ElementTree.parse(path).getroot()
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
+            assert "<image" not in path.read_text(encoding="utf-8")
+    assert "decision variables: b / a" in texts(folder / "decision-variables-ratio.svg")
+    assert "10 problems; left of the line, b needs less" in texts(
+        folder / "decision-time-ratio.svg"
+    )
+    scatter = texts(folder / "objective-scatter.svg")
+    assert {"objective of a", "objective of b", "b better: 33.3 %"} <= set(scatter)
+
+
+def test_equal_tables_give_equal_bytes(drawing, tmp_path):
+    """Figures carry no date and no random names."""
+    pairing, _, (first, _) = drawing
+    second, _ = draw(pairing, tmp_path / "two")
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
+
+
+def test_without_values(tmp_path):
+    """What has no values is not drawn, and that is said."""
+    a, b = (table(tmp_path / f"{name}.parquet", [row(1), row(2)]) for name in "ab")
+    drawn, missing = draw(Pairing(a, b), tmp_path / "figures", ["svg"])
+    assert [path.name for path in drawn] == ["decision-time-ratio.svg"]
+    assert len(missing) == 4
+    assert missing[0] == "decision-variables-ratio: there is no problem with values of both"
+
+
+def test_many_points_are_an_image(tmp_path):
+    """A vector file of hundreds of thousands of points could not be opened."""
+    rows = [row(k, 1, 1.0 + k, 5) for k in range(1, MANY + 2)]
+    a, b = (table(tmp_path / f"{name}.parquet", rows) for name in "ab")
+    draw(Pairing(a, b), tmp_path / "figures", ["svg"])
+    assert "<image" in (tmp_path / "figures" / "objective-scatter.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "figures" / "objective-ratio.svg").stat().st_size < 50_000
+
+
+def test_targets(tmp_path):
+    """Figures that are there stay, unless they are to be replaced."""
+    pairing = Pairing(*pair(tmp_path))
+    mine = tmp_path / "objective-ratio.pdf"
+    mine.write_text("mine")
+    with pytest.raises(InputError, match="it is there already; --force replaces it"):
+        draw(pairing, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.parquet", "b.parquet", "objective-ratio.pdf",
+    ]  # fmt: skip
+    draw(pairing, tmp_path, ["pdf"], force=True)
+    assert mine.read_bytes().startswith(b"%PDF-")
+    with pytest.raises(InputError, match="it is a file, not a directory"):
+        draw(pairing, mine)
