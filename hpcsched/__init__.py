@@ -12,6 +12,8 @@ importing the package costs nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hpcsched.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from hpcsched.dispatching.allocator import Allocator as Allocator
     from hpcsched.dispatching.decision import Decision as Decision
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from hpcsched.simulation.observer import Observer as Observer
     from hpcsched.workload.source import TraceSource as TraceSource
     from hpcsched.workload.transform import Transform as Transform
-
-__version__ = "0.1.0"
 
 _EXPORTS = {
     "Allocator": "hpcsched.dispatching.allocator",

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-import hpcsched
 from hpcsched.cli import (
     compare,
     diff,
@@ -30,6 +29,7 @@ from hpcsched.cli import (
 )
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 from hpcsched.paths import too_long
+from hpcsched.version import __version__
 
 DEBUG = "HPCSCHED_DEBUG"
 """Set this environment variable to `1` to see the traceback of an internal or plugin error."""
@@ -61,7 +61,7 @@ app.add_typer(plot.app)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"hpcsched {hpcsched.__version__}")
+        typer.echo(f"hpcsched {__version__}")
         raise typer.Exit
 
 

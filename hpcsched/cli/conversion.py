@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import hpcsched
 from hpcsched.cli.log_files import LogSource, format_of, source_of
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
+from hpcsched.version import __version__
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.readers.swf import types_in_records
 from hpcsched.workload.readers.table.rows import open_rows
@@ -57,7 +57,7 @@ def convert_trace(
     if parts is None:
         parts = assembly_of_log(trace, source or source_of(trace), overrides)
     called, write = _WRITERS[wanted]
-    note = f"written by hpcsched {hpcsched.__version__} from {trace.name}"
+    note = f"written by hpcsched {__version__} from {trace.name}"
     written = write(out, parts.source, parts.system, note=note, limit=jobs, force=force)
     return Conversion(
         tuple(_account_lines(written, parts.source.account)),

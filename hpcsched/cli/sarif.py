@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-import hpcsched
 from hpcsched.cli.findings import relative
 from hpcsched.errors import Finding
 from hpcsched.scenario.rules import RULES
+from hpcsched.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -20,7 +20,7 @@ def as_sarif(findings: Sequence[Finding]) -> str:
         "tool": {
             "driver": {
                 "name": "hpcsched",
-                "version": hpcsched.__version__,
+                "version": __version__,
                 "rules": [{"id": rule, "shortDescription": _described(rule)} for rule in rules],
             }
         },

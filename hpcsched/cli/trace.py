@@ -9,6 +9,7 @@ from hpcsched.cli.fetching import fetch
 from hpcsched.cli.log_files import LogSource, is_scenario
 from hpcsched.cli.override_option import Overrides
 from hpcsched.cli.system_from import system_from
+from hpcsched.version import __version__
 from hpcsched.workload.wait_classes import WaitClass
 
 if TYPE_CHECKING:
@@ -90,12 +91,11 @@ def generate(
     overrides: Overrides = None,
 ) -> None:
     """Write a scenario's trace, such as a synthetic one, in the Standard Workload Format."""
-    import hpcsched
     from hpcsched.workload.writers.swf_writing import write_swf
 
     parts = _assembled(scenario, overrides)
     note = (
-        f"written by hpcsched {hpcsched.__version__} from the scenario {parts.scenario.name},"
+        f"written by hpcsched {__version__} from the scenario {parts.scenario.name},"
         f" seed {parts.scenario.seed}"
     )
     written = write_swf(out, parts.source, parts.system, note=note, limit=jobs, force=force)

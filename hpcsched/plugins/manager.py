@@ -11,11 +11,11 @@ from typing import Any
 
 import pluggy
 
-import hpcsched
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugins import spec
 from hpcsched.plugins.registry import KINDS, Installed, Plugin, Registry
+from hpcsched.version import __version__
 
 ENTRY_POINT_GROUP = "hpcsched"
 OFF_SWITCH = "HPCSCHED_EXTERNAL_PLUGINS"
@@ -64,8 +64,7 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
             manager.check_pending()
         except (pluggy.PluginValidationError, ValueError) as error:
             raise PluginError(
-                f"plugin {distribution} {version} does not fit this hpcsched"
-                f" {hpcsched.__version__}: {error}"
+                f"plugin {distribution} {version} does not fit this hpcsched {__version__}: {error}"
             ) from error
         if not manager.get_hookcallers(module):
             raise PluginError(
@@ -74,7 +73,7 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
             )
         origins[module] = (distribution, version)
 
-    register(builtin, "hpcsched", hpcsched.__version__)
+    register(builtin, "hpcsched", __version__)
     if external:
         for distribution, entry_point in _entry_points():
             name, version = distribution.name, distribution.version

@@ -5,11 +5,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-import hpcsched
 from hpcsched.problems.lines import Amount, in_words
 from hpcsched.scenario import Scenario, resolved_yaml
 from hpcsched.scenario.system import SystemDeclaration
 from hpcsched.scenario.wording import found
+from hpcsched.version import __version__
 
 FORMAT = "hpcsched-instances"
 VERSION = 2
@@ -60,7 +60,7 @@ def header_of(
     return Header(
         format=FORMAT,
         version=VERSION,
-        hpcsched=hpcsched.__version__,
+        hpcsched=__version__,
         scenario_name=scenario.name,
         scenario=resolved_yaml(scenario),
         system=scenario.system,
@@ -81,7 +81,7 @@ def parse_header(content: Any, line: bytes) -> Header:
         version = found(content.get("version"))
         raise ValueError(
             f"expected version {' or '.join(map(str, READABLE))} of the format, found {version};"
-            f" this is hpcsched {hpcsched.__version__}"
+            f" this is hpcsched {__version__}"
         )
     try:
         header = Header.model_validate_json(line)

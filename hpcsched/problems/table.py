@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-import hpcsched
 from hpcsched.problems.lines import in_words
 from hpcsched.problems.whole_files import cannot_write, replacing
 from hpcsched.results.files import problem as fault
+from hpcsched.version import __version__
 
 FORMAT = 2
 """The version of the tables; readers refuse any other."""
@@ -107,7 +107,7 @@ class About(BaseModel):
 def versions() -> dict[str, str]:
     """Return the versions of what solves dispatching problems."""
     return {
-        "hpcsched": hpcsched.__version__,
+        "hpcsched": __version__,
         "python": platform.python_version(),
         **{name: version(name) for name in ("numpy", "pyarrow", "cpmpy", "ortools")},
     }

@@ -11,9 +11,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-import hpcsched
 from hpcsched.errors import InputError
 from hpcsched.results.files import MANIFEST, STATE, problem, read_json, write_json
+from hpcsched.version import __version__
 
 FORMAT = 6
 """The version of the run directory's layout; readers refuse any other."""
@@ -73,7 +73,7 @@ class Manifest(BaseModel):
 def package_versions() -> dict[str, str]:
     """Return the versions of hpcsched, of Python, and of what every run goes through."""
     return {
-        "hpcsched": hpcsched.__version__,
+        "hpcsched": __version__,
         "python": platform.python_version(),
         **{name: version(name) for name in ("numpy", "pyarrow", "pydantic")},
     }

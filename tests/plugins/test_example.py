@@ -81,10 +81,10 @@ def test_example(tmp_path: Path) -> None:
     plugins = json.loads(environment.hpcsched("plugins", "list", "--format", "json"))
     ours = [p for p in plugins if p["distribution"] == "hpcsched-example"]
     assert [(p["kind"], p["name"], p["version"]) for p in ours] == [
-        ("predictor", "user-mean", "0.1.0"),
-        ("dispatcher", "lottery", "0.1.0"),
-        ("allocator", "coolest", "0.1.0"),
-        ("observer", "temperature", "0.1.0"),
+        ("predictor", "user-mean", "0.2.0"),
+        ("dispatcher", "lottery", "0.2.0"),
+        ("allocator", "coolest", "0.2.0"),
+        ("observer", "temperature", "0.2.0"),
     ]
     schema = json.loads(environment.hpcsched("schema"))
     described = schema["definitions"]["DispatcherLottery"]["properties"]["ticket_every"]
@@ -104,7 +104,7 @@ def test_example(tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["jobs"]["completed"] == 60
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert manifest["plugins"]["hpcsched-example"] == "0.1.0"
+    assert manifest["plugins"]["hpcsched-example"] == "0.2.0"
 
     without = environment.run(*validate, HPCSCHED_EXTERNAL_PLUGINS="0")
     assert without.returncode == 1

@@ -59,7 +59,7 @@ def test_installed(tmp_path: Path) -> None:
     plugins = json.loads(environment.hpcsched("plugins", "list", "--format", "json"))
     ours = [p for p in plugins if p["distribution"] == "hpcsched-learned"]
     assert [(p["kind"], p["name"], p["version"]) for p in ours] == [
-        ("predictor", "learned", "0.1.0")
+        ("predictor", "learned", "0.2.0")
     ]
     schema = json.loads(environment.hpcsched("schema"))
     described = schema["definitions"]["PredictorLearned"]["properties"]["quantile"]

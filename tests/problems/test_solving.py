@@ -90,7 +90,7 @@ def test_the_table(saved, tmp_path):
         "scenario": "small-easy",
     }
     assert about["versions"]["hpcsched"]
-    assert about["plugins"] == {"hpcsched": "0.1.0"}
+    assert about["plugins"] == {"hpcsched": "0.2.0"}
     (tmp_path / "kept.yaml").write_text(about["scenario"])
     assert load_scenario(tmp_path / "kept.yaml") == scenario
 
@@ -222,7 +222,7 @@ def test_solver_columns(saved, tmp_path, use_plugins):
     for row, wanted in zip(rows, (nothing, call, nothing, call), strict=True):
         assert row | wanted == row
     about = json.loads(pq.read_schema(done.path).metadata[b"hpcsched-instances"])
-    assert about["plugins"] == {"scripted_dispatchers": "0", "hpcsched": "0.1.0"}
+    assert about["plugins"] == {"scripted_dispatchers": "0", "hpcsched": "0.2.0"}
 
 
 @pytest.mark.parametrize(

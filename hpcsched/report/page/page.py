@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import hpcsched
 from hpcsched.errors import Finding, InputError
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.page.page_figures import page_figures
@@ -19,6 +18,7 @@ from hpcsched.report.tables.comparison import Comparison
 from hpcsched.report.tables.rendering import comparison_table
 from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.results.solver_rounds import in_words
+from hpcsched.version import __version__
 
 _TEMPLATE = "report.html"
 
@@ -67,7 +67,7 @@ def write_page(
     others = [TABLES[name](compared) for name in TABLES]
     return environment.get_template(_TEMPLATE).render(
         title=title,
-        version=hpcsched.__version__,
+        version=__version__,
         runs=[_about(one, verdicts[one.name]) for one in compared.study.runs],
         contenders=compared.study.contenders,
         warnings=warnings,

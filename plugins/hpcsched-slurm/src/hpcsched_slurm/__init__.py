@@ -4,4 +4,4 @@ What Slurm says and does here was seen with Slurm 22.05.8 and its REST interface
 are those of its manual pages (https://slurm.schedmd.com/archive/slurm-22.05.8/).
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

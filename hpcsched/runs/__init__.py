@@ -1,0 +1,1 @@
+"""Runs: a scenario assembled into parts, replayed, and kept in a run directory or in memory."""
