@@ -15,7 +15,7 @@ LONGEST_FIRST := small-order-search $(filter-out small-order-search,$(QUICKSTART
 # The first jobs of the embedded trace, and the objective that the last two go after.
 QUICKLY := --set trace.jobs=300 --set objective=af
 
-.PHONY: quickstart test test-all test-slurm lint bench mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors schema clean $(QUICKSTART)
+.PHONY: quickstart release test test-all test-slurm lint bench mutation docs debs2024 debs2024_logs mod2017 cp2021 in_papers_manner rlscheduler predictors schema clean $(QUICKSTART)
 
 quickstart: $(VENV)/installed ## Replay the embedded trace under five dispatchers, and compare them
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LONGEST_FIRST)
@@ -79,6 +79,16 @@ predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/
 	$(BIN)/hpcsched experiment experiments/$@.yaml
 	$(BIN)/python -m experiments.$@
 
+DISTRIBUTIONS := . $(wildcard plugins/*)
+
+release: $(VENV)/installed-dev ## Build wheels and sdists of all distributions in dist/, and try them
+	@test -z "$$(git status --porcelain)" || { echo "commit or remove your changes first" >&2; exit 1; }
+	rm -rf dist
+	for of in $(DISTRIBUTIONS); do \
+	  $(BIN)/python -m build --no-isolation --outdir dist "$$of" || exit 1; \
+	done
+	HPCSCHED_DIST=$(CURDIR)/dist $(BIN)/pytest -m "" tests/release
+
 schema: $(VENV)/installed-dev ## Write the JSON Schemas of scenarios and experiments anew
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --out schemas/scenario.schema.json
 	HPCSCHED_EXTERNAL_PLUGINS=0 $(BIN)/hpcsched schema --of experiment \
@@ -103,4 +113,4 @@ $(VENV)/installed-mutation: $(VENV)/installed-dev requirements-mutation.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build runs .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist runs .mypy_cache .pytest_cache .ruff_cache .hypothesis

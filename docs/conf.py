@@ -34,7 +34,7 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 def _prepare(_app: object, name: str, source: list[str]) -> None:
     """Fit a page into the site as it is read."""
-    text = navigation.without_outside_links(source[0])
+    text = navigation.without_outside_links(source[0], depth=name.count("/"))
     source[0] = navigation.with_navigation(text) if name == root_doc else text
 
 

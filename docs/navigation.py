@@ -7,8 +7,7 @@ INDEX = "README"
 """The page that all begins with."""
 
 SECTION = re.compile(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
-PAGE_LINK = re.compile(r"\]\(([\w-]+)\.md(?:#[^)]*)?\)")
-OUTSIDE = re.compile(r"\[([^\]]*)\]\(\.\./([^)#]*)[^)]*\)")
+PAGE_LINK = re.compile(r"\]\(([\w/-]+)\.md(?:#[^)]*)?\)")
 
 
 def sections(index: str) -> dict[str, list[str]]:
@@ -32,9 +31,18 @@ def with_navigation(index: str) -> str:
     return "\n\n".join([index, *trees])
 
 
-def without_outside_links(page: str) -> str:
-    """Return a page whose links to files outside the site name them instead."""
-    return OUTSIDE.sub(r"\1 (`\2` in the project)", page)
+def without_outside_links(page: str, depth: int = 0) -> str:
+    """Replace links to files outside the site by the names of these files.
+
+    Parameters
+    ----------
+    page
+        Text of the page.
+    depth
+        Number of folders between the page and the root of the site.
+    """
+    outside = re.compile(r"\[([^\]]*)\]\(" + r"\.\./" * (depth + 1) + r"([^)#]*)[^)]*\)")
+    return outside.sub(r"\1 (`\2` in the project)", page)
 
 
 def read(folder: Path) -> str:

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from hpcsched.runs.assembly import Assembly
 from hpcsched.errors import InputError
 from hpcsched.monitoring.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import interruption_table, job_table, round_table
 from hpcsched.results.outages import InterruptionRecorder
 from hpcsched.results.pools import PoolRecorder
 from hpcsched.results.recorder import RunRecorder
+from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.watching import Watching
 from hpcsched.simulation.array_admission import admitted
 from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.parts import Parts
-from hpcsched.runs.watching import Watching
 from hpcsched.workload.columns import JobColumns, OpenJobs, batches_of
 from hpcsched.workload.source import TraceSource
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from hpcsched.runs.assembly import Assembly
 from hpcsched.dispatching.offline.following import FollowsPlan
 from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
 from hpcsched.dispatching.problem import RunningJob
@@ -11,11 +10,12 @@ from hpcsched.results.outages import InterruptionRecorder
 from hpcsched.results.pools import PoolRecorder
 from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.results.recorder import RunRecorder
+from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.watching import Watching
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.simulation.parts import Parts
-from hpcsched.runs.watching import Watching
 
 
 class EventRun:

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric import RunTables
 from hpcsched.results.column_tables import (
@@ -22,6 +21,7 @@ from hpcsched.results.recorder import job_columns, round_columns
 from hpcsched.results.schema import jobs_schema, rounds_schema
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
+from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import begun_anew, parts_of
 from hpcsched.scenario import Scenario
 from hpcsched.simulation.array_admission import admitted

@@ -11,11 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from hpcsched.runs.assembly import Assembly, assemble
-from hpcsched.runs.column_run import ColumnRun
 from hpcsched.dispatching.additional import GivesData
 from hpcsched.dispatching.offline.problem import OfflinePlan
-from hpcsched.runs.event_run import EventRun
+from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import Status, finish_manifest, start_manifest
@@ -23,16 +21,18 @@ from hpcsched.results.offline import offline_figures
 from hpcsched.results.outages import down_amounts, outage_figures, write_outages
 from hpcsched.results.pools import pool_summary
 from hpcsched.results.process_usage import ProcessUsage
-from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
+from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.column_run import ColumnRun
+from hpcsched.runs.event_run import EventRun
+from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
 from hpcsched.simulation.telling import givers_among
-from hpcsched.runs.watching import Watching
 from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.source import has_dependencies
 

@@ -24,7 +24,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [page for page in [ROOT / "README.md", *sorted(DOCS.glob("*.md"))] if page.is_file()]
+SITE = sorted(DOCS.rglob("*.md"))
+"""The pages of the site."""
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *SITE]
 
 _BLOCK = re.compile(
     r"(?:^[ ]*<!-- (?P<note>[^\n]*?) -->\n\s*)?"

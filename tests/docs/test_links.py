@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.docs.pages import DOCS, PAGES, ROOT, anchors, without_blocks
+from tests.docs.pages import DOCS, PAGES, ROOT, SITE, anchors, without_blocks
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -24,4 +24,4 @@ def test_links(page):
 def test_the_index_has_all_pages():
     """The index links to every other page."""
     links = LINK.findall(without_blocks(DOCS / "README.md"))
-    assert {page.name for page in DOCS.glob("*.md")} - {"README.md"} <= set(links)
+    assert {str(page.relative_to(DOCS)) for page in SITE} - {"README.md"} <= set(links)

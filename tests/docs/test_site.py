@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.docs.pages import DOCS
+from tests.docs.pages import DOCS, SITE
 
 PATIENCE = 300
 LOADED = re.compile(r'<(?:script|img|link)[^>]*?(?:src|href)="([^"]+)"')
@@ -26,7 +26,11 @@ def test_every_page_is_in_the_navigation(navigation: ModuleType) -> None:
     """Each once, in the section of the index that links to it first."""
     found = navigation.sections(navigation.read(DOCS))
     pages = [page for section in found.values() for page in section]
-    assert sorted(pages) == sorted(p.stem for p in DOCS.glob("*.md") if p.name != "README.md")
+    assert sorted(pages) == sorted(
+        str(p.relative_to(DOCS).with_suffix(""))
+        for p in SITE
+        if p.parent != DOCS or p.stem != "README"
+    )
     assert list(found)[:2] == ["Tutorials", "How-to guides"]
     assert {"Reference", "Explanation"} <= set(found)
 
@@ -48,6 +52,10 @@ def test_links_to_files_outside_the_site(navigation: ModuleType) -> None:
     assert navigation.without_outside_links(page) == (
         "see the\nREADME (`README.md` in the project), [here](here.md)"
     )
+    page = "[licence](../../LICENSE) and [plugins](../plugins.md)"
+    assert navigation.without_outside_links(page, depth=1) == (
+        "licence (`LICENSE` in the project) and [plugins](../plugins.md)"
+    )
 
 
 @pytest.mark.slow
@@ -62,8 +70,10 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    for page in DOCS.glob("*.md"):
-        html = (tmp_path / "site" / f"{page.stem}.html").read_text(encoding="utf-8")
+    for page in SITE:
+        html = (tmp_path / "site" / page.relative_to(DOCS).with_suffix(".html")).read_text(
+            encoding="utf-8"
+        )
         loaded = LOADED.findall(html)
         assert loaded
         assert not [link for link in loaded if link.startswith(("http:", "https:", "//"))]

@@ -1,0 +1,1 @@
+"""Tests of a release: distributions, change notes, and files that state the version."""
