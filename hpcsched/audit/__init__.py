@@ -1,5 +1,5 @@
-"""The auditor: checks a run against its trace and system by means of its own.
+"""Audit: checks of a run against its trace and system.
 
-It shares no code with the engine, with the spaces that it keeps room in, or with the metrics: what
-they get wrong, it can see.
+It shares no code with the simulator, with its bookkeeping of free resources or with the metrics, so
+that it sees their defects. An import contract in `pyproject.toml` holds it to that.
 """

@@ -1,4 +1,4 @@
-"""Checks the summary's account of the jobs and of the rounds."""
+"""Checks of the summary's counts of jobs and rounds."""
 
 from collections import Counter
 from typing import Any
@@ -18,7 +18,19 @@ _STATES = ("completed", "killed", "rejected", "failed")
 def check_account(
     jobs: dict[str, Any], run: RunColumns, account: TraceAccount, *, partial: bool
 ) -> Check:
-    """Check that the account of jobs balances, and is that of the trace read again."""
+    """Check that the counts of jobs balance, and equal those of the trace read again.
+
+    Parameters
+    ----------
+    jobs
+        Block `jobs` of the summary.
+    run
+        Rows of `jobs.parquet`.
+    account
+        Counts of the trace, read again.
+    partial
+        True for an interrupted run, which has not read the whole trace.
+    """
     check = Check("the account of jobs balances, and is that of the trace read again")
     by_state = {state: int((run.state == state).sum()) for state in _STATES}
     for state, count in by_state.items():
@@ -26,6 +38,7 @@ def check_account(
     rules, counts = np.unique(run.rejected_by[run.rejected_by != ""], return_counts=True)
     by_rule = dict(zip(rules.tolist(), counts.tolist(), strict=True))
     check.expect("jobs rejected_by", by_rule, jobs.get("rejected_by"))
+    # Waiting and running jobs are left only in a partial run.
     left = jobs.get("waiting", 0) + jobs.get("running", 0)
     check.expect("jobs submitted", sum(by_state.values()) + left, jobs.get("submitted"))
     ahead, skipped = jobs.get("not_yet_submitted", 0), jobs.get("skipped", {})
@@ -45,9 +58,14 @@ def check_account(
 
 
 def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
-    """Check that the rounds add up to the jobs, and the figures of them to the rounds.
+    """Check that rounds add up to the jobs, and the summary's counts to the rounds.
 
-    `columns` has all attempts to run a job, those that were lost among them.
+    Parameters
+    ----------
+    run
+        The run directory.
+    columns
+        All attempts to run a job, lost ones included.
     """
     check = Check("the rounds add up, and the summary's figures of them are right")
     figures = run.summary["rounds"]
@@ -72,6 +90,7 @@ def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
     mean = float(np.mean(seconds)) if len(seconds) else None
     measured = run.timing["rounds"]
     compare(check, "decision_time_mean", mean, measured.get("decision_time_mean"))
+    # Nearest rank in integers: a product with 0.99 would round at some counts.
     rank = (99 * len(seconds) + 99) // 100
     p99 = np.sort(seconds)[rank - 1].item() if rank else None
     compare(check, "decision_time_p99", p99, measured.get("decision_time_p99"))
@@ -83,9 +102,10 @@ def check_rounds(run: RunDirectory, columns: RunColumns) -> Check:
 
 
 def _check_starts(check: Check, start_time: IntArray, done: IntArray, started: IntArray) -> None:
-    """Check that jobs start when rounds are carried out, as many as these say."""
+    """Check the number of starts at each instant against the rounds."""
     check.expect("jobs started by all rounds", len(start_time), int(started.sum()))
     instants, at = np.unique(np.concatenate((start_time, done)), return_inverse=True)
+    # Compared per instant, since a round is not recorded with the jobs that it started.
     by_jobs, by_rounds = (np.zeros(len(instants), dtype=np.int64) for _ in range(2))
     np.add.at(by_jobs, at[: len(start_time)], 1)
     np.add.at(by_rounds, at[len(start_time) :], started)

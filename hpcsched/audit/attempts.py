@@ -1,4 +1,4 @@
-"""The attempts to run a job that were lost to outages, as arrays beside those that were not."""
+"""Attempts to run a job that were lost to outages, as arrays."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -14,7 +14,7 @@ from hpcsched.system.system import IntArray
 
 @dataclass(frozen=True, slots=True)
 class LostColumns:
-    """The rows of `interruptions.parquet`, `[I]`; places as in `RunColumns`."""
+    """Rows of `interruptions.parquet`, `[I]`; places as in `RunColumns`."""
 
     job_id: IntArray
     start_time: IntArray
@@ -26,14 +26,24 @@ class LostColumns:
 
     @property
     def place_row(self) -> IntArray:
-        """The row that each place belongs to."""
+        """Row of each place, `[P]`."""
         return np.repeat(np.arange(len(self.places)), self.places)
 
 
 def lost_columns(
     numbers: list[tuple[int, int, int, bool]], nodes: list[list[int]], units: list[list[int]]
 ) -> LostColumns:
-    """Return attempts of which job, start, end and whether it was requeued are given."""
+    """Build the arrays of lost attempts.
+
+    Parameters
+    ----------
+    numbers
+        Job id, start, end and requeued flag of each attempt.
+    nodes
+        Node numbers of each attempt.
+    units
+        Units on each of these nodes.
+    """
     rows = np.array(numbers, dtype=np.int64).reshape(len(numbers), 4)
     job_id, start, end, requeued = rows.T
     return LostColumns(
@@ -48,7 +58,13 @@ def lost_columns(
 
 
 def read_lost(run: RunDirectory) -> LostColumns:
-    """Return the attempts of a run that were lost; raises InputError where the file is damaged."""
+    """Read the lost attempts of a run.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
     path = run.path / INTERRUPTIONS
     if not path.is_file():
         return lost_columns([], [], [])
@@ -67,11 +83,12 @@ def read_lost(run: RunDirectory) -> LostColumns:
 
 
 def with_lost(run: RunColumns, lost: LostColumns) -> RunColumns:
-    """Return the rows of a run, then one for each attempt that was lost and tried again.
+    """Append a row for each lost attempt of a requeued job.
 
-    Such a row is like its job's, with the state `requeued`. Attempts of jobs that the run does not
-    know are left out, as are those of failed jobs, of which the run has the row.
+    Such a row equals its job's, with the state `requeued`. Attempts of unknown jobs are left out,
+    and those of failed jobs too, since the run has their row.
     """
+    # Lost attempts of failed jobs are rows of the run already; a second row would count twice.
     kept = lost.requeued & np.isin(lost.job_id, run.job_id)
     if not kept.any():
         return run

@@ -1,4 +1,4 @@
-"""The audit of a run, check by check."""
+"""The audit of a run: the list of all checks."""
 
 from hpcsched.audit.account import check_account, check_rounds
 from hpcsched.audit.attempts import read_lost, with_lost
@@ -46,18 +46,45 @@ def audit(
     partitions: Partitions = NO_PARTITIONS,
     outages: Outages = NO_OUTAGES,
 ) -> AuditReport:
-    """Check a run against its trace, which is read again, and against what its scenario declares.
+    """Check a run against its trace, which is read again, and against its scenario.
 
-    That is its system, partitions and outages. A partial run is checked for what it holds. Raises
-    InputError where the trace or a file of the run cannot be read.
+    Parameters
+    ----------
+    run
+        The run directory; a partial run is checked for the rows that it holds.
+    system
+        The declared system.
+    source
+        The declared trace.
+    declared
+        Figures, names and settings of the scenario.
+    kill_at_requested_time
+        True if the simulated system ends jobs at their requested time.
+    partitions
+        The declared partitions.
+    outages
+        The declared outages.
+
+    Returns
+    -------
+    AuditReport
+        All checks, in a fixed order.
+
+    Raises
+    ------
+    InputError
+        If the trace or a file of the run cannot be read.
     """
+    # First, so that a table with other columns is an error of input and not a crash in a check.
     expect_columns(run, system)
     trace_files = check_trace_files(run.manifest, source)
     waits = recorded_waits(source) if declared.follows_record else None
     trace = read_trace(source.jobs(), system)
     due = None if waits is None else due_times(trace, waits)
+    # The trace and the run are read once; all checks share these arrays.
     columns = read_run(run, system)
     lost = read_lost(run)
+    # Checks of resources look at every attempt, checks of jobs at the last one alone.
     attempts = with_lost(columns, lost)
     rows, all_rows = match(trace, columns), match(trace, attempts)
     partial = run.partial

@@ -1,4 +1,4 @@
-"""Checks that no node ever holds more than it has."""
+"""Check of node capacity."""
 
 import numpy as np
 
@@ -8,13 +8,15 @@ from hpcsched.system.system import IntArray, System
 
 
 def check_capacity(run: RunColumns, system: System) -> Check:
-    """Check every node, resource type and instant; an exclusive job holds all of its nodes.
+    """Check that no node holds more than its capacity, for each resource type and instant.
 
-    Ends release before starts take at the same instant, and a job of no length holds nothing.
+    An exclusive job holds its nodes whole. Ends release before starts take at the same instant, and
+    a zero-length job holds nothing.
     """
     check = Check("no node is overcommitted, or shared with an exclusive job, at any instant")
     row = run.place_row
     exists = (run.node >= 0) & (run.node < system.node_count)
+    # Places on nodes that do not exist are reported by the check of places.
     holds = run.ran[row] & (run.end_time[row] > run.start_time[row]) & exists
     row, node, units = row[holds], run.node[holds], run.node_units[holds]
     capacity = system.capacity[node]
@@ -26,6 +28,7 @@ def check_capacity(run: RunColumns, system: System) -> Check:
 
     event_node = np.concatenate((node, node))
     event_time = np.concatenate((run.start_time[row], run.end_time[row]))
+    # Sorted by node, then time: one cumulative sum covers all nodes.
     order = np.lexsort((event_time, event_node))
     event_node, event_time = event_node[order], event_time[order]
     new = np.full(len(order), True)
@@ -59,5 +62,6 @@ def check_capacity(run: RunColumns, system: System) -> Check:
 
 
 def _holders(run: RunColumns, rows: IntArray, time: int) -> str:
+    """List the jobs among `rows` that run at `time`."""
     now = rows[(run.start_time[rows] <= time) & (time < run.end_time[rows])]
     return "jobs " + ", ".join(str(job_id) for job_id in sorted(run.job_id[now].tolist()))

@@ -1,4 +1,4 @@
-"""Checks what a dispatcher that chooses between others says of its choices."""
+"""Check of the choices of a dispatcher that hands rounds on to others."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,13 +7,19 @@ from hpcsched.results.directory import RunDirectory
 
 
 def check_choices(run: RunDirectory, portfolio: Sequence[str]) -> Iterator[Check]:
-    """Yield a check of what rounds say was chosen, where anything is chosen, or said to be.
+    """Yield a check of the columns `chosen` and `because`, if any round states a choice.
 
-    `portfolio` has what there is to choose from; it is empty where the dispatcher is one that does
-    not choose. The first round has a choice, and none stays with the one before.
+    Parameters
+    ----------
+    run
+        The run directory.
+    portfolio
+        Names of the dispatchers to choose from; empty for a dispatcher that does not choose. The
+        first round must state a choice; an empty cell means the choice of the round before.
     """
     table = run.rounds.read("round", "chosen", "because")
     chosen, because = table["chosen"].to_pylist(), table["because"].to_pylist()
+    # A run of a dispatcher that does not choose must not state choices either.
     if not portfolio and not any(chosen) and not any(because):
         return
     check = Check("what decides from a round on is in the portfolio, and not what did before")

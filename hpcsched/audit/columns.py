@@ -19,18 +19,30 @@ from hpcsched.workload.job_columns import BOUNDS, FLAGS, NUMBERED
 BoolArray = npt.NDArray[np.bool_]
 
 NAMED = {"queue": "queue_name", "partition": "partition_name"}
-"""Where it may tell the name of a number, too."""
+"""Columns of names beside columns of numbers, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceColumns:
-    """The jobs of a trace, `[T]`; `unit_request` is `[T, R]`, demands are exact integers.
+    """Jobs of a trace, `[T]`.
 
-    `flags` are what its request says yes or no to, by their names (see `FLAGS`). `numbers` are
-    those of each job's user, group, application, queue and partition, by these names;
-    -1 where the trace gives none. `names` are those of its queue and partition; empty where the
-    trace gives none. `after` has the jobs that each has to wait for, and `pool_requests` what each
-    draws from pools by the trace.
+    Attributes
+    ----------
+    unit_request
+        Amounts per unit, `[T, R]`.
+    flags
+        Yes-or-no parts of the requests, by the names in `FLAGS`, `[T]` each.
+    demand
+        Exact integers: largest share of the system, in common parts.
+    numbers
+        Numbers of user, group, application, queue and partition, `[T]` each; -1 where the trace
+        gives none.
+    names
+        Names of queue and partition, `[T]` each; empty where the trace gives none.
+    after
+        Jobs that each job waits for.
+    pool_requests
+        Amounts of shared resources (pools) that the trace states.
     """
 
     job_id: IntArray
@@ -53,12 +65,21 @@ class TraceColumns:
 
 @dataclass(frozen=True, slots=True)
 class RunColumns:
-    """The rows of `jobs.parquet`, `[J]`; `unit_request` is `[J, R]`, `flags` as in `TraceColumns`.
+    """Rows of `jobs.parquet`, `[J]`.
 
-    `rejected_by` is empty where nothing is said. `has_start` and `has_end` tell where there is such
-    a time; it is 0 elsewhere. Row `j` has `places[j]` places, which follow those of the rows before
-    in `node` and `node_units`, `[P]`; `unpaired` tells where there are not as many units as nodes,
-    and the places are left out.
+    Attributes
+    ----------
+    unit_request, flags
+        As in `TraceColumns`.
+    rejected_by
+        Empty for a job that was not rejected.
+    has_start, has_end
+        True where the row has that time, which is 0 elsewhere.
+    places
+        Number of places of each row. They follow those of the rows before in `node` and
+        `node_units`, `[P]`.
+    unpaired
+        True where the row has not as many units as nodes; its places are left out.
     """
 
     job_id: IntArray
@@ -85,17 +106,24 @@ class RunColumns:
 
     @property
     def ran(self) -> BoolArray:
-        """Which rows are of jobs that ran, `[J]`."""
+        """Mask of the rows of jobs that ran, `[J]`."""
         return self.has_start & self.has_end
 
     @property
     def place_row(self) -> IntArray:
-        """The row that each place belongs to, `[P]`."""
+        """Row of each place, `[P]`."""
         return np.repeat(np.arange(len(self.places)), self.places)
 
 
 def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
-    """Return the jobs of a trace as arrays; raises InputError where the trace cannot be read."""
+    """Read the jobs of a trace into arrays.
+
+    Raises
+    ------
+    InputError
+        If the trace cannot be read.
+    """
+    # The source is read to its end before its account is complete.
     rows = list(jobs)
     requests = [job.unit_request for job, _ in rows]
     shape = (len(rows), len(system.resource_types))
@@ -124,7 +152,13 @@ def read_trace(jobs: Iterable[TracedJob], system: System) -> TraceColumns:
 
 
 def read_run(run: RunDirectory, system: System) -> RunColumns:
-    """Return the rows of `jobs.parquet`; raises InputError where it is damaged."""
+    """Read the rows of `jobs.parquet` into arrays.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
     whole = ("job_id", "submit_time", "units", "requested_time", "start_time", "end_time")
     requests = [f"unit_request.{name}" for name in system.resource_types]
     later = ("run_time", "predicted_run_time", "requeues", "lost_time")
@@ -150,19 +184,29 @@ def read_run(run: RunDirectory, system: System) -> RunColumns:
 
 
 def match(trace: TraceColumns, run: RunColumns) -> tuple[IntArray, IntArray]:
-    """Return the rows of the run whose job is in the trace, and the jobs' places in the trace."""
+    """Match rows of the run with jobs of the trace by their ids.
+
+    Returns
+    -------
+    rows
+        Rows of the run whose job is in the trace, `[M]`.
+    places
+        Places of these jobs in the trace, `[M]`.
+    """
     order = np.argsort(trace.job_id, kind="stable")
     if not len(order):
         return order, order
     known = trace.job_id[order]
+    # An id beyond the last one has no match; the comparison below drops it.
     position = np.minimum(np.searchsorted(known, run.job_id), len(known) - 1)
     rows = np.flatnonzero(known[position] == run.job_id)
     return rows, order[position[rows]]
 
 
 def _largest_share(system: System) -> Callable[[tuple[int, ...]], int]:
-    """Return what gives the largest share of the system that a unit asks for, in whole parts."""
+    """Return a function from a unit request to its largest share of the system, in common parts."""
     totals: list[int] = system.capacity.sum(axis=0).tolist()
+    # Shares in common parts are exact integers; floats would make equal shares differ.
     parts = math.lcm(*(total for total in totals if total))
 
     @cache
@@ -174,7 +218,7 @@ def _largest_share(system: System) -> Callable[[tuple[int, ...]], int]:
 
 
 def flags_of(requests: Sequence[Request]) -> dict[str, BoolArray]:
-    """Return what requests say yes or no to, by its names, `[T]` each."""
+    """Return the yes-or-no parts of requests, `[T]` each, by name."""
     return {
         column.name: np.array(list(map(column.get, requests)), dtype=np.bool_)
         for column in BOUNDS
@@ -183,20 +227,27 @@ def flags_of(requests: Sequence[Request]) -> dict[str, BoolArray]:
 
 
 def _numbers(values: list[int | None]) -> IntArray:
-    """Return whole numbers, -1 where there is none."""
+    """Return whole numbers, with -1 in place of None."""
     return np.array([-1 if value is None else value for value in values], dtype=np.int64)
 
 
 def whole_numbers(values: pa.Array, none: int = 0) -> IntArray:
-    """Return whole numbers, with another where there is none."""
+    """Return whole numbers, with `none` in place of nulls."""
     numbers: IntArray = values.cast(pa.int64()).fill_null(none).to_numpy()
     return numbers
 
 
 def places_in(table: pa.Table) -> tuple[IntArray, BoolArray, IntArray, IntArray]:
-    """Return the places of each row: how many, which are unpaired, nodes, and units on them.
+    """Return the places of each row of a table.
 
-    A node that is null is -1, which no system has.
+    Returns
+    -------
+    places
+        Number of places of each row, `[J]`.
+    unpaired
+        True where the row has not as many units as nodes, `[J]`; its places are left out.
+    node, node_units
+        Node number and units of each place, `[P]`; a null node is -1, which no system has.
     """
     node_lists = table["nodes"].combine_chunks()
     unit_lists = table["node_units"].combine_chunks()

@@ -1,4 +1,4 @@
-"""What a scenario declares of a run, as far as an audit holds the run against it."""
+"""Declarations of a scenario that an audit holds a run against."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -6,10 +6,18 @@ from typing import Any, NamedTuple
 
 
 class Charge(NamedTuple):
-    """The dispatch latency of each round, in seconds: the sum of these parts.
+    """Dispatch latency of a round, in seconds: the sum of its parts.
 
-    `per_queued_job` is for each job that the dispatcher is shown, `per_variable` for each of the
-    solver's, and `measured` for each real second that the decision took.
+    Attributes
+    ----------
+    base
+        Seconds for each round.
+    per_queued_job
+        Seconds for each job that the dispatcher is shown.
+    per_variable
+        Seconds for each variable of the solver's model.
+    measured
+        Seconds for each real second of the decision.
     """
 
     base: Fraction
@@ -19,20 +27,31 @@ class Charge(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """The unit of a metric, and its population in words."""
+    """Unit of a metric, and its population in words."""
 
     unit: str
     population: str
 
 
 class Declared(NamedTuple):
-    """The figures, names and settings that a scenario declares.
+    """Figures, names and settings that a scenario declares.
 
-    `metric_parameters` and `definitions` are by metric; `distributions` are those whose plugins it
-    uses. `charge` is the dispatch latency, None if decisions take no simulated time.
-    `not_reproducible` says why results depend on the machine, if they do. `follows_record`: its
-    dispatcher follows the starts of the log. `portfolio` has the dispatchers that its dispatcher
-    chooses from; it is empty where that does not choose.
+    Attributes
+    ----------
+    metric_parameters, definitions
+        By metric.
+    distributions
+        Distributions whose plugins the scenario uses.
+    charge
+        Dispatch latency; None if decisions take no simulated time.
+    not_reproducible
+        Reasons why results depend on the machine; empty if they do not.
+    offline
+        True if the whole trace is planned at once.
+    follows_record
+        True if the dispatcher follows the starts of the log.
+    portfolio
+        Dispatchers that the dispatcher chooses from; empty if it does not choose.
     """
 
     name: str

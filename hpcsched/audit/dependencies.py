@@ -1,4 +1,4 @@
-"""Checks that jobs waited for the jobs that had to end before them."""
+"""Check of dependencies between jobs."""
 
 from collections.abc import Iterator
 
@@ -8,10 +8,11 @@ from hpcsched.audit.violations import Check
 
 
 def check_dependencies(trace: TraceColumns, run: RunColumns, match: Match) -> Iterator[Check]:
-    """Yield the check that no job started before those that it waits for ended, if any waits.
+    """Yield the check that no job started before the jobs that it waits for had left.
 
-    A job that comes later in the trace is not waited for. When a dispatcher rejected a job is not
-    recorded: then it is only known to have left no sooner than it was submitted.
+    A job that comes later in the trace is not waited for. The instant at which a dispatcher
+    rejected a job is not recorded: such a job is only known to have left no sooner than it was
+    submitted.
     """
     if not any(trace.after):
         return
@@ -26,6 +27,8 @@ def check_dependencies(trace: TraceColumns, run: RunColumns, match: Match) -> It
         think_time, start = int(trace.think_time[k]), int(run.start_time[row])
         for other in after:
             before = place.get(other)
+            # A reference to a later or unknown job is no dependency, as in the simulator's
+            # specification.
             if before is None or before >= k:
                 continue
             check.looked_at += 1

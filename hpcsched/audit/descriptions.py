@@ -1,4 +1,4 @@
-"""Checks what jobs are said to be beside times and requests: whose, and where they may run."""
+"""Checks of users, names and eligible nodes of jobs."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.partitions import Partitions
 
 _UNPLACED = ("no_partition", "over_partition_time")
-"""What refuses a job before its partition has said on which nodes it may run."""
+"""Rules that refuse a job before its partition restricts its nodes."""
 
 
 def check_descriptions(
@@ -37,6 +37,7 @@ def check_descriptions(
     found = {name: table[name].to_pylist() for name in names}
     allowed = _groups_in_partitions(trace, system, partitions)
     for row, k in zip(rows.tolist(), of.tolist(), strict=True):
+        # A refused job never reached the rule that restricts its nodes.
         own = trace.node_groups[k] if found["rejected_by"][row] in _UNPLACED else allowed[k]
         wanted = {name: values[k] for name, values in expected.items()}
         wanted["node_groups"] = None if own is None else sorted(own)
@@ -58,6 +59,7 @@ def _groups_in_partitions(
     found = []
     for own, n in zip(trace.node_groups, partition_of(trace, declared).tolist(), strict=True):
         groups = declared[n].groups if n >= 0 else None
+        # A partition of all groups restricts nothing, and the column stays as submitted.
         if groups is None or groups == every:
             found.append(own)
         else:
@@ -68,7 +70,7 @@ def _groups_in_partitions(
 def check_lost_requests(
     run: RunDirectory, trace: TraceColumns, columns: RunColumns, lost: LostColumns
 ) -> Check:
-    """Check that lost attempts asked for what their jobs do; failed ones ran where these did."""
+    """Check that lost attempts have the requests of their jobs, and failed ones their places."""
     check = Check("attempts that were lost are those of their jobs", len(lost.job_id))
     table = ParquetTable(run.path / INTERRUPTIONS).read("units", "unit_request")
     units, requests = table["units"].to_pylist(), table["unit_request"].to_pylist()

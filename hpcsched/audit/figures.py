@@ -1,4 +1,4 @@
-"""The figures of a summary worked out again, by formulas written for this purpose alone."""
+"""Figures of a summary, computed again by formulas written for the audit alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,15 +15,23 @@ Values = npt.NDArray[Any]
 
 
 def mean(values: Values) -> float | None:
-    """Return the mean; None of nothing."""
+    """Return the mean; None of no values."""
     return float(np.mean(values)) if len(values) else None
 
 
 class Figures:
-    """The jobs that ran, and the figures over them; times are in seconds.
+    """Figures over the jobs that ran; times in seconds.
 
-    `attempts` has attempts as well that were lost to outages; `down` is when nodes are out of
-    service.
+    Parameters
+    ----------
+    run
+        Rows of `jobs.parquet`.
+    system
+        The declared system.
+    attempts
+        The rows, and attempts that were lost to outages.
+    down
+        Intervals in which nodes are out of service; None without outages.
     """
 
     def __init__(
@@ -45,7 +53,13 @@ class Figures:
         )
 
     def metrics(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, float | None]:
-        """Return all built-in metrics but the loss of capacity; `parameters` are by metric."""
+        """Return all built-in metrics but the loss of capacity.
+
+        Parameters
+        ----------
+        parameters
+            Parameters of each metric, by its name.
+        """
         return {
             "mean_bounded_slowdown": self.objective(
                 "bounded_slowdown", parameters["mean_bounded_slowdown"]
@@ -60,7 +74,14 @@ class Figures:
         }
 
     def objective(self, name: str, parameters: Mapping[str, Any]) -> float | None:
-        """Return a built-in objective; raises KeyError for any other, also as a term of a sum."""
+        """Return the value of a built-in objective; None if it has none.
+
+        Raises
+        ------
+        KeyError
+            If the objective, or a term of a weighted sum, is not built in.
+        """
+        # Slowdown is undefined for a run time of 0.
         some = self.run_time > 0
         formulas: dict[str, Callable[[], float | None]] = {
             "slowdown": lambda: mean(self.response[some] / self.run_time[some]),
@@ -75,7 +96,7 @@ class Figures:
         return formulas[name]()
 
     def _weighted_sum(self, terms: Sequence[Mapping[str, Any]]) -> float | None:
-        """Return Σ weight · objective; None where a term has no value."""
+        """Return Σ weight · objective; None if a term has no value."""
         total = 0.0
         for term in terms:
             own = dict(term["objective"])
@@ -86,21 +107,23 @@ class Figures:
         return total
 
     def bounded_slowdown(self, tau: int) -> Values:
-        """Return each job's bounded slowdown."""
+        """Return the bounded slowdown of each job that ran, `[J]`; `tau` in seconds."""
         return np.maximum(self.response / np.maximum(self.run_time, tau), 1.0)
 
     def _area_weighted(self) -> float | None:
+        # Python integers: area × response exceeds 64 bits on large systems.
         areas = [r * d for r, d in zip(self._demand, self.run_time.tolist(), strict=True)]
         total = sum(areas)
         weighted = sum(a * f for a, f in zip(areas, self.response.tolist(), strict=True))
         return weighted / total if total else None
 
     def _specific(self, alpha: float) -> float | None:
-        """Return equation (6) term by term: in exact integers for a whole α."""
+        """Return equation (6) of DEBS 2024 term by term, exactly for a whole α."""
         wait, response, demand = (
             np.array(values, dtype=object)
             for values in (self.wait.tolist(), self.response.tolist(), self._demand)
         )
+        # Differences of large powers cancel in floats; integers are exact for a whole α.
         a: Any = int(alpha)
         if a != alpha:
             a = np.longdouble(alpha)
@@ -110,7 +133,7 @@ class Figures:
         return float((alpha + 1) / (alpha + 2) * float(upper / lower)) if lower else None
 
     def utilization(self) -> dict[str, float]:
-        """Return the utilization of each resource type."""
+        """Return the utilization of each resource type, a share."""
         run, used = self._run, {}
         for name, whole in self._whole().items():
             k = self._system.resource_types.index(name)
@@ -119,7 +142,7 @@ class Figures:
         return used
 
     def loss_of_capacity(self, *, rejected_wait: bool) -> dict[str, float]:
-        """Return the loss of capacity of each resource type (see `lost_amounts`)."""
+        """Return the loss of capacity of each resource type, a share (see `lost_amounts`)."""
         lost = lost_amounts(
             self._attempts, self._system, rejected_wait=rejected_wait, down=self._down
         )
@@ -127,7 +150,7 @@ class Figures:
         return {name: by_name[name] / whole for name, whole in self._whole().items()}
 
     def _whole(self) -> dict[str, int]:
-        """Return capacity × makespan, less what is out of service, where there is some."""
+        """Return capacity × makespan of each resource type, less the parts out of service."""
         if not self.makespan:
             return {}
         capacity, names = self._system.capacity, self._system.resource_types
@@ -150,7 +173,17 @@ class Figures:
         }
 
     def of_class(self, least: int, most: int | None, tau: int) -> dict[str, float | None]:
-        """Return the figures of the jobs with a run time from `least` to `most`."""
+        """Return the figures of the jobs with a run time from `least` to `most` seconds.
+
+        Parameters
+        ----------
+        least
+            Least run time of the class.
+        most
+            Largest run time of the class; None for no limit.
+        tau
+            Threshold of the bounded slowdown, in seconds.
+        """
         mine = self.run_time >= least
         if most is not None:
             mine &= self.run_time <= most

@@ -15,7 +15,10 @@ Match = tuple[IntArray, IntArray]
 
 
 def check_presence(trace: TraceColumns, run: RunColumns, *, partial: bool) -> Check:
-    """Check that each job of the trace is there once (at most once in a partial run), no other."""
+    """Check that each job of the trace occurs once, and no other job.
+
+    A partial run may lack jobs.
+    """
     often = "at most once" if partial else "exactly once"
     check = Check(f"every job of the trace is there {often}, and no other", len(trace.job_id))
     for columns, where in ((trace, "the trace"), (run, "the run")):
@@ -32,7 +35,7 @@ def check_presence(trace: TraceColumns, run: RunColumns, *, partial: bool) -> Ch
 
 
 def check_requests(trace: TraceColumns, run: RunColumns, match: Match, system: System) -> Check:
-    """Check that each job was submitted when, and asked for what, the trace says."""
+    """Check that each job has the submit time and the request of the trace."""
     rows, of = match
     check = Check("submit times and requests are the trace's, demands follow from them", len(rows))
     ids = run.job_id[rows]
@@ -55,9 +58,22 @@ def check_requests(trace: TraceColumns, run: RunColumns, match: Match, system: S
 def check_times(
     trace: TraceColumns, run: RunColumns, match: Match, *, kill_at_requested_time: bool
 ) -> Check:
-    """Check starts, ends and states."""
+    """Check starts, ends and states.
+
+    Parameters
+    ----------
+    trace
+        Jobs of the trace.
+    run
+        Rows of `jobs.parquet`.
+    match
+        Matched rows and jobs.
+    kill_at_requested_time
+        True if the simulated system ends jobs at their requested time.
+    """
     rows, of = match
     check = Check("no job starts before its submission, each ends when and as it must", len(rows))
+    # An unknown state is reported first; the comparisons below would hide it.
     known = np.isin(run.state[rows], ("completed", "killed", "rejected", "failed"))
     for row in rows[~known].tolist():
         check.found(
@@ -109,6 +125,7 @@ def check_times(
 def _expect_equal(
     check: Check, name: str, ids: IntArray, expected: Any, found: Sequence[Any] | Any
 ) -> None:
+    """Count a violation for each row in which two columns differ."""
     differ = expected != found
     check.found_many(
         int(differ.sum()),

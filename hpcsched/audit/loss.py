@@ -1,4 +1,4 @@
-"""Loss of capacity from the jobs alone, without the rounds."""
+"""Loss of capacity, from the jobs alone, without the rounds."""
 
 import numpy as np
 
@@ -12,10 +12,21 @@ def lost_amounts(
 ) -> list[float]:
     """Return ∫ min(amount waited for, amount free) dt of each resource type, in amount × seconds.
 
-    When a dispatcher rejected a job is not recorded. With `rejected_wait` it is taken to wait from
-    its submission to the last instant of the run, otherwise not at all; the truth lies between.
-    What was rejected at submission never waits. Attempts that were lost to outages are rows with
-    the state `requeued`: their jobs wait again from then on. What is `down` is not free.
+    The instant at which a dispatcher rejected a job is not recorded, so that there are two bounds.
+    A job that was rejected at submission never waits. Attempts that were lost to outages are rows
+    with the state `requeued`: their jobs wait again from then on.
+
+    Parameters
+    ----------
+    run
+        Rows of jobs and lost attempts.
+    system
+        The declared system.
+    rejected_wait
+        True: a job that the dispatcher rejected waits from its submission to the last instant of
+        the run. False: it does not wait.
+    down
+        Intervals in which nodes are not free; None without outages.
     """
     ran = run.ran
     again = run.state == "requeued"
@@ -24,6 +35,7 @@ def lost_amounts(
     held = held_amounts(run, system)
     of_outages = () if down is None else (down.start, down.end)
     of_jobs = (run.submit_time[waits], run.start_time[ran], run.end_time[ran])
+    # One sorted axis of all instants; `at` maps every event to it.
     instants, at = np.unique(np.concatenate((*of_jobs, *of_outages)), return_inverse=True)
     submitted = at[: waits.sum()]
     started = at[waits.sum() : waits.sum() + ran.sum()]
@@ -49,7 +61,10 @@ def lost_amounts(
 
 
 def held_amounts(run: RunColumns, system: System) -> IntArray:
-    """Return what each job holds while it runs, `[J, R]`: all of its nodes, if it is exclusive."""
+    """Return the amounts that each job holds while it runs, `[J, R]`.
+
+    An exclusive job holds its nodes whole.
+    """
     held = run.units[:, np.newaxis] * run.unit_request
     row = run.place_row
     exists = (run.node >= 0) & (run.node < system.node_count)

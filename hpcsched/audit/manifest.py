@@ -1,4 +1,4 @@
-"""Checks that a manifest agrees with the scenario, the trace, and the files beside it."""
+"""Checks of the manifest against the scenario, the trace and the files of the run directory."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _LEFT = ("waiting", "running", "not_yet_submitted")
 
 
 def check_files(run: RunDirectory) -> Check:
-    """Check that each file is as the manifest says that it was when the run ended."""
+    """Check that each file has the SHA-256 that the manifest recorded when the run ended."""
     check = Check("every file of the directory is as it was when the run ended, by its SHA-256")
     recorded, found = run.manifest.files, file_hashes(run.path)
     for name in sorted(recorded):
@@ -38,7 +38,7 @@ def check_files(run: RunDirectory) -> Check:
 
 
 def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
-    """Check that the trace is the one that was run: its files and their content."""
+    """Check that the files of the trace are those of the run, by SHA-256 and size."""
     check = Check("the trace is the one that was run")
     recorded = {file.path: file for file in manifest.trace_files}
     check.expect("number of trace files", len(manifest.trace_files), len(source.files))
@@ -53,9 +53,16 @@ def check_trace_files(manifest: Manifest, source: TraceSource) -> Check:
 
 
 def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str]) -> Check:
-    """Check what the manifest says of the scenario, of the versions, and of how the run ended.
+    """Check the manifest's scenario, versions, and start and end of the run.
 
-    `comments` are the trace's own, after it was read.
+    Parameters
+    ----------
+    run
+        The run directory.
+    declared
+        Declarations of the scenario.
+    comments
+        Comments of the trace, after it was read.
     """
     check = Check("the manifest agrees with the scenario, the trace and the files beside it")
     manifest = run.manifest
@@ -78,13 +85,15 @@ def check_manifest(run: RunDirectory, declared: Declared, comments: Sequence[str
 
 
 def _check_versions(check: Check, run: RunDirectory) -> None:
-    """Check that versions can be ones, and are those of the plugins and of the Parquet files."""
+    """Check that versions are well-formed and fit the plugins and Parquet files."""
     versions, plugins = run.manifest.versions, run.manifest.plugins
+    # The names, not the numbers: a run may be audited with other versions installed.
     check.expect("versions", sorted(package_versions()), sorted(versions))
     for name, version in {**versions, **plugins}.items():
         check.expect(f"version of {name}: {version!r}", True, bool(_VERSION.fullmatch(version)))
     own = versions.get("hpcsched")
     check.expect("plugins.hpcsched", own, plugins.get("hpcsched", own))
+    # Parquet names a release by three numbers, without local suffixes.
     pyarrow = ".".join(versions.get("pyarrow", "").split(".")[:3])
     for name in (JOBS, ROUNDS):
         # Both files have been read by now: they are whole.
@@ -94,7 +103,7 @@ def _check_versions(check: Check, run: RunDirectory) -> None:
 
 
 def _check_end(check: Check, run: RunDirectory) -> None:
-    """Check when the run began and ended, and that jobs were left only in a partial one."""
+    """Check when the run began and ended, and that only a partial run left jobs."""
     manifest, jobs = run.manifest, run.summary["jobs"]
     instants = [_instant(text) for text in (manifest.started, manifest.finished)]
     for name, instant, text in zip(
@@ -115,7 +124,7 @@ def _check_end(check: Check, run: RunDirectory) -> None:
 
 
 def _instant(text: str | None) -> datetime | None:
-    """Return an instant in UTC; None if the text is none."""
+    """Parse an instant in UTC; None if the text is none."""
     try:
         instant = datetime.fromisoformat(text or "")
     except ValueError:

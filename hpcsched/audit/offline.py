@@ -1,4 +1,4 @@
-"""Checks what a summary says of a trace that was planned at once."""
+"""Check of the summary of a trace that was planned at once."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,9 +9,15 @@ _PROVED = 1e-6
 
 
 def check_offline(summary: Mapping[str, Any], *, expected: bool) -> Iterator[Check]:
-    """Yield a check of the bound, the gap and the claim of a proof, if the run was off-line.
+    """Yield a check of the lower bound, the gap and the claim of optimality.
 
-    It is `expected` of a complete run of a scenario that is planned at once, and of no other.
+    Parameters
+    ----------
+    summary
+        The summary of the run.
+    expected
+        True for a complete run of a scenario that is planned at once: its summary must have these
+        figures, and no other may.
     """
     stated = summary.get("offline")
     if stated is None and not expected:
@@ -33,6 +39,7 @@ def check_offline(summary: Mapping[str, Any], *, expected: bool) -> Iterator[Che
     check.looked_at += 1
     if bound > value:
         check.found(f"offline.lower_bound: expected at most {value}, found {bound}")
+    # Avoids 0 / 0 where an objective of 0 is proved optimal.
     gap = 0.0 if value == bound else (value - bound) / abs(value)
     compare(check, "offline.gap", gap, stated.get("gap"))
     check.expect("offline.proved", gap <= _PROVED, stated.get("proved"))

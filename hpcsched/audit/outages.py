@@ -1,4 +1,4 @@
-"""Checks that outages were kept clear of, and that what was lost to them adds up."""
+"""Checks that jobs kept clear of outages, and that losses to them add up."""
 
 import math
 from collections import Counter
@@ -30,8 +30,18 @@ def check_outages(
 ) -> Iterator[Check]:
     """Yield the checks of outages, if there are any.
 
-    `run` has all attempts to run a job, those that were lost among them, and the latter again;
-    `match` is of the former.
+    Parameters
+    ----------
+    trace
+        Jobs of the trace.
+    run
+        All attempts to run a job, and the lost ones alone.
+    match
+        Matched rows of all attempts.
+    system
+        The declared system.
+    outages
+        The declared outages.
     """
     attempts, lost = run
     if not outages.all:
@@ -46,7 +56,7 @@ def check_outages(
 
 
 def check_recorded_outages(run: RunDirectory, outages: Outages) -> Iterator[Check]:
-    """Yield the check that `outages.parquet` has what the scenario declares, if there is any."""
+    """Yield the check that `outages.parquet` holds the declared outages, if there are any."""
     if not outages.all and not (run.path / OUTAGES).is_file():
         return
     check = Check("the outages are those that the scenario declares, drawn again")
@@ -54,6 +64,7 @@ def check_recorded_outages(run: RunDirectory, outages: Outages) -> Iterator[Chec
     table = ParquetTable(run.path / OUTAGES).read(*names)
     found = list(zip(*(table[name].to_pylist() for name in names), strict=True))
     check.expect("outages", len(outages.all), len(found))
+    # Another number of rows is reported above.
     for expected, (start, end, nodes, kind, name) in zip(outages.all, found, strict=False):
         there = (start, end, tuple(nodes), kind, name)
         check.expect("an outage", tuple(expected), there)
@@ -69,9 +80,23 @@ def check_outage_figures(
     *,
     recorded: bool,
 ) -> Iterator[Check]:
-    """Yield the check of what the summary says of outages.
+    """Yield the check of the summary's figures of outages.
 
-    It says something just where `outages.parquet` is there, which `recorded` tells.
+    Parameters
+    ----------
+    summary
+        The summary of the run.
+    attempts
+        All attempts to run a job.
+    lost
+        Lost attempts.
+    system
+        The declared system.
+    outages
+        The declared outages.
+    recorded
+        True if the run has `outages.parquet`; the summary must have these figures then, and only
+        then.
     """
     stated = summary.get("outages")
     if stated is None and not recorded:
@@ -103,7 +128,7 @@ def check_outage_figures(
 
 
 def _by_node(nodes: IntArray, times: IntArray) -> Times:
-    """Return times that are in order within each node."""
+    """Split times, ascending within each node, by node."""
     return {int(node): times[nodes == node] for node in np.unique(nodes)}
 
 
@@ -129,7 +154,7 @@ def _check_service(run: RunColumns, system: System, starts: Times, ends: Times) 
 
 
 def _check_announced(run: RunColumns, system: System, outages: Outages) -> Check:
-    """Check that nothing was started that was predicted to run into an announced outage."""
+    """Check that no job was started that was predicted to run into an announced outage."""
     check = Check("nothing starts that is predicted to run into an announced outage")
     begins: dict[int, list[int]] = {}
     for outage in sorted(o for o in outages.all if o.announced):
@@ -145,6 +170,7 @@ def _check_announced(run: RunColumns, system: System, outages: Outages) -> Check
             continue
         start = int(run.start_time[row[p]])
         predicted = start + int(run.predicted_run_time[row[p]])
+        # The first outage of the node after the start.
         k = int(np.searchsorted(times, start, side="right"))
         if k < len(times) and times[k] < predicted:
             check.found(
@@ -158,7 +184,7 @@ def _check_announced(run: RunColumns, system: System, outages: Outages) -> Check
 def _check_lost(
     trace: TraceColumns, run: RunColumns, match: Match, lost: LostColumns, starts: Times
 ) -> Check:
-    """Check that attempts were lost as one of their nodes went, and before they were done."""
+    """Check that attempts were lost as one of their nodes went out of service, before their end."""
     check = Check("attempts are lost only as a node goes out of service", len(lost.job_id))
     rows, of = match
     run_times = dict(zip(run.job_id[rows].tolist(), trace.run_time[of].tolist(), strict=True))
@@ -174,7 +200,7 @@ def _check_lost(
 
 
 def _check_counts(run: RunColumns, lost: LostColumns, *, requeue: bool) -> Check:
-    """Check the requeues and lost times of jobs against the attempts, and who failed."""
+    """Check requeues, lost times and failures of jobs against the lost attempts."""
     check = Check("requeues, lost times and failures are those of the attempts that were lost")
     again = lost.requeued
     requeues = Counter(lost.job_id[again].tolist())

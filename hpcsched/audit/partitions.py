@@ -1,4 +1,4 @@
-"""Checks that partitions were kept: whom they refuse, on which nodes jobs run, and user limits."""
+"""Checks of partitions: refusals, nodes and limits of users."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -12,7 +12,7 @@ from hpcsched.system.system import IntArray, System
 from hpcsched.workload.partitions import Partition, Partitions
 
 Room = tuple[int, int]
-"""How many units fit on the idle nodes that may be used, and on how many of these one does."""
+"""Units that fit on the idle eligible nodes, and number of these nodes with room for one."""
 
 
 def check_partitions(
@@ -38,17 +38,19 @@ def _by_row(run: RunColumns, match: Match, of_trace: IntArray) -> IntArray:
 
 
 def partition_of(trace: TraceColumns, declared: tuple[Partition, ...]) -> IntArray:
-    """Return the place of each job's partition among those declared, `[T]`; -1: it has none."""
+    """Return the place of each job's partition in `declared`, `[T]`; -1: it has none."""
     place = np.full(len(trace.job_id), -1)
     for n, partition in enumerate(declared):
         for what, claimed in partition.jobs.items():
             numbers = [number for number in claimed if isinstance(number, int)]
+            # A scenario names queues and partitions by number or by name.
             named = np.isin(trace.numbers[what], numbers)
             if what in trace.names:
                 names = [name for name in claimed if isinstance(name, str)]
                 named |= np.isin(trace.names[what], names)
             place[(place == -1) & named] = n
     for n, partition in enumerate(declared):
+        # A partition without a filter takes the jobs that no other partition has claimed.
         if not partition.jobs:
             place[place == -1] = n
     return place
@@ -81,7 +83,7 @@ def _check_refusals(
 
 
 def _refusal(trace: TraceColumns, k: int, partition: Partition, room: Room) -> str:
-    """Return why a partition has to refuse a job; empty if it need not."""
+    """Return the rule by which a partition has to refuse job `k`; empty if there is none."""
     fits, nodes = room
     units = int(trace.units[k])
     if partition.max_time is not None and trace.requested_time[k] > partition.max_time:
@@ -96,7 +98,7 @@ def _refusal(trace: TraceColumns, k: int, partition: Partition, room: Room) -> s
 def _room_finder(
     trace: TraceColumns, system: System, declared: tuple[Partition, ...]
 ) -> Callable[[int, int], Room]:
-    """Return what gives the room for units of job `k` in partition `n`."""
+    """Return a function from job `k` and partition `n` to the room for the job's units there."""
     names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
 
     @cache
@@ -153,10 +155,10 @@ def _check_nodes(
 def _check_users(
     run: RunColumns, run_partition: IntArray, users: IntArray, declared: tuple[Partition, ...]
 ) -> Check:
-    """Check what each user runs in each partition, at every instant.
+    """Check the limits of users in each partition, at every instant.
 
-    Ends and starts of the same instant count together, so that a job of no length holds nothing. A
-    job whose user is not known is looked at by itself.
+    Ends and starts of the same instant count together, so that a zero-length job holds nothing. A
+    job of an unknown user is looked at by itself.
     """
     check = Check("no user runs more in a partition than it allows, at any instant")
     accounts = np.where(users >= 0, users, ~np.arange(len(users)))
@@ -204,4 +206,5 @@ def _check_level(
 
 
 def _whose(account: int) -> str:
+    """Name an account in a message."""
     return f"user {account}" if account >= 0 else "a job of an unknown user"

@@ -1,4 +1,4 @@
-"""Checks that each job is placed as it asked, whatever other jobs do."""
+"""Checks that each job is placed as it asked, regardless of other jobs."""
 
 import numpy as np
 
@@ -9,9 +9,11 @@ from hpcsched.system.system import IntArray, System
 
 
 def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: System) -> Check:
-    """Check that each job that ran has all its units on nodes that exist, may be used and do."""
+    """Check that each job that ran has all units on eligible nodes with enough capacity."""
     check = Check("each job's units are all placed, on nodes that it may use and fits on")
     rows, of = match
+    # Rows without a job of the trace are reported by the check of presence; 0 is not used for
+    # them.
     trace_of = np.zeros_like(run.job_id)
     trace_of[rows] = of
     ran = np.isin(np.arange(len(run.job_id)), rows) & run.ran
@@ -30,6 +32,7 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
 
     counted = ran[place_row]
     place_row, node, units = place_row[counted], run.node[counted], run.node_units[counted]
+    # Later checks index capacity by node, so nodes that do not exist are dropped here.
     exists = (node >= 0) & (node < system.node_count)
     for p in np.flatnonzero(~exists).tolist():
         last = system.node_count - 1
@@ -68,6 +71,7 @@ def check_places(trace: TraceColumns, run: RunColumns, match: Match, system: Sys
 
 
 def _check_distinct(check: Check, run: RunColumns, place_row: IntArray, node: IntArray) -> None:
+    """Check that no row names a node twice."""
     order = np.lexsort((node, place_row))
     rows, nodes = place_row[order], node[order]
     again = np.flatnonzero((np.diff(rows) == 0) & (np.diff(nodes) == 0))
@@ -76,7 +80,7 @@ def _check_distinct(check: Check, run: RunColumns, place_row: IntArray, node: In
 
 
 def _in_group(trace: TraceColumns, traced: IntArray, node: IntArray, system: System) -> BoolArray:
-    """Return which places are on a node of a group that the job may use, `[P]`."""
+    """Return a mask of the places on a node of a group that the job may use, `[P]`."""
     fine = np.ones(len(node), dtype=np.bool_)
     names = np.repeat([g.name for g in system.groups], [g.count for g in system.groups])
     # Few different wishes, many jobs: compare by number.

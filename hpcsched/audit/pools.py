@@ -1,4 +1,4 @@
-"""Checks that no job started which drew more from a pool than was free, and what is said of it."""
+"""Checks of shared resources (pools): starts, largest draws, and figures of the summary."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -16,10 +16,10 @@ from hpcsched.system.system import IntArray, System
 def check_pools(
     trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> Iterator[Check]:
-    """Yield the checks of pools, if the system has any.
+    """Yield the checks of shared resources, if the system has any.
 
-    What is drawn may be more than a pool offers only where its capacity has fallen, and then
-    nothing may start that draws from it. Ends come before starts, and a job of no length draws
+    More can be drawn from a pool than it offers only where its capacity has fallen, and then
+    nothing may start that draws from it. Ends come before starts, and a zero-length job draws
     nothing. A node draws as long as jobs follow each other on it without a gap.
     """
     for pool in system.pools:
@@ -36,9 +36,24 @@ def check_pool_figures(
     *,
     partial: bool,
 ) -> Iterator[Check]:
-    """Yield the check of what a summary says of pools, if the system has any.
+    """Yield the check of the summary's figures of shared resources.
 
-    That of a partial run is not worked out again: what was running is not recorded.
+    Those of a partial run are not computed again: the jobs that were running are not recorded.
+
+    Parameters
+    ----------
+    summary
+        The summary of the run.
+    trace
+        Jobs of the trace.
+    run
+        All attempts to run a job.
+    match
+        Matched rows and jobs.
+    system
+        The declared system.
+    partial
+        True for an interrupted run.
     """
     if not system.pools:
         return
@@ -60,7 +75,17 @@ def check_pool_figures(
 
 
 class Course(NamedTuple):
-    """From `instants` on, `[K]`, `level` is drawn, of which `added` begins then."""
+    """Time series of the amount drawn from a pool, `[K]`.
+
+    Attributes
+    ----------
+    instants
+        Seconds at which the amount changes, ascending.
+    level
+        Amount drawn from each instant on.
+    added
+        Part of the amount that begins at the instant.
+    """
 
     instants: IntArray
     level: IntArray
@@ -70,7 +95,8 @@ class Course(NamedTuple):
 def course_of(
     pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> Course:
-    """Return what is drawn from a pool at each instant at which that changes."""
+    """Return the time series of the amount that jobs draw from a pool."""
+    # A zero-length job has given back its draw within the same instant.
     lasting = run.ran & (run.end_time > run.start_time)
     rows = np.flatnonzero(lasting)
     amount = _own(pool, trace, run, match, system)[rows]
@@ -87,12 +113,13 @@ def course_of(
 
 
 def drawn_at(course: Course, time: int) -> int:
-    """Return what is drawn from a second on."""
+    """Return the amount drawn from a second on."""
     upto = int(np.searchsorted(course.instants, time, side="right"))
     return int(course.level[upto - 1]) if upto else 0
 
 
 def _check_starts(pool: Pool, course: Course) -> Check:
+    """Check that no start draws more from a pool than is free."""
     check = Check(f"no start draws more from the pool {pool.name} than is free")
     check.looked_at = len(course.instants)
     for time, drawn, added in zip(*(column.tolist() for column in course), strict=True):
@@ -127,7 +154,7 @@ def _figures(pool: Pool, course: Course, begin: int, end: int) -> dict[str, floa
 
 
 def changes_between(pool: Pool, begin: int, end: int) -> Iterator[int]:
-    """Yield the seconds between two at which a pool changes."""
+    """Yield the seconds strictly between `begin` and `end` at which a pool's capacity changes."""
     periods = [0] if pool.every is None else range(0, end, pool.every)
     for since in periods:
         for change in pool.changes:
@@ -138,7 +165,7 @@ def changes_between(pool: Pool, begin: int, end: int) -> Iterator[int]:
 def _check_largest(
     pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> Check:
-    """Check that no job ran which could never draw so much, whatever else ran."""
+    """Check that no job ran that draws more than the pool ever offers."""
     check = Check(f"no job ran that draws more than the pool {pool.name} ever offers")
     begin = min(run.submit_time.tolist(), default=0)
     later = [c.capacity for c in pool.changes if pool.every is not None or c.at > begin]
@@ -159,7 +186,7 @@ def _check_largest(
 def _own(
     pool: Pool, trace: TraceColumns, run: RunColumns, match: Match, system: System
 ) -> IntArray:
-    """Return what each row's job draws, but for its nodes, `[J]`."""
+    """Return the amount that each row's job draws, without its nodes, `[J]`."""
     own = np.zeros(len(run.job_id), dtype=np.int64)
     if pool.draw.traced:
         rows, of = match
@@ -172,7 +199,7 @@ def _own(
 
 
 def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return from when until when nodes were on, each node's times apart from each other."""
+    """Return begin and end of the intervals in which nodes were on, disjoint on each node."""
     row = run.place_row
     holds = lasting[row]
     row, node = row[holds], run.node[holds]
@@ -184,6 +211,7 @@ def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArra
     for n, since, until in zip(
         node[order].tolist(), begin[order].tolist(), end[order].tolist(), strict=True
     ):
+        # Back-to-back jobs keep a node on: its draw is not counted twice.
         if n == last and since <= off[-1]:
             off[-1] = max(off[-1], until)
         else:
@@ -194,7 +222,7 @@ def _switched_on(run: RunColumns, lasting: BoolArray) -> tuple[IntArray, IntArra
 
 
 def offered_at(pool: Pool, time: int) -> int:
-    """Return what a pool offers at a second, looked up change by change."""
+    """Return the capacity of a pool at a second, looked up change by change."""
     offered, since = pool.capacity, time
     if pool.every is not None and time >= pool.every:
         offered = [pool.capacity, *(change.capacity for change in pool.changes)][-1]

@@ -1,4 +1,4 @@
-"""Checks that reasons are given of jobs that were there, in rounds that were held."""
+"""Check of the recorded reasons: existing jobs, in rounds that were held."""
 
 from collections.abc import Iterator
 
@@ -30,8 +30,8 @@ def check_reasons(
 ) -> Iterator[Check]:
     """Yield the check of the rows of `reasons.parquet`, if the run has them.
 
-    Whether a reason is the true one is the dispatcher's word. A reason to start or to wait belongs
-    to a job that does, in a round of that time; jobs that are named must be in the trace.
+    The audit cannot tell whether a reason is the true one. A reason to start or to wait belongs to
+    a job that does, in a round of that time; jobs that are named must be in the trace.
     """
     if not (run.path / REASONS).is_file():
         return
@@ -47,6 +47,7 @@ def check_reasons(
         *(table[name].to_pylist() for name in names), strict=True
     ):
         where = f"round {number}, job {job_id}"
+        # Also guards the look-up of the round below.
         if not last <= number <= len(rounds.now):
             check.found(f"{where}: expected a round that was held, in order of rounds")
             continue

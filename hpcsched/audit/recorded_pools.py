@@ -1,4 +1,4 @@
-"""Checks the rows of `pools.parquet` against the jobs and what pools are declared to offer."""
+"""Check of the rows of `pools.parquet` against the jobs and the declared capacities."""
 
 from collections.abc import Iterator
 
@@ -16,15 +16,15 @@ from hpcsched.system.system import System
 _LEVELS = ("drawn", "offered")
 
 Level = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""From a second on, what is drawn from each pool, and what each offers."""
+"""A second, and from then on the amounts drawn from each pool and offered by each."""
 
 
 def check_recorded_pools(
     run: RunDirectory, trace: TraceColumns, columns: RunColumns, match: Match, system: System
 ) -> Iterator[Check]:
-    """Yield the check of what was drawn and offered from when on, if the system has pools.
+    """Yield the check of amounts drawn and offered over time, if the system has pools.
 
-    A partial run is not checked: what was running is not recorded.
+    A partial run is not checked: the jobs that were running are not recorded.
     """
     if not system.pools or run.partial:
         return
@@ -49,7 +49,7 @@ def check_recorded_pools(
 
 
 def _levels(trace: TraceColumns, run: RunColumns, match: Match, system: System) -> Iterator[Level]:
-    """Yield what is drawn and offered whenever either changes, first and last second included."""
+    """Yield the amounts drawn and offered whenever one changes, first and last second included."""
     if not len(trace.submit_time):
         return
     begin = int(trace.submit_time.min())

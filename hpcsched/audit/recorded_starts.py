@@ -1,4 +1,4 @@
-"""Checks that a run which follows its log starts jobs when the log says, or could not."""
+"""Checks of a run that follows the recorded starts of its log."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -12,14 +12,22 @@ from hpcsched.system.system import IntArray, System
 
 
 class DueTimes(NamedTuple):
-    """When each job of a trace is due by the log, `[T]`, and whether that is recorded, `[T]`."""
+    """Recorded starts of the jobs of a trace.
+
+    Attributes
+    ----------
+    at
+        Second at which each job is due, `[T]`.
+    recorded
+        True where the log records a start, `[T]`.
+    """
 
     at: IntArray
     recorded: BoolArray
 
 
 def due_times(trace: TraceColumns, waits: Mapping[int, int]) -> DueTimes:
-    """Return when jobs are due, given the recorded waits; without one, at their submission."""
+    """Return the due times of jobs from their recorded waits; without one, the submit time."""
     numbers = trace.job_id.tolist()
     wait = np.array([waits.get(number, 0) for number in numbers], dtype=np.int64)
     recorded = np.array([number in waits for number in numbers], dtype=np.bool_)
@@ -37,9 +45,24 @@ def check_recorded_starts(
 ) -> Iterator[Check]:
     """Yield the check of starts and of the figures about them, if the run follows its log.
 
-    Where each unit of every job is one of the same resource type, that there was no room for a late
-    job when it was due is checked as well, unless jobs may be `held_back` by partitions. In a
-    partial run the figures count jobs that are running still, and are not checked.
+    Where each unit of every job is one of the same resource type, the check includes that there was
+    no room for a late job when it was due. In a partial run the figures count jobs that are still
+    running, and are not checked.
+
+    Parameters
+    ----------
+    summary
+        The summary of the run.
+    jobs
+        Jobs of the trace, rows of the run, and their match.
+    due
+        Recorded starts; None if the dispatcher does not follow them.
+    system
+        The declared system.
+    partial
+        True for an interrupted run.
+    held_back
+        True if partitions may hold jobs back, so that room alone does not decide.
     """
     stated = summary.get("recorded_starts")
     if due is None and stated is None:
@@ -75,6 +98,7 @@ def check_recorded_starts(
         }
         for name, value in figures.items():
             check.expect(f"recorded_starts.{name}", value, stated.get(name))
+        # A partition's limit may keep a job waiting though there is room.
         if not held_back:
             _check_want_of_room(check, (trace, run), rows[late > 0], due.at[of[late > 0]], system)
     yield check
@@ -87,7 +111,7 @@ def _check_want_of_room(
     at: IntArray,
     system: System,
 ) -> None:
-    """Check that too little was free for each late row when it was due, where that is counted."""
+    """Check that each late job lacked room when it was due, where counting units decides."""
     trace, run = jobs
     asked = trace.unit_request.any(axis=0)
     if not len(late):
@@ -109,7 +133,7 @@ def _check_want_of_room(
 
 
 def _upto(times: IntArray, units: IntArray, at: IntArray) -> IntArray:
-    """Return the sum of the units whose times are up to and including each instant."""
+    """Return the cumulative number of units up to and including each instant."""
     order = np.argsort(times, kind="stable")
     sums = np.concatenate(([0], np.cumsum(units[order])))
     return np.asarray(sums[np.searchsorted(times[order], at, side="right")])

@@ -1,4 +1,4 @@
-"""Checks the amounts of each round: what is waited for, what is free, and what was lost between."""
+"""Check of the amounts of each round: waiting, free, and lost between rounds."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from hpcsched.system.outages import DownTime
 from hpcsched.system.system import IntArray, System
 
 LARGEST = 2**63 - 1
-"""Where amounts are cut in the file."""
+"""Largest amount that a column of the file can hold; larger ones are cut to it."""
 
 Amounts = npt.NDArray[Any]
 
@@ -28,10 +28,26 @@ def check_room(
     *,
     partial: bool,
 ) -> Check:
-    """Check what waited, was free and was lost in each round, by resource type.
+    """Check the amounts that waited, were free and were lost in each round, by resource type.
 
-    Which of several rounds of an instant started a job is not recorded: then there are two bounds.
-    What waits and runs in a partial run is not recorded.
+    The round that started a job is not recorded where an instant has several: then there are two
+    bounds. Amounts of a partial run are not checked, since the jobs that were left are not
+    recorded.
+
+    Parameters
+    ----------
+    run
+        The run directory.
+    rounds
+        Rows of `rounds.parquet`.
+    attempts
+        All attempts to run a job.
+    system
+        The declared system.
+    down
+        Intervals in which nodes are out of service.
+    partial
+        True for an interrupted run.
     """
     check = Check("what each round leaves waiting and free follows from the jobs")
     if partial:
@@ -49,6 +65,7 @@ def check_room(
         held, asked = timeline.held[:, r], timeline.asked[:, r]
         least, most = _waiting(timeline, rounds, asked)
         _within(check, f"waiting_amounts.{name}", rounds, (least, most), waiting)
+        # The bounds exclude amounts on nodes that are out of service.
         total = int(system.totals[r])
         least, most = _free(timeline, rounds, held, total - timeline.down[:, r])
         _within(check, f"free_amounts.{name}", rounds, (least, most), free)
@@ -67,11 +84,22 @@ def check_room(
 
 
 class _Timeline(NamedTuple):
-    """Attempts `[J]`, what they ask for and hold `[J, R]`, and what is down at rounds `[K, R]`.
+    """Attempts and rounds of a run.
 
-    An attempt waits from `since`, and runs from `start` to `end`; `ran` tells which do. `rejected`
-    is the round, from 0, that rejected it, or the number of rounds. `last` tells which rounds are
-    the last of their instant, and `alone` which are the only ones.
+    Attributes
+    ----------
+    since, start, end
+        Seconds from which an attempt waits, at which it starts and at which it ends, `[J]`.
+    ran, queued
+        Masks of the attempts that ran, and that were in the queue, `[J]`.
+    rejected
+        Round, from 0, that rejected the attempt; the number of rounds if none did, `[J]`.
+    asked, held
+        Amounts that an attempt asks for, and holds, `[J, R]`.
+    down
+        Amounts out of service at each round, `[K, R]`.
+    last, alone
+        Masks of the rounds that are the last, and the only one, of their instant, `[K]`.
     """
 
     since: IntArray
@@ -88,6 +116,7 @@ class _Timeline(NamedTuple):
 
 
 def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownTime) -> _Timeline:
+    """Build the timeline of a run."""
     since = run.submit_time.copy()
     # The k-th attempt of a job waits from when the one before was lost.
     order = np.lexsort((np.where(run.ran, run.start_time, LARGEST), run.job_id))
@@ -96,6 +125,7 @@ def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownT
     by_dispatcher = run.rejected_by == "dispatcher"
     rejected = np.full(len(run.job_id), len(rounds.now))
     rejected[by_dispatcher] = rounds.rejected_at(int(by_dispatcher.sum()))
+    # Half of 64 bits leaves room for a difference; beyond, Python integers take over.
     asked: Amounts = run.units[:, np.newaxis] * run.unit_request
     if np.sum(asked, dtype=np.float64) > LARGEST / 2:
         asked = asked.astype(object)
@@ -120,7 +150,7 @@ def _timeline(run: RunColumns, rounds: RoundColumns, system: System, down: DownT
 
 
 def _upto(times: IntArray, amounts: Amounts, at: IntArray, side: Any = "right") -> Amounts:
-    """Return the sum of the amounts of all times up to each instant, or before with `left`."""
+    """Return the cumulative amount at each instant; just before it for `side="left"`."""
     order = np.argsort(times)
     sums = np.concatenate((np.zeros(1, dtype=amounts.dtype), np.cumsum(amounts[order])))
     found: Amounts = sums[np.searchsorted(times[order], at, side=side)]
@@ -128,7 +158,7 @@ def _upto(times: IntArray, amounts: Amounts, at: IntArray, side: Any = "right") 
 
 
 def _waiting(line: _Timeline, rounds: RoundColumns, asked: Amounts) -> tuple[Amounts, Amounts]:
-    """Return the least and the most that may wait after each round."""
+    """Return the least and the largest amount that may wait after each round."""
     queued, ran = line.queued, line.ran
     came = _upto(line.since[queued], asked[queued], rounds.done)
     refused = _upto(line.rejected, asked, np.arange(len(rounds.now)))
@@ -141,9 +171,9 @@ def _waiting(line: _Timeline, rounds: RoundColumns, asked: Amounts) -> tuple[Amo
 def _free(
     line: _Timeline, rounds: RoundColumns, held: Amounts, total: Amounts
 ) -> tuple[Amounts, Amounts]:
-    """Return the least and the most that may be free after each round.
+    """Return the least and the largest amount that may be free after each round.
 
-    A job without length holds what it does until the round is over.
+    A zero-length job holds its amounts until the round is over.
     """
     lasting = line.ran & (line.end > line.start)
     ended = _upto(line.end[lasting], held[lasting], rounds.done)
@@ -163,9 +193,18 @@ def _lost(
     amounts: tuple[Amounts, Amounts, IntArray],
     down: DownTime,
 ) -> npt.NDArray[np.float64]:
-    """Return ∫ min(amount waited for, amount free) dt while each decision was awaited.
+    """Return ∫ min(amount waited for, amount free) dt while each decision was awaited, `[K]`.
 
-    `amounts` are what attempts ask for and hold, and the nodes' capacity.
+    Parameters
+    ----------
+    line
+        The timeline.
+    rounds
+        Rows of `rounds.parquet`.
+    amounts
+        Amounts that attempts ask for, amounts that they hold, and capacity of the nodes.
+    down
+        Intervals in which nodes are out of service.
     """
     asked, held, capacity = amounts
     queued, ran = line.queued, line.ran
@@ -189,6 +228,7 @@ def _lost(
 def _within(
     check: Check, name: str, rounds: RoundColumns, bounds: tuple[Amounts, Amounts], found: Amounts
 ) -> None:
+    """Count a violation for each round with an amount outside its bounds."""
     least, most = bounds
     wrong = np.flatnonzero((found < least) | (found > most))
     check.found_many(

@@ -1,4 +1,4 @@
-"""Checks the rows of `rounds.parquet`: when rounds were held, and how many jobs they met."""
+"""Checks of the rows of `rounds.parquet`: instants of rounds, and numbers of jobs."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -21,9 +21,14 @@ from hpcsched.workload.partitions import Partitions
 
 @dataclass(frozen=True, slots=True)
 class RoundColumns:
-    """The counts and times of rounds, `[K]`; `done` is when a decision was carried out.
+    """Rows of `rounds.parquet`, `[K]`.
 
-    `variables` are those of the solver that was asked, 0 where none was.
+    Attributes
+    ----------
+    done
+        Second at which the decision took effect.
+    variables
+        Variables of the solver's model; 0 where no solver was asked.
     """
 
     number: IntArray
@@ -38,21 +43,29 @@ class RoundColumns:
     variables: list[int]
 
     def rejected_at(self, refused: int) -> IntArray:
-        """Return the round, from 0, that rejected each of so many jobs, in order of their rows.
+        """Return the round, from 0, that rejected each of `refused` jobs, in order of their rows.
 
-        Rows are in the order in which jobs left, so that the first rejected ones are those of the
-        first round that rejected some. Jobs beyond what rounds say have the number of rounds.
+        Rows are in the order in which jobs left, so that the first rejected ones belong to the
+        first round that rejected some. Jobs beyond the counts of the rounds get the number of
+        rounds.
         """
         return np.searchsorted(np.cumsum(self.rejected), np.arange(refused), side="right")
 
 
 @dataclass(frozen=True, slots=True)
 class Happenings:
-    """What happened when, apart from rounds; each ascending, in seconds.
+    """Instants of events apart from rounds, ascending, in seconds.
 
-    `arrivals` are when jobs came into the queue, those that had lost a node again; `events` are all
-    submissions and ends; `ends` are those of attempts with some length; `instant` are the starts
-    of attempts without.
+    Attributes
+    ----------
+    arrivals
+        Entries into the queue, those of requeued jobs included.
+    events
+        All submissions and ends, each once.
+    ends
+        Ends of attempts that lasted.
+    instant
+        Starts of zero-length attempts.
     """
 
     arrivals: IntArray
@@ -62,7 +75,13 @@ class Happenings:
 
 
 def read_rounds(run: RunDirectory) -> RoundColumns:
-    """Return the rows of `rounds.parquet`; raises InputError where it is damaged."""
+    """Read the rows of `rounds.parquet`.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
     names = ("round", "now", "latency", "queued", "running", "started", "rejected", "waiting")
     table = run.rounds.read(*names, "decision_time", "solver")
     column = {name: table[name].to_numpy() for name in names}
@@ -82,7 +101,8 @@ def read_rounds(run: RunDirectory) -> RoundColumns:
 
 
 def happenings(trace: TraceColumns, run: RunColumns, lost: LostColumns) -> Happenings:
-    """Return what happened to the jobs of a trace; `run` has a row for each job that has left."""
+    """Return the events of the jobs of a trace; `run` has a row for each job that has left."""
+    # A job that was refused at submission never enters the queue.
     refused = (run.state == "rejected") & ~np.isin(run.rejected_by, ("", "dispatcher"))
     queued = ~np.isin(trace.job_id, run.job_id[refused])
     again = lost.requeued
@@ -105,11 +125,26 @@ def check_round_rows(
     *,
     partial: bool,
 ) -> Check:
-    """Check when rounds were held, what they were charged, and how many jobs they met.
+    """Check instants of rounds, their latency, and the numbers of jobs in them.
 
-    Between two rounds the queue grows by what arrives, and in a round it shrinks by what starts or
-    is rejected. A round is held at every instant at which a job arrives or ends while others wait;
-    where there are `conditions`, possibly at others.
+    Between two rounds the queue grows by arrivals; in a round it shrinks by starts and rejections.
+    A round is held at every instant at which a job arrives or ends while others wait, and possibly
+    at other instants that `conditions` name.
+
+    Parameters
+    ----------
+    run
+        Rows of `jobs.parquet`.
+    rounds
+        Rows of `rounds.parquet`.
+    happened
+        Events apart from rounds.
+    conditions
+        Causes of rounds beside arrivals and ends.
+    charge
+        Declared dispatch latency; None if decisions take no simulated time.
+    partial
+        True for an interrupted run.
     """
     check = Check("rounds are held when something happens, and meet the jobs that are there")
     count = len(rounds.now)
@@ -129,6 +164,7 @@ def check_round_rows(
 
 
 def _expect(check: Check, name: str, rounds: RoundColumns, expected: Any, found: Any) -> None:
+    """Count a violation for each round in which a column differs from its expected values."""
     differ = np.flatnonzero(expected != found)
     check.found_many(
         len(differ),
@@ -141,10 +177,10 @@ def _expect(check: Check, name: str, rounds: RoundColumns, expected: Any, found:
 
 
 def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> None:
-    """Check how many jobs ran before each round.
+    """Check the number of running jobs before each round.
 
-    Which of several rounds of an instant started a job without length is not recorded: then there
-    are two bounds.
+    The round that started a zero-length job is not recorded where an instant has several: then
+    there are two bounds.
     """
     before = np.concatenate(([0], np.cumsum(rounds.started)))[:-1]
     ended = np.searchsorted(happened.ends, rounds.now, side="right")
@@ -168,11 +204,17 @@ def _check_running(check: Check, rounds: RoundColumns, happened: Happenings) -> 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What may call for a round, beside arrivals and ends.
+    """Causes of rounds beside arrivals and ends.
 
-    `hold_back`: jobs may be held back from a dispatcher, so that it is not known how many it was
-    shown, and a round may be held as they are let go. `instants` are the others at which a round
-    may be held; pools change at more.
+    Attributes
+    ----------
+    hold_back
+        True if jobs may be hidden from a dispatcher, so that the number it was shown is unknown,
+        and a round may be held when they are released.
+    instants
+        Other seconds at which a round may be held.
+    system
+        The declared system, whose pools change at further instants.
     """
 
     hold_back: bool
@@ -180,7 +222,7 @@ class Conditions:
     system: System
 
     def may_be_at(self, time: int) -> bool:
-        """Say whether something but an arrival or an end may have called for a round."""
+        """Return True if a round may be held at `time` without an arrival or an end."""
         return time in self.instants or any(
             (time - change.at) % pool.every == 0 if pool.every else time == change.at
             for pool in self.system.pools
@@ -189,7 +231,7 @@ class Conditions:
 
     @property
     def any(self) -> bool:
-        """Whether there is anything but arrivals and ends."""
+        """True if there are causes beside arrivals and ends."""
         return self.hold_back or bool(self.instants) or bool(self.system.pools)
 
 
@@ -204,10 +246,26 @@ def conditions_of(
     due: DueTimes | None = None,
     planned: bool = False,
 ) -> Conditions:
-    """Return the conditions of a run: jobs that wait for others, outages, limits and pools.
+    """Return the causes of rounds of a run: dependencies, outages, limits and pools.
 
-    `due` is when jobs are due by the log, where the dispatcher follows it. Where a whole trace was
-    `planned` at once, a round may be held wherever a job starts.
+    Parameters
+    ----------
+    trace
+        Jobs of the trace.
+    run
+        Rows of `jobs.parquet`.
+    rounds
+        Rows of `rounds.parquet`.
+    system
+        The declared system.
+    partitions
+        The declared partitions.
+    outages
+        The declared outages.
+    due
+        Recorded starts, if the dispatcher follows them.
+    planned
+        True if the whole trace was planned at once: a round may be held wherever a job starts.
     """
     instants = {time for outage in outages.all for time in (outage.start, outage.end)}
     waits = any(trace.after)
@@ -239,6 +297,7 @@ def _check_instants(
     for k, now in enumerate([*asked, None]):
         since = times[k]
         left = waiting[k - 1] if k else 0
+        # With an empty queue an end alone calls for no round.
         among = events if left else arrivals
         later = bisect_right(among, since)
         due = among[later] if later < len(among) else None
@@ -262,6 +321,7 @@ def _check_instants(
 
 
 def _seconds(instants: set[int | None]) -> str:
+    """Name instants in a message."""
     known = sorted(time for time in instants if time is not None)
     return f"second {' or '.join(map(str, known))}" if known else "no second"
 
@@ -269,7 +329,7 @@ def _seconds(instants: set[int | None]) -> str:
 def _check_latency(
     check: Check, rounds: RoundColumns, conditions: Conditions, charge: Charge | None
 ) -> None:
-    """Check what each round was charged, exactly."""
+    """Check the latency of each round exactly, in fractions of seconds."""
     latency = rounds.done - rounds.now
     if charge is None:
         _expect(check, "latency", rounds, np.zeros_like(latency), latency)
@@ -287,6 +347,7 @@ def _check_latency(
         if seconds or not conditions.hold_back:
             carried += charge.base + charge.per_queued_job * queued
             carried += charge.per_variable * variables + charge.measured * Fraction(seconds)
+        # Fractions of a second carry over to the next round, so that none is lost.
         whole = int(carried)
         expected.append(whole)
         carried -= whole
@@ -294,7 +355,7 @@ def _check_latency(
 
 
 def _leaving(run: RunColumns, rounds: RoundColumns) -> Iterator[tuple[int, int]]:
-    """Yield when the job of each row left, and its number, in the order of rows."""
+    """Yield the second at which the job of each row left, and its id, in the order of rows."""
     by_dispatcher = run.rejected_by == "dispatcher"
     at = rounds.rejected_at(int(by_dispatcher.sum())).tolist()
     rejecting = iter(at)

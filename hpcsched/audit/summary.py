@@ -1,4 +1,4 @@
-"""Checks the figures of a summary against those worked out again."""
+"""Checks of the summary's figures against figures computed again."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,25 @@ def check_figures(
 ) -> Check:
     """Check every figure of a summary within a relative tolerance of 10⁻⁹.
 
-    The loss of capacity of a partial run is not checked, since the jobs that still waited are not
-    recorded; that of a run with jobs that the dispatcher rejected is checked to lie between two
-    bounds. `attempts` has, beside the jobs, attempts that were lost to outages.
+    The loss of capacity of a partial run is not checked, since its waiting jobs are not recorded;
+    that of a run with jobs that the dispatcher rejected must lie between two bounds.
+
+    Parameters
+    ----------
+    summary
+        The summary of the run.
+    run
+        Rows of `jobs.parquet`.
+    system
+        The declared system.
+    declared
+        Declarations of the scenario.
+    partial
+        True for an interrupted run.
+    attempts
+        The rows, and attempts that were lost to outages.
+    outages
+        The declared outages.
     """
     check = Check(f"every figure of the summary, worked out again, agrees within {TOLERANCE:g}")
     down = down_time(outages.all) if outages.all else None
@@ -35,6 +51,7 @@ def check_figures(
     stated = summary["metrics"]
     for name, expected in figures.metrics(parameters).items():
         compare(check, f"metrics.{name}", expected, stated.get(name))
+    # Metrics of plugins have no second implementation to compare with.
     known = {*figures.metrics(parameters), "loss_of_capacity"}
     for name in stated:
         if name not in known:
@@ -65,6 +82,7 @@ def check_figures(
 def _check_objective(
     check: Check, stated: Mapping[str, Any], figures: Figures, declared: Declared
 ) -> None:
+    """Check name, parameters and value of the objective."""
     name, own = declared.objective, dict(declared.objective_parameters)
     check.expect("objective.name", name, stated.get("name"))
     check.expect("objective.parameters", own, stated.get("parameters"))
@@ -82,6 +100,7 @@ def _check_objective(
 def _check_loss(
     check: Check, summary: Mapping[str, Any], run: RunColumns, figures: Figures
 ) -> None:
+    """Check the loss of capacity by resource type, and the metric of the busiest one."""
     stated = summary.get("loss_of_capacity_by_resource", {})
     lower = figures.loss_of_capacity(rejected_wait=False)
     used = figures.utilization()
@@ -103,6 +122,7 @@ def _check_loss(
 
 
 def _lies_within(lower: float, found: Any, upper: float) -> bool:
+    """Return True if a figure lies between two bounds, within the tolerance."""
     slack = TOLERANCE * upper
     return isinstance(found, int | float) and lower - slack <= found <= upper + slack
 
@@ -110,7 +130,7 @@ def _lies_within(lower: float, found: Any, upper: float) -> bool:
 def _check_percentiles(
     check: Check, stated: Mapping[str, Any], figures: Figures, percents: Sequence[int], tau: int
 ) -> None:
-    """Check that the percentiles which the scenario wants are there, and no other."""
+    """Check that the declared percentiles are there, and no other."""
     again = figures.percentiles(tau)
     check.expect("percentiles", sorted(again), sorted(stated))
     for quantity, values in again.items():
@@ -124,6 +144,7 @@ def _check_percentiles(
             compare(check, f"percentiles.{quantity}.{key}", expected, found.get(key))
 
 
+# Names that a summary gives to up to three classes; more are numbered.
 _CLASS_NAMES = {1: ("all",), 2: ("short", "long"), 3: ("short", "medium", "long")}
 
 
@@ -134,7 +155,7 @@ def _check_classes(
     bounds: Sequence[int],
     tau: int,
 ) -> None:
-    """Check that the classes which the scenario wants are there, and no other."""
+    """Check that the declared classes are there, and no other."""
     count = len(bounds) + 1
     names = _CLASS_NAMES.get(count, tuple(f"class {k + 1}" for k in range(count)))
     check.expect("classes", list(names), [one.get("class") for one in stated])

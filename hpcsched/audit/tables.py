@@ -1,4 +1,4 @@
-"""Checks the columns of a run's tables, so that what reads them need not."""
+"""Check of the columns of a run's tables, before anything reads them."""
 
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
@@ -15,9 +15,14 @@ from hpcsched.system.system import System
 
 
 def expect_columns(run: RunDirectory, system: System) -> None:
-    """Raise InputError where a table that is there has other columns than a run writes.
+    """Check that each table of a run has the columns that a run writes.
 
-    `pools.parquet` is left to the check of pools, which names those that it should have.
+    `pools.parquet` is left to the check of shared resources, which knows its columns.
+
+    Raises
+    ------
+    InputError
+        If a table has other columns.
     """
     expected = {
         JOBS: jobs_schema(system),

@@ -1,4 +1,4 @@
-"""What an audit has checked and found."""
+"""Results of an audit: checks, violations and notes."""
 
 import math
 from collections.abc import Iterable
@@ -6,17 +6,35 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SHOWN = 10
-"""How many violations of one check are spelt out; the rest are counted."""
+"""Number of violations of one check that are spelt out; the rest are counted."""
 
 TOLERANCE = 1e-9
-"""The relative difference up to which figures agree."""
+"""Relative difference up to which figures agree."""
 
 
 @dataclass(slots=True)
 class Check:
-    """One check: what holds if it is fine, how many things it looked at, and what it found.
+    """One check of an audit.
 
-    `violations` spells out the first few of `count`; `notes` says what could not be checked.
+    Attributes
+    ----------
+    claim
+        Statement that holds if nothing is found.
+    looked_at
+        Number of items that were compared.
+    count
+        Number of violations.
+    violations
+        Messages of the first `SHOWN` of them.
+    notes
+        Parts that could not be checked.
+
+    Examples
+    --------
+    >>> check = Check("rounds are numbered")
+    >>> check.expect("round", 1, 2)
+    >>> check.count, check.violations
+    (1, ['round: expected 1, found 2'])
     """
 
     claim: str
@@ -38,7 +56,7 @@ class Check:
             self.violations.append(message)
 
     def expect(self, what: str, expected: object, found: object) -> None:
-        """Count a violation unless both are equal."""
+        """Count a violation unless `expected` equals `found`."""
         self.looked_at += 1
         if expected != found:
             self.found(f"{what}: expected {expected}, found {found}")
@@ -52,12 +70,24 @@ class AuditReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """True if no check found a violation."""
         return not any(check.count for check in self.checks)
 
 
 def compare(check: Check, what: str, expected: float | None, found: Any) -> None:
-    """Count a violation unless both are numbers within the tolerance, or both None."""
+    """Count a violation unless two figures agree within the tolerance, or both are None.
+
+    Parameters
+    ----------
+    check
+        The check that counts.
+    what
+        Name of the figure in messages.
+    expected
+        Figure computed again.
+    found
+        Figure of the run.
+    """
     check.looked_at += 1
     if expected is None or not isinstance(found, int | float):
         same = expected is found
