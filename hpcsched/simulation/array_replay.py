@@ -14,6 +14,7 @@ import numpy as np
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.compiling import compile_all
 from hpcsched.dispatching.core.event_kernels import advance_by_node, advance_by_slot
 from hpcsched.dispatching.core.machine_state import MachineState, kinds_of
 from hpcsched.dispatching.core.pool_tables import (
@@ -54,6 +55,7 @@ from hpcsched.simulation.replay_choices import (
     choices_of,
     counts_slots,
     orders_of,
+    with_rounds,
 )
 from hpcsched.simulation.replay_outages import longer, outage_tables, with_requests
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
@@ -93,11 +95,11 @@ class ArrayReplay:
         choices = DECIDED_IN_PYTHON
         if not in_python:
             orders, choices = orders_of(parts.dispatcher), choices_of(parts, places=places)
-        self._choices = choices
         self._predictions = ArrayPredictions(parts, orders, in_python=in_python)
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
         self.by_node = not counts_slots(parts, choices)
+        self._choices = choices = with_rounds(choices, by_node=self.by_node)
         slot_map: SlotMap | None = None
         if not self.by_node:
             assert parts.uniform_request is not None
@@ -181,7 +183,7 @@ class ArrayReplay:
         """Whether the loop has been compiled for such a replay, here or by a process before."""
         batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
         batch = batch._replace(draws=self._pools.pool_own)
-        return is_compiled(self.loop, kinds_of(self._fields(batch)))
+        return self._is_compiled_for(batch)
 
     @property
     def few_jobs(self) -> int:
@@ -238,7 +240,7 @@ class ArrayReplay:
     def _look_for_code(self, batch: Batch) -> None:
         """Have the loop be compiled from here on, where that pays by now."""
         pays = self._plain_seconds > COMPILING_TAKES
-        self.plainly = not (pays or is_compiled(self.loop, kinds_of(self._fields(batch))))
+        self.plainly = not (pays or self._is_compiled_for(batch))
         self._looks_after = COMPILING_TAKES
 
     def _seconds_until(self, time: float) -> float:
@@ -293,11 +295,25 @@ class ArrayReplay:
             self._predictions.dismissed(tables.jobs[rejected, codes.SEQUENCE])
         return self._tables is tables
 
+    def _is_compiled_for(self, batch: Batch) -> bool:
+        kinds = kinds_of(self._fields(batch))
+        return all(is_compiled(function, kinds) for function in self._functions)
+
+    @property
+    def _functions(self) -> Sequence[Any]:
+        """What is compiled: first what takes longest for that."""
+        decides = self._choices.decides
+        if decides is None:
+            return (self.loop,)
+        return (decides, self.loop) if self.by_node else (self.loop, decides)
+
     def _state(self, batch: Batch) -> State | MachineState:
         """Return the state, with a batch of jobs."""
         fields = self._fields(batch)
         if not self.plainly:
-            return MachineState(*fields)
+            state = MachineState(*fields)
+            compile_all(self._functions, state.kinds)
+            return state
         if self._asking is not None:
             # In Python, single numbers of an array are had twice as soon this way.
             count = len(self._tables)

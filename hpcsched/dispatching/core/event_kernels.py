@@ -1,6 +1,7 @@
 """The compiled loop of events: ends, outages, submissions, then rounds, instant by instant."""
 
 from hpcsched.dispatching.core.clock import seconds as read_clock
+from hpcsched.dispatching.core.code_call import call_code
 from hpcsched.dispatching.core.codes import (
     ASKED_FOR,
     ASKED_QUEUED,
@@ -94,7 +95,6 @@ from hpcsched.dispatching.core.overdue_kernels import any_outlived
 from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.queue_order_kernels import in_python
-from hpcsched.dispatching.core.rule_kernels import decide
 from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.dispatching.core.state_function import of_state
 from hpcsched.system.system import IntArray
@@ -160,7 +160,7 @@ def _hold_round(
     began = read_clock(state.clock)
     hold_back(state)
     note_asked(state, state.events)
-    decide(counters[NOW], state, by_node, None)
+    call_code(state.decides, state, counters[NOW])
     if lost is not None:
         over = read_clock(state.clock)
         state.decision_seconds[0] = over - began

@@ -17,7 +17,13 @@ from llvmlite import binding
 
 from hpcsched.dispatching.core.code_stamp import stamp_of
 
-_MAKERS = ("inner_code.py", "machine_state.py", "state_compiler.py", "state_types.py")
+_MAKERS = (
+    "code_call_types.py",
+    "inner_code.py",
+    "machine_state.py",
+    "state_compiler.py",
+    "state_types.py",
+)
 
 
 class ObjectCode(NamedTuple):
@@ -34,27 +40,17 @@ class ObjectCode(NamedTuple):
 
 def find(function: Callable[..., object], kinds: str) -> ObjectCode | None:
     """Return the code of a function for fields of some kinds; None if there is none of use."""
-    made_from = _made_from(function)
     for folder in _folders(function):
-        try:
-            first, code = (folder / _name(function, kinds)).read_bytes().split(b"\n", 1)
-            about = json.loads(first)
-            if about["made_from"] == made_from and about["digest"] == _digest(code):
-                return ObjectCode(code, about["symbol"], about["offsets"])
-        except (OSError, ValueError, TypeError, KeyError):
-            continue  # there is no file, or it is damaged
+        with suppress(OSError):
+            made = unpacked((folder / _name(function, kinds)).read_bytes(), function)
+            if made is not None:
+                return made
     return None
 
 
 def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
     """Write the code of a function down, where there is room for it."""
-    about = {
-        "made_from": _made_from(function),
-        "digest": _digest(made.code),
-        "symbol": made.symbol,
-        "offsets": made.offsets,
-    }
-    content = json.dumps(about).encode() + b"\n" + made.code
+    content = packed(function, made)
     for folder in _folders(function):
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
@@ -63,6 +59,29 @@ def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
             # Another process may be reading it, or writing the same.
             Path(file.name).replace(folder / _name(function, kinds))
             return
+
+
+def packed(function: Callable[..., object], made: ObjectCode) -> bytes:
+    """Return the code of a function, and what it was made from, as they are kept."""
+    about = {
+        "made_from": _made_from(function),
+        "digest": _digest(made.code),
+        "symbol": made.symbol,
+        "offsets": made.offsets,
+    }
+    return json.dumps(about).encode() + b"\n" + made.code
+
+
+def unpacked(content: bytes, function: Callable[..., object]) -> ObjectCode | None:
+    """Return the code of a function that was packed; None if it is damaged or of other sources."""
+    try:
+        first, code = content.split(b"\n", 1)
+        about = json.loads(first)
+        if about["made_from"] == _made_from(function) and about["digest"] == _digest(code):
+            return ObjectCode(code, about["symbol"], about["offsets"])
+    except (ValueError, TypeError, KeyError):
+        pass
+    return None
 
 
 def _folders(function: Callable[..., object]) -> Iterator[Path]:

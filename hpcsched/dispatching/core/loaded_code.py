@@ -16,7 +16,7 @@ _WELL = (0, -2)
 
 
 class LoadedCode:
-    """A function of a state and a number, as machine code in memory.
+    """A function of a state and a number, as machine code in memory, at an `address`.
 
     As numba compiles it, it takes addresses for its result and for errors, then its arguments.
     """
@@ -30,7 +30,8 @@ class LoadedCode:
         self._result = _C_TYPES[kinds["return"]]
         pointer = ctypes.c_void_p
         signature = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 3, _C_TYPES[number])
-        self._function = signature(self._engine.get_function_address(made.symbol))
+        self.address = self._engine.get_function_address(made.symbol)
+        self._function = signature(self.address)
         release = ctypes.CFUNCTYPE(None, pointer)
         self._release = release(self._engine.get_function_address("NRT_decref"))
 

@@ -9,6 +9,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.np import linalg
 
+from hpcsched.dispatching.core import code_call_types  # noqa: F401  (numba is told of calls)
 from hpcsched.dispatching.core.code_cache import CodeCache
 from hpcsched.dispatching.core.inner_code import InnerDispatcher
 from hpcsched.dispatching.core.state_types import register

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hpcsched.dispatching.core.compiled_state import FIELDS
+from hpcsched.dispatching.core.state_function import StateFunction
 
 # What numba keeps of an object before its fields: how often it is referred to, by what it is let go
 # of, and where its fields are. Nobody but Python lets go of a state.
@@ -51,6 +52,8 @@ class MachineState:
                     size = value.size, value.itemsize, value.ctypes.data
                     words = 0, 0, *size, *value.shape, *value.strides
                     pack_into(f"={len(words)}q", self._memory, _HEAD_SIZE + offset, *words)
+                elif isinstance(value, StateFunction):
+                    pack_into("=q", self._memory, _HEAD_SIZE + offset, value.address(self.kinds))
                 elif value is not None:
                     pack_into(_FORMATS[type(value)], self._memory, _HEAD_SIZE + offset, value)
         return addressof(self._memory)

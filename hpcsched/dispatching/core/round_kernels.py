@@ -1,8 +1,11 @@
-"""What Python calls to have one round decided: by slots or by nodes, with or without reasons."""
+"""Rounds as machine code of their own: what Python calls, and what the loop of events does.
+
+They are for slots or for nodes, and those that Python calls with reasons or without.
+"""
 
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.room_kernels import count_fits
-from hpcsched.dispatching.core.rule_kernels import decide
+from hpcsched.dispatching.core.rule_kernels import decide, decide_for
 from hpcsched.dispatching.core.state_function import of_state
 
 
@@ -30,3 +33,27 @@ def explain_by_node(state: State, now: int) -> None:
     """As `decide_by_node`, writing down why jobs wait."""
     count_fits(state)
     decide(now, state, True, True)
+
+
+@of_state()
+def replay_round_by_slot(state: State, now: int) -> None:
+    """Start what a rule starts that reserves for one job at most; the loop of events calls it."""
+    decide_for(now, state, None, None, None)
+
+
+@of_state()
+def replay_round_by_node(state: State, now: int) -> None:
+    """As `replay_round_by_slot`, where the room on nodes is kept count of."""
+    decide_for(now, state, True, None, None)
+
+
+@of_state()
+def replay_plan_by_slot(state: State, now: int) -> None:
+    """Start what a rule starts that may reserve for all jobs; the loop of events calls it."""
+    decide_for(now, state, None, None, True)
+
+
+@of_state()
+def replay_plan_by_node(state: State, now: int) -> None:
+    """As `replay_plan_by_slot`, where the room on nodes is kept count of."""
+    decide_for(now, state, True, None, True)

@@ -7,14 +7,11 @@ from hpcsched.dispatching.core.codes import (
     BACKFILL,
     BEHIND,
     COMMITTED,
-    COMMITTED_BACKFILL,
-    EASY,
     GREEDY,
     OTHER,
     PROMISE,
     PROMISING,
     QUEUED,
-    RELAXED,
     SHAPE,
     STRICT,
     WHY,
@@ -34,29 +31,47 @@ from hpcsched.dispatching.core.start_kernels import (
     start,
     start_in_order,
 )
-from hpcsched.dispatching.core.state import ByNode, Explains
+from hpcsched.dispatching.core.state import ByNode, Explains, Reserves
 from hpcsched.dispatching.core.step_kernels import backfill_by_count
 
 
 @compiled()
 def decide(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
-    """Start what the rule starts now; write down why the others wait where that is wanted."""
-    _decide(now, state, by_node, explains, state.compression)
+    """Start what the rule starts now, whichever it is; write down why the others wait if wanted."""
+    if state.rule == BACKFILL:
+        decide_for(now, state, by_node, explains, True)
+    else:
+        decide_for(now, state, by_node, explains, None)
+
+
+@compiled()
+def decide_for(
+    now: int, state: State, by_node: ByNode, explains: Explains, reserves: Reserves
+) -> None:
+    """Start what a rule starts now that reserves for all jobs, or for one at most."""
+    _decide(now, state, by_node, explains, reserves, state.compression)
 
 
 @compiled()
 def _decide(
-    now: int, state: State, by_node: ByNode, explains: Explains, compression: int | None
+    now: int,
+    state: State,
+    by_node: ByNode,
+    explains: Explains,
+    reserves: Reserves,
+    compression: int | None,
 ) -> None:
-    """Start what the rule starts now, which may keep reservations or plan anew in each round."""
+    """Start what a rule starts, which may keep reservations or plan anew in each round."""
     if compression is None:
-        _plan_anew(now, state, by_node, explains)
+        _plan_anew(now, state, by_node, explains, reserves)
     else:
         keep_promises(now, state, by_node, explains)
 
 
 @compiled()
-def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
+def _plan_anew(
+    now: int, state: State, by_node: ByNode, explains: Explains, reserves: Reserves
+) -> None:
     """Start what a rule starts that keeps no reservations."""
     counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
     candidates = numbers(count)
@@ -87,6 +102,12 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
         found -= 1
     if at == count or (found == 0 and not goes_on):
         return
+    if reserves is not None:
+        if by_node is None or alike:
+            backfill_by_count(now, at, candidates, found, state, by_node, explains, pressure)
+        else:
+            backfill_on_nodes(now, at, candidates, found, state, explains, pressure)
+        return
     if state.rule in (STRICT, COMMITTED):
         if state.rule == COMMITTED:
             state.jobs[queue[at], PROMISE] = now
@@ -94,19 +115,14 @@ def _plan_anew(now: int, state: State, by_node: ByNode, explains: Explains) -> N
             for k in range(at + 1, count):
                 state.jobs[queue[k], WHY] = BEHIND
                 state.jobs[queue[k], OTHER] = queue[at]
-    elif state.rule in (EASY, RELAXED, COMMITTED_BACKFILL):
+    elif state.rule == GREEDY:
+        for k in range(at + 1, count):
+            if fits_now(queue[k], state, by_node):
+                start(queue[k], now, state, by_node, pressure)
+    else:
         last = candidates[found - 1] if found else at
         if by_node is None:
             pass_by_count(now, at, last, state, pressure)
         else:
             pass_on_nodes(now, at, last, state, pressure)
-    elif state.rule == GREEDY:
-        for k in range(at + 1, count):
-            if fits_now(queue[k], state, by_node):
-                start(queue[k], now, state, by_node, pressure)
-    elif by_node is None or alike:
-        backfill_by_count(now, at, candidates, found, state, by_node, explains, pressure)
-    else:
-        backfill_on_nodes(now, at, candidates, found, state, explains, pressure)
-    if state.rule != BACKFILL:
-        note_pools(state, explains, state.pool_free)
+    note_pools(state, explains, state.pool_free)

@@ -16,6 +16,7 @@ from hpcsched.system.system import IntArray
 
 if TYPE_CHECKING:
     from hpcsched.dispatching.core.external_allocator import ExternalAllocator
+    from hpcsched.dispatching.core.state_function import StateFunction
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
@@ -34,6 +35,13 @@ Explains = Literal[True] | None
 """True where each job that waits is to have a reason, None otherwise; a constant as well."""
 
 
+Reserves = Literal[True] | None
+"""True for rules that may reserve for all jobs that wait, None for those that do for one at most.
+
+A constant as well, so that only what the rule of a scenario needs is compiled.
+"""
+
+
 class Choices(NamedTuple):
     """What a replay follows; the numbers are those of `codes`.
 
@@ -49,7 +57,8 @@ class Choices(NamedTuple):
     `critical`, `[R]`, says which resource types are to be kept for jobs that ask for them; where it
     is None, the allocator is one of the first three. `external` is what is asked in place of an
     allocator of the core (see `external_allocator`). `compression` is that of rules that keep
-    reservations from round to round.
+    reservations from round to round. `decides` is by what the loop of events has a round decided:
+    machine code of its own (see `code_call`).
     """
 
     rule: int
@@ -66,6 +75,7 @@ class Choices(NamedTuple):
     compression: int | None = None
     slack_share: float = 0.0
     least_slack: int = 0
+    decides: "StateFunction | None" = None
 
 
 class Batch(NamedTuple):

@@ -9,10 +9,11 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from hpcsched.dispatching.core.compiled import Compiled
-from hpcsched.dispatching.core.machine_state import MachineState
 
 if TYPE_CHECKING:
+    from hpcsched.dispatching.core.kept_code import ObjectCode
     from hpcsched.dispatching.core.loaded_code import LoadedCode
+    from hpcsched.dispatching.core.machine_state import MachineState
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -32,23 +33,29 @@ class StateFunction(Compiled):
         super().__init__(function)
         self._loaded: dict[str, LoadedCode] = {}
 
-    def __call__(self, state: MachineState, number: float) -> Any:
+    def __call__(self, state: "MachineState", number: float) -> Any:
         """Call the machine code, which is made if need be."""
-        code = self._loaded.get(state.kinds)
-        if code is None:
-            code = self._load(state.kinds) or self._make(state.kinds)
-        return code(state, number)
+        return self._code(state.kinds)(state, number)
+
+    def address(self, kinds: str) -> int:
+        """Return where in memory the machine code for some kinds is, which is made if need be."""
+        return int(self._code(kinds).address)
 
     def is_there(self, types: tuple[Any, ...]) -> bool:
         """Say whether it was compiled for fields of some kinds, here or by a process before."""
         (kinds,) = types
         return self._load(kinds) is not None
 
+    def _code(self, kinds: str) -> "LoadedCode":
+        return self._loaded.get(kinds) or self._load(kinds) or self._make(kinds)
+
     def _load(self, kinds: str) -> "LoadedCode | None":
         """Return what was loaded or kept; None if there is neither."""
         from hpcsched.dispatching.core.kept_code import find  # noqa: PLC0415 (LLVM)
         from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
 
+        if kinds in self._loaded:
+            return self._loaded[kinds]
         with _lock:
             if kinds not in self._loaded:
                 kept = find(self.py_func, kinds)
@@ -57,19 +64,23 @@ class StateFunction(Compiled):
                 self._loaded[kinds] = LoadedCode(kept, self.py_func)
             return self._loaded[kinds]
 
-    def _make(self, kinds: str) -> "LoadedCode":
-        """Compile it, keep what was made, and load that."""
+    def take(self, kinds: str, made: "ObjectCode") -> "LoadedCode":
+        """Keep what was compiled, and load it."""
         from hpcsched.dispatching.core.kept_code import keep  # noqa: PLC0415 (LLVM)
         from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
+
+        with _lock:
+            keep(self.py_func, kinds, made)
+            loaded = self._loaded[kinds] = LoadedCode(made, self.py_func)
+            return loaded
+
+    def _make(self, kinds: str) -> "LoadedCode":
+        """Compile it."""
         from hpcsched.dispatching.core.state_compiler import object_code  # noqa: PLC0415 (numba)
 
         with _lock:
             loaded = self._load(kinds)  # by another thread, in between
-            if loaded is None:
-                made = object_code(self, kinds)
-                keep(self.py_func, kinds, made)
-                loaded = self._loaded[kinds] = LoadedCode(made, self.py_func)
-            return loaded
+            return loaded or self.take(kinds, object_code(self, kinds))
 
 
 def of_state() -> Callable[[_Function], _Function]:

@@ -16,6 +16,7 @@ _SINGLE = {
     "bool": types.boolean,
     "int": types.int64,
     "float": types.float64,
+    "StateFunction": types.int64,  # where its machine code is
 }
 
 

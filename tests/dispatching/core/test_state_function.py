@@ -19,6 +19,7 @@ from tests.dispatching.core.test_compiled import loaded
 
 COUNTING = """\
 import numpy as np
+from hpcsched.dispatching.core.code_call import call_code
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import FIELDS, State
 from hpcsched.dispatching.core.state_function import of_state
@@ -43,6 +44,21 @@ def count_apart(state: State, share: float) -> None:
     state.queue = many(2)
     state.queue[0], state.queue[1] = state.counters[0], 7
     state.decision_seconds[0] = share * state.queue[0] + state.queue[1] + state.depth
+
+@of_state()
+def add(state: State, number: int) -> None:
+    state.counters[0] += number
+    if number < 0:
+        state.queue = many(1 << 45)
+
+@of_state()
+def subtract(state: State, number: int) -> None:
+    state.counters[0] -= number
+
+@of_state()
+def pass_on(state: State, number: int) -> int:
+    call_code(state.decides, state, number)
+    return state.counters[0]
 
 def fields(**known):
     return [known.get(name) for name in FIELDS]
@@ -71,6 +87,18 @@ def test_as_machine_code_and_as_python(folder: Path) -> None:
         assert function(counted, 2) == 3 * (4 + 2)
         assert function(counted, 1) == 3 * (6 + 1)
         assert counters.tolist() == [7, 2]
+
+
+def test_called_by_machine_code(folder: Path) -> None:
+    """Which function is called is a field of the state, and not what the caller is compiled for."""
+    module = loaded(folder, "counting")
+    for pass_on, make in ((module.pass_on, MachineState), (plain(module.pass_on), State)):
+        assert pass_on(state(make, decides=module.add), 3) == 4 + 3
+        assert pass_on(state(make, decides=module.subtract), 3) == 4 - 3
+    with pytest.raises(MemoryError, match="no memory left"):
+        module.pass_on(state(decides=module.add), -1)
+    names = sorted(path.name.partition("-")[0] for path in folder.glob("__pycache__/*.code"))
+    assert names == ["counting.add", "counting.pass_on", "counting.subtract"]
 
 
 def test_compiled_for_the_kinds_of_fields(folder: Path) -> None:

@@ -1,0 +1,35 @@
+"""The calls of `code_call` as numba knows them."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+
+from hpcsched.dispatching.core.code_call import call_code
+
+
+@infer_global(call_code)
+class _CallCode(AbstractTemplate):
+    """The type of a call."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        """Return it for an address, a state and a number."""
+        assert not kws
+        return signature(types.none, types.int64, args[1], types.int64)
+
+
+def _lower(context: Any, builder: Any, call: Any, arguments: Any) -> Any:
+    """Write LLVM's instructions for a call, as numba does for functions that it knows."""
+    address, *rest = arguments
+    kinds = call.args[1:]
+    kind = context.call_conv.get_function_type(types.none, kinds)
+    function = builder.inttoptr(address, ir.PointerType(kind))
+    status, _ = context.call_conv.call_function(builder, function, types.none, kinds, rest)
+    with cgutils.if_unlikely(builder, status.is_error):
+        context.call_conv.return_status_propagate(builder, status)
+    return context.get_dummy_value()
+
+
+lower_builtin(call_code, types.Integer, types.StructRef, types.Integer)(_lower)
