@@ -34,7 +34,11 @@ def commands() -> Iterator[tuple[str, Any]]:
 def section(name: str, command: Any) -> str:
     """Return what there is to say of a command: its usage, what it does, and its parameters."""
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    options = [
+        p
+        for p in command.params
+        if p.param_type_name == "option" and not (p.name == "help" or p.hidden)
+    ]
     words = [
         name,
         *(_shown(argument) for argument in arguments),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
 from experiments.distributions import Outcome
-from experiments.markdown import MISSING, as_table
+from hpcsched.report.tables.report_table import MISSING, Table
 
 SLOWDOWNS = "slowdown of jobs that wait in some run"
 QUEUES = "jobs waiting, by the second"
@@ -43,4 +43,4 @@ def _table(
         rows.append(
             [dispatcher, *(MISSING if one is None else format(of(one), digits) for one in found)]
         )
-    return as_table(["dispatcher", *predictors], rows)
+    return Table.formatted(["dispatcher", *predictors], rows).as_markdown()

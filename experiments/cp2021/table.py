@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from experiments.cp2021.paper import DISPATCHERS, PRINTED, Printed
 from experiments.finished import Finished, seconds_of
-from experiments.markdown import MISSING, as_table
+from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.results.directory import RunDirectory
 
 HEADER = (
@@ -27,7 +27,7 @@ def as_markdown(finished: Finished, trace: str) -> str:
     Times are means over rounds and those of whole runs, by the clock. *Fallbacks* are
     the rounds in which the solver had no plan, and a list plan was carried out.
     """
-    return as_table(HEADER, _rows(finished, trace))
+    return Table.formatted(HEADER, _rows(finished, trace)).as_markdown()
 
 
 def _rows(finished: Finished, trace: str) -> Iterator[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from experiments.debs2024.declaration import Printed
 from experiments.debs2024.results import Comparison, Result, Results
-from experiments.markdown import MISSING, as_table
+from hpcsched.report.tables.report_table import MISSING, Table
 
 
 def as_markdown(comparison: Comparison) -> str:
@@ -26,7 +26,7 @@ def as_markdown(comparison: Comparison) -> str:
                 _milliseconds(comparison.results.get((name, row.run))),
             ]
         rows.append(line)
-    return as_table(header, rows, words=2)
+    return Table.formatted(header, rows, words=2).as_markdown()
 
 
 def effort(results: Results) -> str:

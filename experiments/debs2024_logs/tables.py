@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from experiments.debs2024_logs.paper import HALVES, LOGS, ROWS, Row
 from experiments.debs2024_logs.shares import BASELINE, Shares
-from experiments.markdown import MISSING, as_table
+from hpcsched.report.tables.report_table import MISSING, Table
 
 ILLEGIBLE = "?"
 
@@ -29,7 +29,7 @@ def half_table(shares: Shares, titles: Titles, half: str) -> str:
         for k, log in enumerate(LOGS):
             line += [_printed(row, half, k), _percent(shares.share(row, log, half))]
         rows.append(line)
-    return as_table(header, rows, words=2)
+    return Table.formatted(header, rows, words=2).as_markdown()
 
 
 def baseline_table(shares: Shares, titles: Titles) -> str:
@@ -44,7 +44,7 @@ def baseline_table(shares: Shares, titles: Titles) -> str:
                 digits = 4 if objective == "BSLD" else 1
                 line.append(MISSING if value is None else f"{value:.{digits}f}")
             rows.append(line)
-    return as_table(["half", "log", *titles.values()], rows, words=2)
+    return Table.formatted(["half", "log", *titles.values()], rows, words=2).as_markdown()
 
 
 def last_table(shares: Shares, titles: Titles) -> str:
@@ -67,7 +67,7 @@ def last_table(shares: Shares, titles: Titles) -> str:
         "all jobs",
         "without the last",
     ]
-    return as_table(header, rows, words=4)
+    return Table.formatted(header, rows, words=4).as_markdown()
 
 
 def delayed_table(shares: Shares, titles: Titles) -> str:
@@ -87,7 +87,9 @@ def delayed_table(shares: Shares, titles: Titles) -> str:
                     f"{min(there):.1f} to {max(there):.1f}",
                 ]
             )
-    return as_table(["objective", "dispatcher", "paper", "as logged", "mean", "range"], rows, 2)
+    return Table.formatted(
+        ["objective", "dispatcher", "paper", "as logged", "mean", "range"], rows, words=2
+    ).as_markdown()
 
 
 def _printed(row: Row, half: str, k: int) -> str:

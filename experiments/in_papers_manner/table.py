@@ -7,7 +7,7 @@ from experiments.finished import Finished, seconds_of
 from experiments.in_papers_manner.beside_lists import BesideLists, beside_lists
 from experiments.in_papers_manner.papers import Bars, Paper, Printing
 from experiments.in_papers_manner.spread import Served, ServedRuns, Spread
-from experiments.markdown import MISSING, as_table
+from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.results.directory import RunDirectory
 
 TIMES = (
@@ -36,7 +36,7 @@ def times(finished: Finished, paper: Paper, printing: Printing) -> str:
     Times are means over rounds and those of whole runs, by the clock. `variables` are the decision
     variables of a model, as a mean over the rounds that asked the solver.
     """
-    return as_table(TIMES, _times(finished, paper, printing))
+    return Table.formatted(TIMES, _times(finished, paper, printing)).as_markdown()
 
 
 def _times(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:
@@ -67,7 +67,7 @@ def searches(finished: Finished, paper: Paper, printing: Printing) -> str:
 
     Those in which the solver crashed or found no plan are in neither of the last two columns.
     """
-    return as_table(SEARCHES, _searches(finished, paper, printing))
+    return Table.formatted(SEARCHES, _searches(finished, paper, printing)).as_markdown()
 
 
 def _searches(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:
@@ -116,7 +116,9 @@ def ranking(finished: Finished, paper: Paper, printing: Printing) -> str:
             if run is not None:
                 ours[name] = run.timing["rounds"]["decision_time_mean"]
         rows.append([letter, _ordered(theirs), _ordered(ours) or MISSING])
-    return as_table(("predictor", "quickest first: paper", "ours"), rows, words=3)
+    return Table.formatted(
+        ("predictor", "quickest first: paper", "ours"), rows, words=3
+    ).as_markdown()
 
 
 def _ordered(values: Mapping[str, float]) -> str:
@@ -137,7 +139,7 @@ def served_table(paper: Paper, figure: Bars, served: ServedRuns) -> str:
         for name in classes:
             row += [MISSING] * 3 if by_class is None else _served(by_class[name])
         rows.append(row)
-    return as_table(header, rows)
+    return Table.formatted(header, rows).as_markdown()
 
 
 def _served(one: Served) -> list[str]:
@@ -152,7 +154,7 @@ def _spread(spread: Spread, digits: str) -> str:
 
 def rounds(finished: Finished, paper: Paper, printing: Printing) -> str:
     """Return how the decisions of a table's runs compare with list scheduling, by rounds."""
-    return as_table(ROUNDS, _rounds(finished, paper, printing))
+    return Table.formatted(ROUNDS, _rounds(finished, paper, printing)).as_markdown()
 
 
 def _rounds(finished: Finished, paper: Paper, printing: Printing) -> Iterator[Sequence[str]]:

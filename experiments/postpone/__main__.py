@@ -10,10 +10,10 @@ import numpy as np
 
 from experiments.asking import FailedError, ask, record
 from experiments.block import find_block
-from experiments.markdown import as_table
 from hpcsched.errors import HpcschedError
 from hpcsched.problems.comparison import Comparison, compare
 from hpcsched.problems.pairing import Floats, Pairing
+from hpcsched.report.tables.report_table import Table
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "backends.md"
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, dispatcher in DISPATCHERS.items():
             pairing = _asked(given.folder, recorded, name.replace("'", ""), dispatcher)
             rows.append([name, *_cells(pairing, compare(pairing))])
-        table = as_table(HEADER, rows, words=len(HEADER))
+        table = Table.formatted(HEADER, rows, words=len(HEADER)).as_markdown()
         if given.write_docs:
             find_block(PAGE, "postpone").fill(table)
     except (HpcschedError, OSError, FailedError) as error:

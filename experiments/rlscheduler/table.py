@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.finished import Finished
-from experiments.markdown import MISSING, as_table
 from experiments.rlscheduler.paper import BACKFILLED, PRINTED, SCHEDULERS
+from hpcsched.report.tables.report_table import MISSING, Table
 
 LOG, WINDOW, SCHEDULER = AXES = ("trace.path", "trace.transforms[0].skip", "dispatcher")
 """The axes of the experiment: logs, windows by the number of jobs before them, and schedulers."""
@@ -56,7 +56,7 @@ def means_table(finished: Finished) -> str:
                     _shown(_mean(figures, log, finished.axes[WINDOW], label)),
                 ]
         rows.append(row)
-    return as_table(header, rows)
+    return Table.formatted(header, rows).as_markdown()
 
 
 def windows_table(finished: Finished, log: str) -> str:
@@ -70,7 +70,7 @@ def windows_table(finished: Finished, log: str) -> str:
         found = [figures.get((log, window, name)) for name in names]
         ratios = [_ratio(figures, log, window, name) for name in others]
         rows.append([f"{int(window):,}", *map(_shown, found), *map(_shown, ratios)])
-    return as_table(header, rows, words=0)
+    return Table.formatted(header, rows, words=0).as_markdown()
 
 
 def behind(finished: Finished) -> Iterator[str]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from experiments.markdown import MISSING, as_table
 from experiments.same_problems.papers import Counts, Pair, Paper
 from hpcsched.problems.comparison import Comparison, compare
 from hpcsched.problems.pairing import Floats, Pairing
+from hpcsched.report.tables.report_table import MISSING, Table
 
 Pairings = Mapping[tuple[Pair, str], Pairing]
 """Answers of two dispatchers to the same problems, by pair and letter of the prediction."""
@@ -34,7 +34,7 @@ def ratios_of(pairing: Pairing, column: str) -> Floats:
 
 def ratios(paper: Paper, pairings: Pairings) -> str:
     """Return the distribution of each ratio over the problems of which both values are known."""
-    return as_table(RATIOS, _ratios(paper, pairings), words=2)
+    return Table.formatted(RATIOS, _ratios(paper, pairings), words=2).as_markdown()
 
 
 def _ratios(paper: Paper, pairings: Pairings) -> Iterator[Sequence[str]]:
@@ -70,7 +70,7 @@ def counts(paper: Paper, pairings: Pairings) -> str:
         "not solved by the first",
         "not solved by the other",
     ]
-    return as_table(header, zip(names, *columns, strict=True))
+    return Table.formatted(header, zip(names, *columns, strict=True)).as_markdown()
 
 
 def _counts(one: Counts) -> list[str]:
@@ -88,7 +88,7 @@ def groups(paper: Paper, pairings: Pairings) -> str:
     columns: list[Sequence[str]] = []
     for key, pairing in pairings.items():
         columns += [[f"{share:.1f}" for share in paper.groups[key]], _groups(compare(pairing))]
-    return as_table(header, zip("123", *columns, strict=True))
+    return Table.formatted(header, zip("123", *columns, strict=True)).as_markdown()
 
 
 def _groups(found: Comparison) -> Sequence[str]:

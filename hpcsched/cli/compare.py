@@ -2,19 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-
-class Format(StrEnum):
-    """How the comparison is written."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    CSV = "csv"
-    JSON = "json"
+from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 
 
 class Shown(StrEnum):
@@ -56,29 +48,25 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    format_: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            help="text and markdown for people, latex for papers, csv and json for programs, with"
-            " exact values.",
-        ),
-    ] = Format.TEXT,
+    format_: TableFormatOption = TableFormat.TEXT,
+    out: OutFile = None,
 ) -> None:
     """Compare runs: metrics, distributions, differences job by job, ranks, load, decision times."""
-    import shutil
-    import sys
-
+    from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.studied_runs import find_baseline, open_study
-    from hpcsched.report.tables import rendering, tables
-    from hpcsched.report.tables.comparison import compare_runs
+    from hpcsched.report.tables.comparison_table import (
+        comparison_content,
+        comparison_table,
+        values_table,
+    )
+    from hpcsched.report.tables.run_comparison import compare_runs
     from hpcsched.report.tables.study_tables import TABLES
 
     wanted = list(dict.fromkeys(table or [Shown.METRICS]))
     if Shown.ALL in wanted:
         wanted = [name for name in Shown if name is not Shown.ALL]
-    if format_ is Format.CSV and len(wanted) != 1:
+    if format_ is TableFormat.CSV and len(wanted) != 1:
         raise typer.BadParameter("csv holds one table: give --table once, and not all")
     study = open_study(directories)
     base = find_baseline(study, baseline)
@@ -86,28 +74,13 @@ def compare(
     comparison = compare_runs([one.run for one in study.runs], base.name, names)
     compared = ComparedStudy(study, base.contender)
     others = [TABLES[name](compared) for name in wanted if name is not Shown.METRICS]
-    first = Shown.METRICS in wanted
-    terminal, width = sys.stdout.isatty(), shutil.get_terminal_size().columns
-    written: list[str] = []
-    match format_:
-        case Format.TEXT:
-            written = (
-                [rendering.as_text(comparison, terminal=terminal, width=width)] if first else []
-            )
-            written += [
-                tables.table_as_text(other, terminal=terminal, width=width) for other in others
-            ]
-        case Format.MARKDOWN:
-            written = [rendering.as_markdown(comparison)] if first else []
-            written += [tables.table_as_markdown(other) for other in others]
-        case Format.LATEX:
-            written = [rendering.as_latex(comparison)] if first else []
-            written += [tables.table_as_latex(other) for other in others]
-        case Format.CSV:
-            written = [rendering.as_csv(comparison)] if first else []
-            written += [tables.table_as_csv(other) for other in others]
-        case Format.JSON:
-            written = [rendering.as_json(comparison, others)]
-    typer.echo("\n\n".join(written))
+    metrics = values_table if format_ is TableFormat.CSV else comparison_table
+    first = [metrics(comparison)] if Shown.METRICS in wanted else []
+
+    def content() -> dict[str, Any]:
+        extra = {"tables": {other.name: other.content() for other in others}} if others else {}
+        return {**comparison_content(comparison), **extra}
+
+    emit(tables_text([*first, *others], format_, content, out=out), out)
     for warning in (*study.warnings, *comparison.warnings):
         typer.echo(f"warning: {warning}", err=True)

@@ -1,23 +1,17 @@
 """`hpcsched explain`: why a job of a run started when it did."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from hpcsched.explain.explanation import FromTrace, JobFacts
     from hpcsched.results.directory import RunDirectory
-
-
-class Format(StrEnum):
-    """How the explanation is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def explain(
@@ -27,21 +21,23 @@ def explain(
     job: Annotated[
         int, typer.Argument(metavar="JOB", help="The number of the job.", show_default=False)
     ],
-    format_: Annotated[
-        Format, typer.Option("--format", help="text for people, json for programs.")
-    ] = Format.TEXT,
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: OutFile = None,
 ) -> None:
     """Tell why a job started when it did, what it waited for, and what it held up.
 
     The run must have recorded reasons: hpcsched run --explain.
     """
     from hpcsched.explain.explanation import explain_job
-    from hpcsched.explain.explanation_rendering import as_json, as_text
+    from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
     from hpcsched.results.directory import RunDirectory
 
     run = RunDirectory.open(directory)
     explanation = explain_job(run, job, _from_trace(run))
-    typer.echo(as_json(explanation) if format_ == Format.JSON else as_text(explanation))
+    if format_ is DataFormat.JSON:
+        emit(json_text(explanation_content(explanation)), out)
+    else:
+        emit(explanation_text(explanation), out)
 
 
 def _from_trace(run: "RunDirectory") -> "FromTrace":

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.old_spellings import JsonFlag, table_format
+from hpcsched.cli.output import TableFormat, TableFormatOption
 from hpcsched.cli.override_option import Overrides
 
 if TYPE_CHECKING:
@@ -156,7 +158,7 @@ def compare(
             min=0, help="By which share the longer of two times that count as the same is longer."
         ),
     ] = 0.1,
-    json: Annotated[bool, typer.Option("--json", help="Write JSON, with exact values.")] = False,
+    format_: TableFormatOption = TableFormat.TEXT,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -166,27 +168,29 @@ def compare(
         ),
     ] = None,
     force: _Force = False,
+    json: JsonFlag = False,
 ) -> None:
     """Compare two dispatchers problem by problem: model size, decision time and objective."""
-    import shutil
-    import sys
-
+    from hpcsched.cli.output import emit, tables_text
+    from hpcsched.problems import rendering
     from hpcsched.problems.comparison import compare as compare_tables
     from hpcsched.problems.pairing import Pairing
     from hpcsched.problems.plots import draw
-    from hpcsched.problems.rendering import as_json, as_text
     from hpcsched.problems.table import SolvedTable
 
+    format_ = table_format(format_, json=json)
     pairing = Pairing(SolvedTable.open(first), SolvedTable.open(second))
     comparison = compare_tables(pairing, same_time)
     drawn, missing = ([], []) if out is None else draw(pairing, out, force=force)
-    if json:
-        typer.echo(as_json(comparison))
+    if format_ is TableFormat.CSV:
+        tables = [rendering.ratios_table(comparison)]
     else:
-        width = shutil.get_terminal_size().columns
-        typer.echo(as_text(comparison, terminal=sys.stdout.isatty(), width=width))
-        if drawn:
-            typer.echo("\n" + "\n".join(f"drawn: {path}" for path in drawn))
+        tables = rendering.comparison_tables(comparison)
+    if format_ in (TableFormat.TEXT, TableFormat.MARKDOWN):
+        emit(rendering.head(comparison) + "\n")
+    emit(tables_text(tables, format_, lambda: rendering.comparison_content(comparison)))
+    if drawn and format_ is TableFormat.TEXT:
+        typer.echo("\n" + "\n".join(f"drawn: {path}" for path in drawn))
     for warning in (*comparison.warnings, *(f"not drawn: {what}" for what in missing)):
         typer.echo(f"warning: {warning}", err=True)
 

@@ -102,7 +102,7 @@ def decision_time(directories: Directories, out: Out, force: Force = False) -> N
 @app.command()
 def choices(directories: Directories, out: Out, force: Force = False) -> None:
     """Draw which dispatcher decided when, of those that `hyper` chose from."""
-    from hpcsched.report.figures.choices import draw_choices
+    from hpcsched.report.figures.dispatcher_choices import draw_choices
 
     _write(directories, draw_choices, out, force=force)
 

@@ -1,24 +1,16 @@
 """`hpcsched predictors`: how good run-time predictors are."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from hpcsched.cli.output import TableFormat, TableFormatOption
 from hpcsched.cli.override_option import Overrides
 
 app = typer.Typer(
     name="predictors", help="Find out how good run-time predictors are.", no_args_is_help=True
 )
-
-
-class Format(StrEnum):
-    """How the figures are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
 
 
 @app.callback()
@@ -41,12 +33,7 @@ def evaluate(
             show_default=False,
         ),
     ] = "",
-    format_: Annotated[
-        Format,
-        typer.Option(
-            "--format", help="text for people, json and csv for programs, with exact values."
-        ),
-    ] = Format.TEXT,
+    format_: TableFormatOption = TableFormat.TEXT,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -62,9 +49,7 @@ def evaluate(
 
     Nothing is dispatched. The scenario's own predictor and requested-time are always among them.
     """
-    import shutil
-    import sys
-
+    from hpcsched.cli.output import emit, tables_text
     from hpcsched.predictor_evaluation import rendering
     from hpcsched.predictor_evaluation.choosing import choose
     from hpcsched.predictor_evaluation.figures import predictor_figures, shares
@@ -83,14 +68,12 @@ def evaluate(
     written = []
     if out is not None:
         written = write_evaluation(figures, shares(predictions), out, force=force)
-    match format_:
-        case Format.TEXT:
-            terminal = sys.stdout.isatty()
-            width = shutil.get_terminal_size().columns
-            typer.echo(rendering.as_text(figures, terminal=terminal, width=width))
-            if written:
-                typer.echo("\n" + "\n".join(f"written: {path}" for path in written))
-        case Format.JSON:
-            typer.echo(rendering.as_json(chosen.scenario.name, chosen.source.account, figures))
-        case Format.CSV:
-            typer.echo(rendering.as_csv(figures))
+    table = rendering.values_table if format_ is TableFormat.CSV else rendering.evaluation_table
+
+    def content() -> dict[str, Any]:
+        name, account = chosen.scenario.name, chosen.source.account
+        return rendering.evaluation_content(name, account, figures)
+
+    emit(tables_text([table(figures)], format_, content))
+    if written and format_ is TableFormat.TEXT:
+        typer.echo("\n" + "\n".join(f"written: {path}" for path in written))

@@ -43,7 +43,7 @@ def report(
     from hpcsched.report.figures.picture_files import check_free, write_bytes
     from hpcsched.report.page.page import Verdict, check_installed, write_page
     from hpcsched.report.studied_runs import find_baseline, open_study
-    from hpcsched.report.tables.comparison import compare_runs
+    from hpcsched.report.tables.run_comparison import compare_runs
 
     check_installed()
     check_free(out, force=force)
@@ -72,7 +72,7 @@ def _verdict(run: "RunDirectory") -> "Verdict":
     from hpcsched.cli.auditing import audit_directory
     from hpcsched.errors import HpcschedError
     from hpcsched.report.page.page import Verdict
-    from hpcsched.report.tables.audit import audit_lines
+    from hpcsched.report.tables.audit_lines import audit_lines
 
     try:
         found = audit_directory(run)

@@ -57,7 +57,7 @@ def run(
 ) -> None:
     """Replay a scenario's trace under its dispatcher; write and show how well it went."""
     from hpcsched.errors import InputError
-    from hpcsched.report.tables.account import account_lines
+    from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.runner import run as run_scenario
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs

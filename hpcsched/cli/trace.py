@@ -1,12 +1,14 @@
 """`hpcsched trace`: what is in a trace, and traces as files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hpcsched.cli.fetching import fetch
 from hpcsched.cli.log_files import LogSource, is_scenario
+from hpcsched.cli.old_spellings import JsonFlag, table_format
+from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 from hpcsched.cli.override_option import Overrides
 from hpcsched.cli.system_from import system_from
 from hpcsched.version import __version__
@@ -30,7 +32,8 @@ def info(
             metavar="SCENARIO...", help="Scenarios with the traces.", show_default=False
         ),
     ],
-    json: Annotated[bool, typer.Option("--json", help="Write JSON, with exact values.")] = False,
+    format_: TableFormatOption = TableFormat.TEXT,
+    out: OutFile = None,
     waits: Annotated[
         WaitClass | None,
         typer.Option(
@@ -39,23 +42,28 @@ def info(
         ),
     ] = None,
     overrides: Overrides = None,
+    *,
+    json: JsonFlag = False,
 ) -> None:
     """Show what the jobs of a trace are like, and how far others are from the first.
 
     Nothing is simulated. With --waits the mean recorded waits by class are shown, for `prb`,
     `hcp19` and `pcp19`.
     """
-    if waits is not None:
-        for path in scenarios:
-            typer.echo(_recorded_waits(path, waits, overrides, json=json))
-        return
-    import shutil
-    import sys
     from collections import Counter
 
-    from hpcsched.report.tables.trace_info import as_json, as_text, trace_infos
+    from hpcsched.cli.output import emit, tables_text
+    from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
     from hpcsched.workload.statistics.census import take_census
 
+    format_ = table_format(format_, json=json)
+    if waits is not None:
+        if format_ not in (TableFormat.TEXT, TableFormat.JSON):
+            raise typer.BadParameter("expected --format text or json with --waits")
+        as_json = format_ is TableFormat.JSON
+        shown = [_recorded_waits(path, waits, overrides, json=as_json) for path in scenarios]
+        emit("\n".join(shown), out)
+        return
     traces = []
     parts = [_assembled(path, overrides) for path in scenarios]
     counts = Counter(part.scenario.name for part in parts)
@@ -66,11 +74,11 @@ def info(
         title = name if counts[name] == 1 else f"{name} ({path})"
         traces.append((title, part.source.account, census))
     infos = trace_infos(traces)
-    if json:
-        typer.echo(as_json(infos))
-    else:
-        width = shutil.get_terminal_size().columns
-        typer.echo(as_text(infos, terminal=sys.stdout.isatty(), width=width))
+
+    def content() -> list[dict[str, Any]]:
+        return list(map(trace_content, infos))
+
+    emit(tables_text([trace_table(infos)], format_, content, out=out), out)
 
 
 @app.command()

@@ -21,7 +21,7 @@ def verify(
     cannot be replayed although that was asked for.
     """
     from hpcsched.cli.auditing import audit_directory, replay_directory
-    from hpcsched.report.tables.audit import check_lines
+    from hpcsched.report.tables.audit_lines import check_lines
     from hpcsched.results.directory import RunDirectory
 
     run = RunDirectory.open(directory)

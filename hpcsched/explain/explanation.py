@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hpcsched.dispatching.reasons import STARTS, ReasonKind
-from hpcsched.report.figures.choices import ChosenFrom, choice_at, choices_of
+from hpcsched.report.figures.dispatcher_choices import ChosenFrom, choice_at, choices_of
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
 from hpcsched.results.reasons import ReasonRow, jobs_that_speak_of, reasons_of

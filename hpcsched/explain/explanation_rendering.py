@@ -1,8 +1,8 @@
 """Writes why a job started when it did, as text for a person or as JSON."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hpcsched.dispatching.reasons import ReasonKind
 from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Wait
@@ -33,18 +33,18 @@ _UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20))
 """Amounts that are whole numbers of these are told in them: they are bytes, or very many."""
 
 
-def as_text(explanation: Explanation) -> str:
-    """Return the explanation in plain sentences, a line each."""
+def explanation_text(explanation: Explanation) -> str:
+    """Return an explanation in plain sentences, one a line."""
     return "\n".join(_lines(explanation))
 
 
-def as_json(explanation: Explanation) -> str:
-    """Return all that the explanation holds as JSON; times in seconds, jobs by their numbers.
+def explanation_content(explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation for JSON; times in seconds, jobs by their numbers.
 
     `since_submission` is null where the submission of the job is not known.
     """
     facts, start = explanation.facts, explanation.start
-    content = {
+    return {
         "version": JSON_VERSION,
         "run": explanation.run,
         "status": explanation.status,
@@ -62,7 +62,6 @@ def as_json(explanation: Explanation) -> str:
         "passed_by": [other._asdict() for other in explanation.passed_by],
         "others": {str(name): other._asdict() for name, other in explanation.others.items()},
     }
-    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 class _Names:

@@ -1,6 +1,5 @@
 """The status of a run: whether it goes on, has ended, or its process is gone."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -77,7 +76,7 @@ def status_of(folder: Path) -> RunStatus:
     return RunStatus(manifest.status, folder, manifest, jobs=jobs, solver=solver)
 
 
-def as_text(status: RunStatus) -> str:
+def status_text(status: RunStatus) -> str:
     """Return the status as lines for people: what it is, then what is known of the run."""
     rows = list(_rows(status))
     width = max((len(name) for name, _ in rows), default=0)
@@ -85,15 +84,15 @@ def as_text(status: RunStatus) -> str:
     return "\n".join([*lines, *(f"  {name:{width}}  {text}" for name, text in rows)])
 
 
-def as_json(status: RunStatus) -> str:
-    """Return the status as a JSON object.
+def status_content(status: RunStatus) -> dict[str, Any]:
+    """Return a status for JSON.
 
     It has `status` (a verdict), `scenario`, `directory`, `started`, `finished`, `process_alive`,
     `seconds_since_written`, `state` (as in `state.json`), `jobs` (as in `summary.json`) and
     `solver`: the rounds that `asked` a solver, and those `without_plan` by status. What is not
     known is null.
     """
-    content = {
+    return {
         "status": status.verdict,
         "scenario": status.manifest.scenario,
         "directory": str(status.directory),
@@ -105,7 +104,6 @@ def as_json(status: RunStatus) -> str:
         "jobs": status.jobs,
         "solver": None if status.solver is None else asdict(status.solver),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 def _rows(status: RunStatus) -> Iterator[tuple[str, str]]:

@@ -1,14 +1,11 @@
-"""Writes the figures of predictors as text, CSV or JSON."""
+"""Tables of the figures of predictors, and their content for JSON."""
 
-import csv
-import io
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from hpcsched.predictor_evaluation.figures import PERCENTILES, PredictorFigures
-from hpcsched.report.tables.sections import sections_table
-from hpcsched.report.tables.tables import MISSING
+from hpcsched.report.tables.report_table import MISSING, Cell, Table
 from hpcsched.workload.account import TraceAccount
 
 _LEGEND = (
@@ -19,22 +16,26 @@ _LEGEND = (
 )
 
 
-def as_text(
-    figures: Sequence[PredictorFigures], *, terminal: bool, width: int | None = None
-) -> str:
-    """Return a table with a column for each predictor, and below it what the figures mean."""
+def evaluation_table(figures: Sequence[PredictorFigures]) -> Table:
+    """Return a table in sections with a column for each predictor."""
     sections = [("all jobs", [list(row) for row in _rows(figures)])]
     for one in figures:
         if one.rules:
             sections.append((f"jobs by rule: {one.predictor}", _rule_rows(one, figures)))
-    header = ["", *(one.predictor for one in figures)]
-    drawn = sections_table(header, sections, terminal=terminal, width=width)
-    return "\n".join([drawn, "", *_LEGEND])
+    return Table.of_sections(
+        ["", *(one.predictor for one in figures)],
+        sections,
+        name="predictors",
+        title="Predictors",
+        notes=_LEGEND,
+    )
 
 
-def as_json(scenario: str, account: TraceAccount, figures: Sequence[PredictorFigures]) -> str:
-    """Return an object with the trace's account and an object for each predictor, exact values."""
-    content = {
+def evaluation_content(
+    scenario: str, account: TraceAccount, figures: Sequence[PredictorFigures]
+) -> dict[str, Any]:
+    """Return the account of the trace and the exact figures of each predictor for JSON."""
+    return {
         "scenario": scenario,
         "records": {
             "read": account.read,
@@ -45,26 +46,24 @@ def as_json(scenario: str, account: TraceAccount, figures: Sequence[PredictorFig
         },
         "predictors": [asdict(one) for one in figures],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def as_csv(figures: Sequence[PredictorFigures]) -> str:
-    """Return a row for each predictor and figure, with exact values; `rule` is empty for all jobs.
+def values_table(figures: Sequence[PredictorFigures]) -> Table:
+    """Return a table of exact values with a row for each predictor and figure, for CSV.
 
-    A value that there is none of is an empty cell.
+    `rule` is empty for the figures of all jobs.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["predictor", "rule", "figure", "value"])
+    rows: list[tuple[Cell, ...]] = []
     for one in figures:
         values = asdict(one)
         title, accuracy, rules = (values.pop(name) for name in ("predictor", "accuracy", "rules"))
         values |= {f"accuracy_{name}": value for name, value in accuracy.items()}
-        writer.writerows([title, "", name, value] for name, value in values.items())
+        rows += ((title, "", name, value) for name, value in values.items())
         for rule in rules:
             by = rule.pop("rule")
-            writer.writerows([title, by, name, value] for name, value in rule.items())
-    return out.getvalue().rstrip("\n")
+            rows += ((title, by, name, value) for name, value in rule.items())
+    columns = ("predictor", "rule", "figure", "value")
+    return Table("predictors", "Predictors", tuple((name, "") for name in columns), tuple(rows))
 
 
 def _rows(figures: Sequence[PredictorFigures]) -> Iterator[list[str]]:

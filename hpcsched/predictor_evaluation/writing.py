@@ -1,15 +1,14 @@
 """Writes what came out into a folder: the figures, their distributions, and plots of these."""
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from hpcsched.predictor_evaluation.figures import ACCURACIES, ERRORS, PredictorFigures, Shares
 from hpcsched.predictor_evaluation.plots import FORMATS, draw_accuracy, draw_errors
-from hpcsched.predictor_evaluation.rendering import as_csv
+from hpcsched.predictor_evaluation.rendering import values_table
 from hpcsched.problems.whole_files import cannot_write, check_target, make_folder, replacing
+from hpcsched.report.tables.report_table import csv_text
 
 FIGURES = "predictors.csv"
 ACCURACY = "accuracy"
@@ -36,7 +35,7 @@ def write_evaluation(
     be written.
     """
     texts = {
-        FIGURES: as_csv(figures) + "\n",
+        FIGURES: values_table(figures).as_csv() + "\n",
         f"{ACCURACY}.csv": _table(["accuracy_up_to"], ([at] for at in ACCURACIES), shares.accuracy),
         f"{ERROR}.csv": _table(["from_seconds", "below_seconds"], _classes(), shares.error),
     }
@@ -74,11 +73,5 @@ def _table(
     labels: Sequence[str], rows: Iterable[Sequence[object]], columns: dict[str, tuple[float, ...]]
 ) -> str:
     """Return CSV with a column of shares for each predictor; only its header if there are none."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*labels, *columns])
-    if columns:
-        writer.writerows(
-            [*row, *values] for row, *values in zip(rows, *columns.values(), strict=True)
-        )
-    return out.getvalue()
+    lines = zip(rows, *columns.values(), strict=True) if columns else ()
+    return csv_text([*labels, *columns], ([*row, *values] for row, *values in lines)) + "\n"

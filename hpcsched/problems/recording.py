@@ -130,6 +130,6 @@ class _Stopper(Observer):
 def _followers(assembly: Assembly, *, progress: bool) -> list[Observer]:
     if not (progress and sys.stderr.isatty()):
         return []
-    from hpcsched.monitoring.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
+    from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
     return [ProgressBar(assembly.scenario.name, assembly.source)]

@@ -1,16 +1,11 @@
-"""Writes a comparison of two dispatchers on the same problems as text or JSON."""
+"""Tables of a comparison of two dispatchers on the same dispatching problems."""
 
-import io
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
 from hpcsched.problems.comparison import PERCENTS, Comparison, Ratio
-from hpcsched.report.tables.tables import MISSING
+from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.results.solver_rounds import in_words
 
 NAMES = {
@@ -19,53 +14,56 @@ NAMES = {
     "fails": "fails",
     "objective": "objective",
 }
-"""What is said of the columns of a table."""
+"""Labels of the columns of a solved table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A table: a header, of which the first cell is its title, and rows as long."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-def as_json(comparison: Comparison) -> str:
-    """Return the comparison as JSON, with exact values."""
+def comparison_content(comparison: Comparison) -> dict[str, Any]:
+    """Return the exact figures of a comparison for JSON."""
     content = asdict(comparison)
     for ratio in content["ratios"]:
         names = (_percent_name(percent) for percent in PERCENTS)
         ratio["quantiles"] = dict(zip(names, ratio["quantiles"], strict=True))
     content["groups"]["groups"] = comparison.groups.groups
-    return json.dumps(content, indent=2, ensure_ascii=False)
+    return content
 
 
-def as_text(comparison: Comparison, *, terminal: bool, width: int | None = None) -> str:
-    """Return the tables of a comparison, and below them what their figures mean.
-
-    On a terminal tables are drawn and fit its width; otherwise they are plain and aligned.
-    """
-    sections = [_ratios(comparison), _objectives(comparison), _totals(comparison)]
+def comparison_tables(comparison: Comparison) -> list[Table]:
+    """Return the tables of a comparison: ratios, objectives, objectives by time, and totals."""
+    tables = [_ratios(comparison), _objectives(comparison), _totals(comparison)]
     if comparison.objectives.compared:
-        sections.insert(2, _groups(comparison))
-    drawn = [_drawn(part, width) if terminal else _aligned(part) for part in sections]
-    return "\n\n".join(["\n".join(_head(comparison)), *drawn, "\n".join(_legend(comparison))])
+        tables.insert(2, _groups(comparison))
+    return tables
 
 
-def _head(comparison: Comparison) -> list[str]:
+def head(comparison: Comparison) -> str:
+    """Return the lines above the tables: the problems and the two dispatchers."""
     a, b = comparison.a, comparison.b
-    return [
-        f"{comparison.problems:,} dispatching problems of {comparison.instances}"
-        f" (SHA-256 {comparison.sha256[:12]}…)",
-        f"A: {a.name}, dispatcher {a.dispatcher} ({a.table})",
-        f"B: {b.name}, dispatcher {b.dispatcher} ({b.table})",
-    ]
+    return "\n".join(
+        [
+            f"{comparison.problems:,} dispatching problems of {comparison.instances}"
+            f" (SHA-256 {comparison.sha256[:12]}…)",
+            f"A: {a.name}, dispatcher {a.dispatcher} ({a.table})",
+            f"B: {b.name}, dispatcher {b.dispatcher} ({b.table})",
+        ]
+    )
 
 
-def _ratios(comparison: Comparison) -> Section:
+def ratios_table(comparison: Comparison) -> Table:
+    """Return a table of the exact ratios and counts, for CSV."""
+    counts = ("quantity", "problems", "below_1", "at_1", "above_1")
+    columns = (*counts, *map(_percent_name, PERCENTS))
+    rows = (
+        (ratio.quantity, ratio.problems, ratio.below, ratio.one, ratio.above, *ratio.quantiles)
+        for ratio in comparison.ratios
+    )
+    title = "Ratios B / A"
+    return Table("ratios", title, tuple((name, "") for name in columns), tuple(rows))
+
+
+def _ratios(comparison: Comparison) -> Table:
     points = [{0: "min", 100: "max"}.get(percent, f"{percent} %") for percent in PERCENTS]
     header = ["ratio B / A", "problems", "below 1", "at 1", "above 1", *points]
-    return Section(header, [_ratio(ratio) for ratio in comparison.ratios])
+    return Table.formatted(header, [_ratio(ratio) for ratio in comparison.ratios], name="ratios")
 
 
 def _ratio(ratio: Ratio) -> list[str]:
@@ -74,7 +72,7 @@ def _ratio(ratio: Ratio) -> list[str]:
     return [NAMES[ratio.quantity], f"{ratio.problems:,}", *shares, *values]
 
 
-def _objectives(comparison: Comparison) -> Section:
+def _objectives(comparison: Comparison) -> Table:
     found = comparison.objectives
     counts = (
         ("better", found.better),
@@ -90,10 +88,12 @@ def _objectives(comparison: Comparison) -> Section:
         ("unlike models", found.unlike),
     )
     rows += [[f"  {name}", f"{n:,}", ""] for name, n in others]
-    return Section(["objective of B", "problems", f"of {found.compared:,} compared"], rows)
+    return Table.formatted(
+        ["objective of B", "problems", f"of {found.compared:,} compared"], rows, name="objectives"
+    )
 
 
-def _groups(comparison: Comparison) -> Section:
+def _groups(comparison: Comparison) -> Table:
     compared = comparison.objectives.compared
     names = ("better objective", "same objective", "worse objective")
     rows = [
@@ -102,10 +102,12 @@ def _groups(comparison: Comparison) -> Section:
     ]
     rows.append(["", "group 1", "group 2", "group 3"])
     rows.append(["  together", *(_share(n, compared) for n in comparison.groups.groups)])
-    return Section(["objective and time of B", "better time", "same time", "worse time"], rows)
+    return Table.formatted(
+        ["objective and time of B", "better time", "same time", "worse time"], rows, name="groups"
+    )
 
 
-def _totals(comparison: Comparison) -> Section:
+def _totals(comparison: Comparison) -> Table:
     started = comparison.started
     rows = [
         ["  decision time", *(f"{seconds:,.3f} s" for seconds in comparison.decision_time)],
@@ -118,7 +120,9 @@ def _totals(comparison: Comparison) -> Section:
             _share(started.more, comparison.problems),
         ],
     ]
-    return Section(["over all problems", "A", "B"], rows)
+    return Table.formatted(
+        ["over all problems", "A", "B"], rows, name="totals", notes=list(_legend(comparison))
+    )
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
@@ -152,26 +156,3 @@ def _share(part: int, whole: int) -> str:
 
 def _percent_name(percent: int) -> str:
     return {0: "min", 100: "max"}.get(percent, f"p{percent}")
-
-
-def _drawn(section: Section, width: int | None) -> str:
-    table = Table(box=box.SIMPLE, show_edge=False)
-    for k, name in enumerate(section.header):
-        table.add_column(name, justify="right" if k else "left", overflow="fold")
-    for row in section.rows:
-        table.add_row(*row)
-    out = io.StringIO()
-    Console(file=out, force_terminal=True, width=width, markup=False).print(table)
-    return out.getvalue().rstrip("\n")
-
-
-def _aligned(section: Section) -> str:
-    lines = [section.header, *section.rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if k else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )

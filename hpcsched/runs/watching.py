@@ -11,7 +11,7 @@ from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario.choices import Transformed
 
 if TYPE_CHECKING:
-    from hpcsched.monitoring.progress import ProgressBar
+    from hpcsched.monitoring.progress_bar import ProgressBar
 
 
 class Watching:
@@ -56,7 +56,7 @@ class Watching:
 
     def bar(self, trace: Trace) -> "ProgressBar":
         """Return a progress bar, where one is wanted."""
-        from hpcsched.monitoring.progress import ProgressBar  # noqa: PLC0415 (rich takes its time)
+        from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         return ProgressBar(self._assembly.scenario.name, trace)
 

@@ -37,4 +37,4 @@ def test_a_table_on_a_terminal(
     assert cli.main(["plugins", "list"]) == 0
     out = capsys.readouterr().out
     assert "best-of" in out
-    assert "│" in out
+    assert "───" in out

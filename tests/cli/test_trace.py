@@ -98,7 +98,7 @@ def test_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Programs get a list of objects with exact values, and nothing else."""
     path = tiny(tmp_path)
-    assert cli.main(["trace", "info", "--json", path, path, "--set", "trace.jobs=2"]) == 0
+    assert cli.main(["trace", "info", "--format", "json", path, path, "--set", "trace.jobs=2"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     first, second = json.loads(out)
@@ -128,6 +128,25 @@ def test_classes_are_the_scenario_s(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert row(out, "run time: long (60 s and more)") == "100.0 %"
 
 
+def test_the_former_flag_of_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--json` still writes JSON, and warns with the option that has replaced it."""
+    assert cli.main(["trace", "info", "--json", tiny(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    assert len(json.loads(out)) == 1
+    assert err == "warning: --json is now --format json\n"
+
+
+def test_tables_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--out` writes the table instead of printing it; sections are a column of CSV."""
+    out = tmp_path / "trace.csv"
+    given = ["trace", "info", tiny(tmp_path), "--format", "csv", "--out", str(out)]
+    assert cli.main(given) == 0
+    assert capsys.readouterr().out == ""
+    lines = out.read_text().splitlines()
+    assert lines[0].startswith("section,,")
+    assert lines[1].startswith("records,read,")
+
+
 def test_a_trace_without_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """There is nothing to tell, and no fault."""
     path = scenario(tmp_path, record(1, run=0))
@@ -136,7 +155,7 @@ def test_a_trace_without_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert row(out, "jobs").split() == ["0", "0"]
     assert row(out, "run time, p50").split() == ["–", "–"]
     assert row(out, "run time (Kolmogorov-Smirnov)").split() == ["–", "–"]
-    assert cli.main(["trace", "info", path, "--json"]) == 0
+    assert cli.main(["trace", "info", path, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["run_times"]["run_time_seconds"]["mean"] is None
 
 

@@ -51,7 +51,7 @@ def test_means_by_hand(
 ) -> None:
     """The mean of each class, to the nearest second and at least 1; dispatchers take it."""
     path = write(tmp_path)
-    assert cli.main(["trace", "info", path, "--waits", by, "--json"]) == 0
+    assert cli.main(["trace", "info", path, "--waits", by, "--format", "json"]) == 0
     line = capsys.readouterr().out.strip()
     assert json.loads(line) == expected
     for name in ("prb", "{name: hcp19, version: 2, expected_wait: {other: 1}}"):

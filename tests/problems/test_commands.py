@@ -40,7 +40,9 @@ def test_the_three_in_a_row(tmp_path, capsys):
     assert out.startswith("20 dispatching problems of small-easy (SHA-256 ")
     assert out.endswith("drawn: figures/decision-time-ratio.svg\n")
     assert [line.split(": ")[0:2] for line in err.splitlines()] == [["warning", "not drawn"]] * 4
-    assert cli.main(["instances", "compare", *tables, "--json", "--same-time", "0.5"]) == 0
+    assert (
+        cli.main(["instances", "compare", *tables, "--format", "json", "--same-time", "0.5"]) == 0
+    )
     out, err = capsys.readouterr()
     assert err == ""
     content = json.loads(out)

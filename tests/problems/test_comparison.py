@@ -7,12 +7,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.problems.comparison import PERCENTS, Objectives, compare
+from hpcsched.problems.comparison import PERCENTS, Comparison, Objectives, compare
 from hpcsched.problems.pairing import Pairing
-from hpcsched.problems.rendering import as_json, as_text
+from hpcsched.problems.rendering import comparison_content, comparison_tables, head
 from hpcsched.problems.table import SolvedTable
 from hpcsched.results.solver_rounds import SolverRounds
 from tests.problems.tables import SHA, pair, row, table
+
+
+def text_of(found: Comparison, width: int | None = None) -> str:
+    """Return what the command prints."""
+    return "\n\n".join([head(found), *(one.as_text(width) for one in comparison_tables(found))])
 
 
 @pytest.fixture
@@ -76,7 +81,7 @@ def test_without_a_plan(pairing):
     told = "1 of 9 problems with a solver had no plan: unknown 1"
     for side, name, warned in zip("AB", "ab", found.warnings, strict=True):
         assert warned.startswith(f"{name}: {told}; above 10 %")
-        assert f"\n{side}: {told}.\n" in as_text(found, terminal=False)
+        assert f"\n{side}: {told}.\n" in text_of(found)
 
 
 def test_the_other_way_round(pairing):
@@ -98,7 +103,7 @@ def test_no_problem(tmp_path):
     found = compare(Pairing(table(tmp_path / "a.parquet", []), table(tmp_path / "b.parquet", [])))
     assert found.problems == found.objectives.compared == 0
     assert {ratio.quantiles for ratio in found.ratios} == {(None,) * 9}
-    assert "–" in as_text(found, terminal=False)
+    assert "–" in text_of(found)
 
 
 def test_zeros_and_negative_values(tmp_path):
@@ -152,7 +157,7 @@ def test_other_instances(tmp_path):
 
 def test_text(pairing):
     """Tables, aligned, with what they mean below them."""
-    text = as_text(compare(pairing), terminal=False)
+    text = text_of(compare(pairing))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert lines[0] == f"10 dispatching problems of tiny (SHA-256 {SHA[:12]}…)"
     assert lines[1].startswith("A: a, dispatcher list (")
@@ -171,14 +176,14 @@ def test_text(pairing):
     ):
         assert line in lines
     assert "exceeds the shorter by at most 10 %" in text
-    drawn = as_text(compare(pairing), terminal=True, width=80)
+    drawn = text_of(compare(pairing), 80)
     assert "───" in drawn
     assert "unlike models" in drawn
 
 
 def test_json(pairing):
     """Exact values."""
-    content = json.loads(as_json(compare(pairing, 0.25)))
+    content = json.loads(json.dumps(comparison_content(compare(pairing, 0.25))))
     assert content["same_time"] == 0.25
     assert content["ratios"][0]["quantiles"] == {
         "min": 0.1, "p1": 0.1, "p10": 0.1, "p25": 0.3, "p50": 0.5, "p75": 1, "p90": 2, "p99": 2,

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report.tables.comparison import compare_runs
-from hpcsched.report.tables.rendering import as_csv, as_json, as_markdown, as_text
+from hpcsched.report.tables.comparison_table import (
+    comparison_content,
+    comparison_table,
+    values_table,
+)
+from hpcsched.report.tables.run_comparison import compare_runs
 from hpcsched.results.directory import RunDirectory
 from tests.results.hand_made import JOBS, tamper_json, write_run
 
@@ -133,14 +137,14 @@ def test_a_trace_that_changed_under_a_run(tmp_path: Path) -> None:
 def test_text(tmp_path: Path) -> None:
     """Piped text is plain and aligned; it states units, parameters and populations."""
     comparison = compare_runs(pair(tmp_path))
-    plain = as_text(comparison, terminal=False)
+    plain = comparison_table(comparison).as_text()
     header, first, *_ = plain.splitlines()
     assert header.split() == ["metric", "unit", "slow", "(baseline)", "slower"]
     assert "mean_bounded_slowdown (tau = 10)" in first
     assert header.index("unit") == first.index(" 1 ") + 1
     assert "\x1b" not in plain
     assert "Over jobs that ran for at least 1 s: mean_slowdown." in plain
-    drawn = as_text(comparison, terminal=True, width=200)
+    drawn = comparison_table(comparison).as_text(200)
     assert "mean_bounded_slowdown (tau = 10)" in drawn
 
 
@@ -148,9 +152,9 @@ def test_csv_and_json_are_exact(tmp_path: Path) -> None:
     """Programs get the values as they are in the summaries."""
     runs = pair(tmp_path)
     comparison = compare_runs(runs)
-    rows = list(csv.DictReader(io.StringIO(as_csv(comparison))))
+    rows = list(csv.DictReader(io.StringIO(values_table(comparison).as_csv())))
     stated = {(row["metric"], row["run"]): float(row["value"]) for row in rows}
-    content = json.loads(as_json(comparison))
+    content = json.loads(json.dumps(comparison_content(comparison)))
     assert content["baseline"] == "slow"
     for k, (name, run) in enumerate(zip(("slow", "slower"), runs, strict=True)):
         for metric in content["metrics"]:
@@ -160,7 +164,7 @@ def test_csv_and_json_are_exact(tmp_path: Path) -> None:
 
 def test_markdown(tmp_path: Path) -> None:
     """Markdown has a header, a rule and a line for each metric."""
-    lines = as_markdown(compare_runs(pair(tmp_path))).splitlines()
+    lines = comparison_table(compare_runs(pair(tmp_path))).as_markdown().splitlines()
     assert lines[0] == "| metric | unit | slow (baseline) | slower |"
     assert lines[1] == "| --- | --- | ---: | ---: |"
     assert sum(line.startswith("|") for line in lines) == 11
@@ -173,4 +177,4 @@ def test_missing_metric(tmp_path: Path) -> None:
     comparison = compare_runs([first, RunDirectory.open(second.path)])
     (row,) = [row for row in comparison.rows if row.metric == "makespan"]
     assert row.values[1] is row.percent[1] is None
-    assert "–" in as_text(comparison, terminal=False)
+    assert "–" in comparison_table(comparison).as_text()

@@ -6,10 +6,10 @@ import pytest
 
 from hpcsched.cli import main
 from hpcsched.explain.explanation import explain_job
-from hpcsched.explain.explanation_rendering import as_text
+from hpcsched.explain.explanation_rendering import explanation_text
 from hpcsched.report.figures.gantt import Down, held_in_window
 from hpcsched.report.studied_runs import open_study
-from hpcsched.report.tables.account import account_lines
+from hpcsched.report.tables.run_account import account_lines
 from hpcsched.runs.runner import RunResult, run
 from hpcsched.scenario import load_scenario
 
@@ -49,7 +49,7 @@ def _ran(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 
 def told(ran: RunResult, job_id: int) -> str:
     """Return the explanation of a job."""
-    return as_text(explain_job(ran.directory, job_id, lambda _: {}))
+    return explanation_text(explain_job(ran.directory, job_id, lambda _: {}))
 
 
 def test_explanations(ran: RunResult) -> None:

@@ -16,7 +16,7 @@ from hpcsched.report.figures import pictures
 from hpcsched.report.figures.picture_files import write_picture
 from hpcsched.report.page.page import Verdict, write_page
 from hpcsched.report.page.page_figures import STEPS, page_figures, thinned_shares
-from hpcsched.report.tables.comparison import compare_runs
+from hpcsched.report.tables.run_comparison import compare_runs
 from tests.report.studies import pair, tables_of, write_experiment, write_studied
 from tests.results.hand_made import REJECTED
 

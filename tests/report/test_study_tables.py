@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from hpcsched.errors import InputError
+from hpcsched.report.tables.report_table import Table
 from hpcsched.report.tables.study_tables import TABLES
-from hpcsched.report.tables.tables import ReportTable
 from tests.report.studies import LATER, pair, tables_of, write_experiment, write_studied
 from tests.results.hand_made import JOBS, tamper_json
 
 
-def rows(table: ReportTable, **wanted: Any) -> list[dict[str, Any]]:
+def rows(table: Table, **wanted: Any) -> list[dict[str, Any]]:
     """Return the rows of a table with some values, by column."""
     names = [name for name, _ in table.columns]
     found = [dict(zip(names, row, strict=True)) for row in table.rows]

@@ -7,17 +7,9 @@ import re
 
 import pytest
 
-from hpcsched.report.tables.tables import (
-    ReportTable,
-    latex_escaped,
-    table_as_csv,
-    table_as_latex,
-    table_as_markdown,
-    table_as_text,
-    table_content,
-)
+from hpcsched.report.tables.report_table import Table, latex_escaped
 
-TABLE = ReportTable(
+TABLE = Table(
     "sample",
     "A sample",
     (("run", ""), ("wait", "s"), ("note", "")),
@@ -28,7 +20,7 @@ TABLE = ReportTable(
 
 def test_text() -> None:
     """Figures are to the right, with six digits."""
-    lines = table_as_text(TABLE, terminal=False).splitlines()
+    lines = TABLE.as_text().splitlines()
     assert lines == [
         "A sample",
         "",
@@ -38,20 +30,20 @@ def test_text() -> None:
         "",
         "Over 50 % of jobs.",
     ]
-    drawn = table_as_text(TABLE, terminal=True, width=60)
+    drawn = TABLE.as_text(60)
     assert "0.333333" in drawn
     assert "─" in drawn
 
 
 def test_an_empty_table() -> None:
     """It says so."""
-    empty = ReportTable("none", "None", (("run", ""),), ())
-    assert "There is nothing to show." in table_as_text(empty, terminal=False)
+    empty = Table("none", "None", (("run", ""),), ())
+    assert "There is nothing to show." in empty.as_text()
 
 
 def test_csv_has_exact_values() -> None:
     """What is read back is what was there."""
-    header, first, second = csv.reader(io.StringIO(table_as_csv(TABLE)))
+    header, first, second = csv.reader(io.StringIO(TABLE.as_csv()))
     assert header == ["run", "wait [s]", "note"]
     assert float(first[1]) == 1 / 3
     assert second == ["second", "", "[z]"]
@@ -59,14 +51,14 @@ def test_csv_has_exact_values() -> None:
 
 def test_json_has_exact_values() -> None:
     """Units stand beside the rows."""
-    content = json.loads(json.dumps(table_content(TABLE)))
+    content = json.loads(json.dumps(TABLE.content()))
     assert content["units"] == {"wait": "s"}
     assert content["rows"][0] == {"run": "a_b & c", "wait": 1 / 3, "note": "x|y"}
 
 
 def test_markdown() -> None:
     """Every row has as many cells as the header, and a bar within a cell is not one between."""
-    lines = [line for line in table_as_markdown(TABLE).splitlines() if line.startswith("|")]
+    lines = [line for line in TABLE.as_markdown().splitlines() if line.startswith("|")]
     cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
     assert {len(row) for row in cells} == {3}
     assert [cell.strip() for cell in cells[1]] == ["---", "---:", "---"]
@@ -75,7 +67,7 @@ def test_markdown() -> None:
 
 def test_latex() -> None:
     """Every row has as many cells as there are columns, and no sign of the text is a command."""
-    text = table_as_latex(TABLE)
+    text = TABLE.as_latex()
     (alignment,) = re.findall(r"\\begin\{tabular\}\{(\w+)\}", text)
     assert alignment == "lrl"
     body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
@@ -99,3 +91,53 @@ def test_latex() -> None:
 def test_latex_escapes(plain: str, escaped: str) -> None:
     """Signs that are commands are written so that they are signs."""
     assert latex_escaped(plain) == escaped
+
+
+SECTIONED = Table.of_sections(
+    ["", "a", "b"],
+    [("first", [["x", "1", "20"]]), ("second", [["long label", "3", "–"]])],
+    name="two",
+    title="Two sections",
+    notes=["A note."],
+)
+
+
+def test_sections_as_text() -> None:
+    """Rows are indented below the title of their section; columns are aligned over all sections."""
+    assert SECTIONED.as_text().splitlines() == [
+        "              a   b",
+        "",
+        "first",
+        "  x           1  20",
+        "",
+        "second",
+        "  long label  3   –",
+        "",
+        "A note.",
+    ]
+    assert "long label" in SECTIONED.as_text(60)
+
+
+def test_sections_in_other_formats() -> None:
+    """Sections are bold rows in Markdown and LaTeX, and a column in CSV and JSON."""
+    markdown = [line for line in SECTIONED.as_markdown().splitlines() if line.startswith("|")]
+    assert markdown[1:4] == ["| --- | ---: | ---: |", "| **first** |  |  |", "| x | 1 | 20 |"]
+    assert r"  \multicolumn{3}{l}{\textbf{second}} \\" in SECTIONED.as_latex().splitlines()
+    assert list(csv.reader(io.StringIO(SECTIONED.as_csv()))) == [
+        ["section", "", "a", "b"],
+        ["first", "x", "1", "20"],
+        ["second", "long label", "3", "–"],
+    ]
+    rows = SECTIONED.content()["rows"]
+    assert rows[1] == {"section": "second", "": "long label", "a": "3", "b": "–"}
+
+
+def test_formatted_cells() -> None:
+    """Columns after the leading words are aligned to the right; without a title there is none."""
+    table = Table.formatted(["name", "kind", "n"], [["a", "b|c", "10"]], words=2)
+    assert table.as_markdown().splitlines() == [
+        "| name | kind | n |",
+        "| --- | --- | ---: |",
+        "| a | b\\|c | 10 |",
+    ]
+    assert table.as_text().splitlines()[0] == "name  kind   n"

@@ -267,6 +267,6 @@ def test_instances(hopeless: Ran, tmp_path: Path, capsys: pytest.CaptureFixture[
     text, warned = said(capsys, "instances", "compare", *tables)
     assert f"\nB: {told}.\n" in text
     assert f"warning: hopeless: {told}; {HELPS}\n" in warned
-    content = json.loads(said(capsys, "instances", "compare", *tables, "--json").out)
+    content = json.loads(said(capsys, "instances", "compare", *tables, "--format", "json").out)
     assert content["solver"][1] == {"asked": asked, "without_plan": {"failed": asked}}
     assert content["solver"][0]["without_plan"] == {}

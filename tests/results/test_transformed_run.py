@@ -105,7 +105,7 @@ def test_offline(base: Path, tmp_path: Path) -> None:
 
 def test_commands(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Commands that take a scenario see the transformed trace; written out, it is the same."""
-    assert cli.main(["trace", "info", "--json", str(base)]) == 0
+    assert cli.main(["trace", "info", "--format", "json", str(base)]) == 0
     (shown,) = json.loads(capsys.readouterr().out)
     assert shown["records"]["submitted"] == shown["arrivals"]["jobs"] == 12
     assert shown["records"]["changed"]["mem_attached"] == 12

@@ -15,8 +15,8 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.figure_style import INK
 from hpcsched.report.figures.pictures import DAY, SPANS, WIDTH, Draw, contender_looks, legend
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import plain
-from hpcsched.report.tables.tables import Cell, ReportTable
 from hpcsched.results.files import USAGE
 from hpcsched.results.tables import ParquetTable
 
@@ -65,7 +65,7 @@ def recorded_usage(compared: ComparedStudy) -> Mapping[tuple[str, str], list[Usa
     return found
 
 
-def cpu_memory(compared: ComparedStudy) -> ReportTable:
+def cpu_memory(compared: ComparedStudy) -> Table:
     """Return CPU time and memory by contender and trace: means and deviations over runs."""
     by_case: dict[tuple[str, str], list[Usage]] = defaultdict(list)
     for one in compared.study.runs:
@@ -88,7 +88,7 @@ def cpu_memory(compared: ComparedStudy) -> ReportTable:
     measured += [
         (f"{name}_{what}", "MB") for name in ("memory", "peak_memory") for what in ("mean", "sd")
     ]
-    return ReportTable(
+    return Table(
         "cpu-memory",
         "CPU time and memory of the simulation",
         (*plain("contender", "trace", "runs"), *measured),

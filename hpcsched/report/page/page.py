@@ -14,8 +14,8 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.page.page_figures import page_figures
 from hpcsched.report.studied_runs import StudiedRun
-from hpcsched.report.tables.comparison import Comparison
-from hpcsched.report.tables.rendering import comparison_table
+from hpcsched.report.tables.comparison_table import comparison_table
+from hpcsched.report.tables.run_comparison import Comparison
 from hpcsched.report.tables.study_tables import TABLES
 from hpcsched.results.solver_rounds import in_words
 from hpcsched.version import __version__

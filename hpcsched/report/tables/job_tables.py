@@ -12,8 +12,8 @@ from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import QUANTITIES, JobTimes, Quantity, by_submission
+from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import INTERVAL_NOTE, RANK_NOTE, bounds_note, ends, plain
-from hpcsched.report.tables.tables import Cell, ReportTable
 
 PERCENTS = (25, 50, 75, 90, 99)
 PAIRED = ("wait_time", "response_time", "bounded_slowdown")
@@ -22,14 +22,14 @@ _SPREAD = ("jobs", "mean", *(f"p{percent}" for percent in PERCENTS), "max")
 _JOBS = f"{INTERVAL_NOTE}, each of blocks of ⌈√n⌉ jobs submitted one after another."
 
 
-def distribution(compared: ComparedStudy) -> ReportTable:
+def distribution(compared: ComparedStudy) -> Table:
     """Return means and percentiles of what jobs have, for each run."""
     rows = [
         (one.name, name, quantity.unit or "1", *_spread(quantity.values(compared.jobs[one.name])))
         for name, quantity in QUANTITIES.items()
         for one in compared.study.runs
     ]
-    return ReportTable(
+    return Table(
         "distribution",
         "Distributions over jobs",
         plain("run", "quantity", "unit", *_SPREAD),
@@ -38,7 +38,7 @@ def distribution(compared: ComparedStudy) -> ReportTable:
     )
 
 
-def classes(compared: ComparedStudy) -> ReportTable:
+def classes(compared: ComparedStudy) -> Table:
     """Return means and percentiles of what jobs have, by class of run time, for each run."""
     rows: list[tuple[Cell, ...]] = []
     for name, quantity in QUANTITIES.items():
@@ -57,7 +57,7 @@ def classes(compared: ComparedStudy) -> ReportTable:
         ("run_time_to", "s"),
         *plain(*_SPREAD),
     )
-    return ReportTable(
+    return Table(
         "classes",
         "Distributions over jobs, by class of run time",
         columns,
@@ -70,7 +70,7 @@ def classes(compared: ComparedStudy) -> ReportTable:
     )
 
 
-def paired(compared: ComparedStudy) -> ReportTable:
+def paired(compared: ComparedStudy) -> Table:
     """Return differences of the same jobs in two runs, from that of the baseline."""
     rows: list[tuple[Cell, ...]] = []
     for name in PAIRED:
@@ -101,7 +101,7 @@ def paired(compared: ComparedStudy) -> ReportTable:
         ("same", "%"),
         ("more", "%"),
     )
-    return ReportTable(
+    return Table(
         "paired",
         f"Differences of the same jobs from {compared.baseline}",
         columns,

@@ -6,11 +6,11 @@ from hpcsched.report.figures.decision_times import by_queue_length
 from hpcsched.report.figures.load_courses import nodes_down_over_time, pools_over_time
 from hpcsched.report.figures.usage import used_over_time
 from hpcsched.report.tables.job_times import system_of
+from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import RANK_NOTE, plain
-from hpcsched.report.tables.tables import Cell, ReportTable
 
 
-def load(compared: ComparedStudy) -> ReportTable:
+def load(compared: ComparedStudy) -> Table:
     """Return how many jobs waited and how much was in use, as distributions over time."""
     rows: list[tuple[Cell, ...]] = []
     for one in compared.study.runs:
@@ -39,7 +39,7 @@ def load(compared: ComparedStudy) -> ReportTable:
             rows.append(
                 (one.name, what, unit, *(None if f is None else scale * f for f in figures))
             )
-    return ReportTable(
+    return Table(
         "load",
         "Queue length and utilization over time",
         plain("run", "quantity", "unit", "mean", "p50", "p90", "max"),
@@ -54,14 +54,14 @@ def load(compared: ComparedStudy) -> ReportTable:
     )  # fmt: skip
 
 
-def decision_time(compared: ComparedStudy) -> ReportTable:
+def decision_time(compared: ComparedStudy) -> Table:
     """Return how long the dispatcher took, by how many jobs were in the queue."""
     rows: list[tuple[Cell, ...]] = [
         (one.name, *bin_)
         for one in compared.study.runs
         for bin_ in by_queue_length(one)
     ]  # fmt: skip
-    return ReportTable(
+    return Table(
         "decision-time",
         "Decision time by queue length",
         (

@@ -9,8 +9,8 @@ from hpcsched.metrics.bootstrap import mean_interval
 from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
+from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import INTERVAL_NOTE, bounds_note, ends, plain
-from hpcsched.report.tables.tables import Cell, ReportTable
 
 HIGHER_IS_BETTER = ("utilization",)
 """The metrics of which more is better; of all others, less is."""
@@ -18,7 +18,7 @@ HIGHER_IS_BETTER = ("utilization",)
 _SEEDS = f"{INTERVAL_NOTE} of the runs. With few seeds they are too narrow."
 
 
-def replicas(compared: ComparedStudy) -> ReportTable:
+def replicas(compared: ComparedStudy) -> Table:
     """Return means of metrics over seeds, and of their differences from the baseline's."""
     by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
     for one in compared.study.runs:
@@ -42,7 +42,7 @@ def replicas(compared: ComparedStudy) -> ReportTable:
                     *ends(mean_interval(differences, block=1)),
                 )
             )  # fmt: skip
-    return ReportTable(
+    return Table(
         "replicas",
         "Metrics over seeds",
         plain(
@@ -60,7 +60,7 @@ def replicas(compared: ComparedStudy) -> ReportTable:
     )  # fmt: skip
 
 
-def ranks(compared: ComparedStudy) -> ReportTable:
+def ranks(compared: ComparedStudy) -> Table:
     """Return each contender's mean rank over traces and seeds, metric by metric."""
     rows: list[tuple[Cell, ...]] = []
     contenders = compared.study.contenders
@@ -81,7 +81,7 @@ def ranks(compared: ComparedStudy) -> ReportTable:
             firsts = sum(rank == 1 for rank in own)
             rows.append((metric, contender, len(own), mean, firsts))
     higher = ", ".join(HIGHER_IS_BETTER)
-    return ReportTable(
+    return Table(
         "ranks",
         "Ranks over traces and seeds",
         plain("metric", "contender", "cases", "mean_rank", "alone_in_front"),

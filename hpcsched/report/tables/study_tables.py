@@ -7,9 +7,9 @@ from hpcsched.report.figures.process_usage import cpu_memory
 from hpcsched.report.tables.job_tables import classes, distribution, paired
 from hpcsched.report.tables.load_tables import decision_time, load
 from hpcsched.report.tables.metric_tables import ranks, replicas
-from hpcsched.report.tables.tables import ReportTable
+from hpcsched.report.tables.report_table import Table
 
-TABLES: Mapping[str, Callable[[ComparedStudy], ReportTable]] = {
+TABLES: Mapping[str, Callable[[ComparedStudy], Table]] = {
     "distribution": distribution,
     "classes": classes,
     "paired": paired,

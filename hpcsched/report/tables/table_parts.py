@@ -2,7 +2,7 @@
 
 from hpcsched.metrics.bootstrap import LEVEL, RESAMPLES, Interval
 from hpcsched.report.compared_study import ComparedStudy
-from hpcsched.report.tables.tables import Cell
+from hpcsched.report.tables.report_table import Cell
 
 RANK_NOTE = "The p-th percentile of n values is the ⌈p n / 100⌉-th smallest; p50 is the median."
 

@@ -1,13 +1,11 @@
-"""Writes what traces are like, side by side, as text or JSON."""
+"""Figures of traces side by side: a table in sections, and their content for JSON."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from hpcsched.metrics.classes import NAMES
-from hpcsched.report.tables.sections import sections_table
-from hpcsched.report.tables.tables import MISSING
+from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.statistics.census import CensusResult, Distance, distance
 from hpcsched.workload.statistics.histogram import BINS_PER_DECADE, Distribution
@@ -54,25 +52,20 @@ def trace_infos(
     ]
 
 
-def as_json(infos: Sequence[TraceInfo]) -> str:
-    """Return a list with an object for each trace, with exact values."""
-    return json.dumps([_content(info) for info in infos], indent=2, ensure_ascii=False)
+def trace_table(infos: Sequence[TraceInfo]) -> Table:
+    """Return a table in sections with a column for each trace."""
+    sections = [(title, _side_by_side(rows, infos)) for title, rows in SECTIONS]
+    return Table.of_sections(
+        ["", *(info.name for info in infos)],
+        [(title, rows) for title, rows in sections if rows],
+        name="traces",
+        title="Traces",
+        notes=_legend(infos),
+    )
 
 
-def as_text(infos: Sequence[TraceInfo], *, terminal: bool, width: int | None = None) -> str:
-    """Return a table with a column for each trace, and below it what its figures mean.
-
-    On a terminal the table is drawn and fits its width; otherwise it is plain and aligned, however
-    wide that is.
-    """
-    header = ["", *(info.name for info in infos)]
-    blocks = [(title, _side_by_side(rows, infos)) for title, rows in SECTIONS]
-    blocks = [(title, lines) for title, lines in blocks if lines]
-    drawn = sections_table(header, blocks, terminal=terminal, width=width)
-    return "\n".join([drawn, "", *_legend(infos)])
-
-
-def _content(info: TraceInfo) -> dict[str, Any]:
+def trace_content(info: TraceInfo) -> dict[str, Any]:
+    """Return the exact figures of a trace for JSON."""
     account = info.account
     census = asdict(info.census)
     for name, group in zip(_class_names(info.census), census["run_times"]["classes"], strict=True):

@@ -8,10 +8,10 @@ import pytest
 import hpcsched
 from hpcsched.errors import Finding, InputError
 from hpcsched.explain.explanation import explain_job
-from hpcsched.explain.explanation_rendering import as_text as explained
-from hpcsched.report.tables.account import account_lines
-from hpcsched.report.tables.comparison import compare_runs
-from hpcsched.report.tables.rendering import as_text
+from hpcsched.explain.explanation_rendering import explanation_text as explained
+from hpcsched.report.tables.comparison_table import comparison_table
+from hpcsched.report.tables.run_account import account_lines
+from hpcsched.report.tables.run_comparison import compare_runs
 from hpcsched.results.directory import RunDirectory
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
@@ -75,7 +75,7 @@ def test_a_log_that_fits_is_followed_to_the_second(tmp_path: Path) -> None:
     assert after.summary["recorded_starts"]["later"] == 0
     assert hpcsched.replay(scenario).start_times == starts_of(before.directory)
     comparison = compare_runs([before.directory, after.directory], names=["before", "after"])
-    assert "after: 5 of 5 jobs started when the log says." in as_text(comparison, terminal=False)
+    assert "after: 5 of 5 jobs started when the log says." in comparison_table(comparison).as_text()
 
 
 def test_what_fits_passes_a_late_job(tmp_path: Path) -> None:

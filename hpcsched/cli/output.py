@@ -1,0 +1,103 @@
+"""Output of commands: the options `--format` and `--out`, and text on a terminal or in a file."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from hpcsched.report.tables.report_table import Table
+
+
+class TableFormat(StrEnum):
+    """The formats of tables."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    CSV = "csv"
+    JSON = "json"
+
+
+class DataFormat(StrEnum):
+    """The formats of sentences and lists."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+TableFormatOption = Annotated[TableFormat, typer.Option("--format", help="The output format.")]
+DataFormatOption = Annotated[DataFormat, typer.Option("--format", help="The output format.")]
+OutFile = Annotated[
+    Path | None,
+    typer.Option("--out", help="Write to this file instead of printing.", show_default=False),
+]
+
+
+def json_text(content: Any) -> str:
+    """Return content as indented JSON, keys in the order given."""
+    import json
+
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None where standard output is a file or a pipe."""
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def emit(text: str, out: Path | None = None) -> None:
+    """Print text, or write it to a file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    if out is None:
+        typer.echo(text)
+        return
+    from hpcsched.errors import Finding, InputError, Place
+
+    try:
+        out.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        message = f"the file cannot be written: {(error.strerror or str(error)).lower()}"
+        raise InputError(Finding("unwritable-file", message, Place(str(out)))) from error
+
+
+def tables_text(
+    tables: "Sequence[Table]",
+    format_: TableFormat,
+    content: Callable[[], Any],
+    *,
+    out: Path | None = None,
+) -> str:
+    """Return tables in a format.
+
+    Parameters
+    ----------
+    tables
+        The tables, in their order.
+    format_
+        The format.
+    content
+        Returns the content of the JSON format: exact values.
+    out
+        The file that text is for; None if it is printed, which on a terminal draws the tables.
+    """
+    if format_ is TableFormat.JSON:
+        return json_text(content())
+    width = None if out else terminal_width()
+    write: Mapping[TableFormat, Callable[[Table], str]] = {
+        TableFormat.TEXT: lambda table: table.as_text(width),
+        TableFormat.MARKDOWN: lambda table: table.as_markdown(),
+        TableFormat.LATEX: lambda table: table.as_latex(),
+        TableFormat.CSV: lambda table: table.as_csv(),
+    }
+    return "\n\n".join(map(write[format_], tables))

@@ -1,0 +1,126 @@
+"""The table of metrics of a comparison of runs, and its content for CSV and JSON."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from hpcsched.report.tables.report_table import MISSING, Table
+from hpcsched.report.tables.run_comparison import Comparison, Row
+from hpcsched.results.solver_rounds import MARK, in_words
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """Return a table of formatted metrics with a column for each run.
+
+    Values of other runs have their percentage of the baseline's value in brackets.
+    """
+    header, *lines = _cells(comparison)
+    return Table(
+        "metrics",
+        "Metrics",
+        tuple((title, "") for title in header),
+        tuple(map(tuple, lines)),
+        tuple(_notes(comparison)),
+        frozenset(range(2, len(header))),
+        heading=False,
+    )
+
+
+def values_table(comparison: Comparison) -> Table:
+    """Return a table of exact values with a row for each metric and run, for CSV."""
+    about = ("metric", "unit", "parameters", "population")
+    columns = (*about, "run", "directory", "value", "percent_of_baseline")
+    runs = [
+        (name, str(path))
+        for name, path in zip(comparison.names, comparison.directories, strict=True)
+    ]
+    rows = (
+        (row.metric, row.unit, row.parameters, row.population, *run, value, percent)
+        for row in comparison.rows
+        for run, value, percent in zip(runs, row.values, row.percent, strict=True)
+    )
+    return Table("metrics", "Metrics", tuple((name, "") for name in columns), tuple(rows))
+
+
+def comparison_content(comparison: Comparison) -> dict[str, Any]:
+    """Return the content for JSON: exact values in the order of the runs, and the warnings."""
+    names = comparison.names
+    return {
+        "baseline": names[comparison.baseline],
+        "runs": [
+            {"name": name, "directory": str(directory), "solver": asdict(rounds)}
+            for name, directory, rounds in zip(
+                names, comparison.directories, comparison.solver, strict=True
+            )
+        ],
+        "metrics": [
+            {
+                "metric": row.metric,
+                "unit": row.unit,
+                "parameters": row.parameters,
+                "population": row.population,
+                "values": row.values,
+                "percent_of_baseline": row.percent,
+            }
+            for row in comparison.rows
+        ],
+        "warnings": list(comparison.warnings),
+    }
+
+
+def _cells(comparison: Comparison) -> list[list[str]]:
+    """Return the header and a line for each metric."""
+    titles = [
+        f"{name} (baseline)" if k == comparison.baseline else name
+        for k, name in enumerate(_marked(comparison))
+    ]
+    return [
+        ["metric", "unit", *titles],
+        *(
+            [_title(row), row.unit or "1"]
+            + [
+                _value(value, None if k == comparison.baseline else percent)
+                for k, (value, percent) in enumerate(zip(row.values, row.percent, strict=True))
+            ]
+            for row in comparison.rows
+        ),
+    ]
+
+
+def _marked(comparison: Comparison) -> Iterator[str]:
+    """Yield the names of the runs, marked where too many rounds with a solver had no plan."""
+    for name, rounds in zip(comparison.names, comparison.solver, strict=True):
+        yield f"{name} {MARK}" if rounds.too_many else name
+
+
+def _title(row: Row) -> str:
+    return f"{row.metric} ({row.parameters})" if row.parameters else row.metric
+
+
+def _value(value: float | None, percent: float | None) -> str:
+    if value is None:
+        return MISSING
+    number = str(value) if isinstance(value, int) else f"{value:.6g}"
+    return number if percent is None else f"{number} ({percent:.1f} %)"
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """Return a line for each population, and for each run in which a solver had no plan."""
+    over: dict[str, list[str]] = {}
+    for row in comparison.rows:
+        over.setdefault(row.population or "population not stated", []).append(row.metric)
+    baseline = comparison.names[comparison.baseline]
+    return [
+        f"In brackets: percent of {baseline}. Unit s: seconds; unit 1: a ratio.",
+        *(f"Over {population}: {', '.join(metrics)}." for population, metrics in over.items()),
+        *(
+            f"{name}: {in_words(rounds)}."
+            for name, rounds in zip(_marked(comparison), comparison.solver, strict=True)
+            if rounds.unsolved
+        ),
+        *(
+            f"{name}: {followed}."
+            for name, followed in zip(comparison.names, comparison.recorded, strict=True)
+            if followed is not None
+        ),
+    ]

@@ -1,0 +1,319 @@
+"""Tables as text, Markdown, LaTeX, CSV and JSON: one class for every command and page."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+
+MISSING = "–"
+"""Text shown for a missing value."""
+
+Cell = str | int | float | None
+Section = tuple[str, Sequence[Sequence[str]]]
+"""The title of a section, and its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of values with its title, units and notes, and its text in each format.
+
+    Attributes
+    ----------
+    name
+        Key of the table in JSON, and its LaTeX label.
+    title
+        Heading in text and Markdown, caption in LaTeX.
+    columns
+        Name and unit of each column; the unit is empty for text and ratios.
+    rows
+        Exact values; None is a missing value.
+    notes
+        Footer: population, bounds and method of the figures.
+    figures
+        Columns of formatted figures, aligned to the right like columns of numbers.
+    sections
+        Index of the first row, and title, of each section; empty for a table without sections.
+    heading
+        Whether text and Markdown begin with the title.
+    """
+
+    name: str
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    figures: frozenset[int] = frozenset()
+    sections: tuple[tuple[int, str], ...] = ()
+    heading: bool = True
+
+    @classmethod
+    def formatted(
+        cls,
+        header: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        words: int = 1,
+        name: str = "table",
+        title: str = "",
+        notes: Sequence[str] = (),
+    ) -> "Table":
+        """Return a table of formatted text.
+
+        Parameters
+        ----------
+        header
+            Names of the columns.
+        rows
+            Formatted cells.
+        words
+            Number of leading text columns; all others are aligned to the right.
+        name, title, notes
+            Those of the table. Without a title it has no heading.
+        """
+        return cls(
+            name,
+            title,
+            tuple((column, "") for column in header),
+            tuple(tuple(row) for row in rows),
+            tuple(notes),
+            frozenset(range(words, len(header))),
+            heading=bool(title),
+        )
+
+    @classmethod
+    def of_sections(
+        cls,
+        header: Sequence[str],
+        sections: Iterable[Section],
+        *,
+        name: str,
+        title: str,
+        notes: Sequence[str] = (),
+    ) -> "Table":
+        """Return a table of formatted text in sections, without a heading.
+
+        Parameters
+        ----------
+        header
+            Names of the columns; the first, above the labels of the rows, is usually empty.
+        sections
+            Title and rows of each section.
+        name, title, notes
+            Those of the table.
+        """
+        rows: list[tuple[str, ...]] = []
+        begins = []
+        for section, lines in sections:
+            begins.append((len(rows), section))
+            rows += map(tuple, lines)
+        return cls(
+            name,
+            title,
+            tuple((column, "") for column in header),
+            tuple(rows),
+            tuple(notes),
+            frozenset(range(1, len(header))),
+            tuple(begins),
+            heading=False,
+        )
+
+    @property
+    def header(self) -> list[str]:
+        """Column names with their units."""
+        return [f"{name} [{unit}]" if unit else name for name, unit in self.columns]
+
+    def shown(self) -> list[list[str]]:
+        """Return the rows as text for people."""
+        return [[shown(cell) for cell in row] for row in self.rows]
+
+    def is_number(self, column: int) -> bool:
+        """Return whether a column holds figures, which are aligned to the right."""
+        if column in self.figures:
+            return True
+        cells = [row[column] for row in self.rows if row[column] is not None]
+        return bool(cells) and not any(isinstance(cell, str) for cell in cells)
+
+    def as_text(self, width: int | None = None) -> str:
+        """Return the title, the table and its notes as text.
+
+        Parameters
+        ----------
+        width
+            Columns of the terminal, into which the table is drawn and folded; None writes aligned
+            columns of any width, for files and pipes.
+        """
+        body = self._aligned() if width is None else self._drawn(width)
+        if not self.rows:
+            body = "There is nothing to show."
+        title = self.title if self.heading else ""
+        return "\n\n".join(filter(None, (title, body, "\n".join(self.notes))))
+
+    def as_markdown(self) -> str:
+        """Return the title as a heading, the table, and the notes as a list."""
+        rule = ["---:" if right else "---" for right in self._right()]
+        lines: list[Sequence[str]] = [self.header, rule]
+        for section, rows in self._parts():
+            if section:
+                lines.append([f"**{section}**", *[""] * (len(self.columns) - 1)])
+            lines += rows
+        body = [
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+        ]
+        title = f"## {self.title}" if self.heading else ""
+        notes = "\n".join(f"- {note}" for note in self.notes)
+        return "\n\n".join(filter(None, (title, "\n".join(body), notes)))
+
+    def as_latex(self) -> str:
+        """Return a `table` environment with the rules of the package `booktabs`.
+
+        The notes follow the title in the caption.
+        """
+        alignment = "".join("r" if right else "l" for right in self._right())
+        body = []
+        for section, rows in self._parts():
+            if section:
+                spanned = rf"\multicolumn{{{len(self.columns)}}}{{l}}"
+                body.append(rf"  {spanned}{{\textbf{{{latex_escaped(section)}}}}} \\")
+            body += map(_latex_row, rows)
+        return "\n".join(
+            [
+                r"% needs \usepackage{booktabs}",
+                r"\begin{table}",
+                r"  \centering",
+                rf"  \caption{{{latex_escaped(' '.join([f'{self.title}.', *self.notes]))}}}",
+                rf"  \label{{tab:{self.name}}}",
+                rf"  \begin{{tabular}}{{{alignment}}}",
+                r"  \toprule",
+                _latex_row(self.header),
+                r"  \midrule",
+                *body,
+                r"  \bottomrule",
+                r"  \end{tabular}",
+                r"\end{table}",
+            ]
+        )
+
+    def as_csv(self) -> str:
+        """Return the columns and rows with exact values; sections become a first column."""
+        if not self.sections:
+            return csv_text(self.header, self.rows)
+        rows = zip(self._section_of_rows(), self.rows, strict=True)
+        return csv_text(["section", *self.header], ([section, *row] for section, row in rows))
+
+    def content(self) -> dict[str, Any]:
+        """Return the content for JSON: title, units by column, rows by column, and notes.
+
+        Rows of a table in sections have the section's title under `section`.
+        """
+        names = [name for name, _ in self.columns]
+        rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in self.rows]
+        if self.sections:
+            titles = self._section_of_rows()
+            rows = [{"section": title, **row} for title, row in zip(titles, rows, strict=True)]
+        return {
+            "title": self.title,
+            "units": {name: unit for name, unit in self.columns if unit},
+            "rows": rows,
+            "notes": list(self.notes),
+        }
+
+    def _right(self) -> list[bool]:
+        return [self.is_number(column) for column in range(len(self.columns))]
+
+    def _parts(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """Yield the title and the shown rows of each section; one without a title if none."""
+        rows = self.shown()
+        begins = self.sections or ((0, ""),)
+        ends = [*(begin for begin, _ in begins[1:]), len(rows)]
+        for (begin, section), end in zip(begins, ends, strict=True):
+            yield section, rows[begin:end]
+
+    def _section_of_rows(self) -> list[str]:
+        return [section for section, rows in self._parts() for _ in rows]
+
+    def _indented(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """Yield the sections with the labels of their rows indented below their titles."""
+        for section, rows in self._parts():
+            indent = "  " if section else ""
+            yield section, [[f"{indent}{label}", *cells] for label, *cells in rows]
+
+    def _drawn(self, width: int) -> str:
+        drawn = RichTable(box=box.SIMPLE, show_edge=False)
+        for title, right in zip(self.header, self._right(), strict=True):
+            drawn.add_column(title, justify="right" if right else "left", overflow="fold")
+        for section, rows in self._indented():
+            if section:
+                drawn.add_row(section, style="bold")
+            for row in rows:
+                drawn.add_row(*row)
+            drawn.add_section()
+        out = io.StringIO()
+        # Names of runs may hold square brackets, which would be taken for markup.
+        Console(file=out, force_terminal=True, width=width, markup=False).print(drawn)
+        return out.getvalue().rstrip("\n")
+
+    def _aligned(self) -> str:
+        right = self._right()
+        parts = list(self._indented())
+        lines = [self.header, *(row for _, rows in parts for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+        def aligned(line: Sequence[str]) -> str:
+            return "  ".join(
+                cell.rjust(width) if number else cell.ljust(width)
+                for cell, width, number in zip(line, widths, right, strict=True)
+            ).rstrip()
+
+        text = [aligned(self.header)]
+        for section, rows in parts:
+            text += [*(["", section] if section else []), *map(aligned, rows)]
+        return "\n".join(text)
+
+
+def shown(cell: Cell) -> str:
+    """Return a cell as text for people, with six significant digits."""
+    if cell is None:
+        return MISSING
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+
+
+def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Return CSV without a line break at its end; None becomes an empty cell."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue().rstrip("\n")
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return "  " + " & ".join(map(latex_escaped, cells)) + r" \\"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "×": r"$\times$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "Σ": r"$\Sigma$",
+    "⌈": r"$\lceil$",
+    "⌉": r"$\rceil$",
+    "√": r"$\sqrt{}$",
+    "█": r"\rule{0.6em}{1.2ex}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    # At the start of a row a bracket would be an option of the line break before it.
+    "[": "{[}",
+}
+
+
+def latex_escaped(text: str) -> str:
+    """Return text with every LaTeX command character escaped."""
+    return "".join(_LATEX.get(sign, sign) for sign in text)
