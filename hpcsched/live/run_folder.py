@@ -9,7 +9,7 @@ from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import ON_A_CLUSTER, Status, finish_manifest, start_manifest
 from hpcsched.results.reasons import ReasonRecorder
 from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.summary import ChosenObjective, Left, summarize, write_summary
+from hpcsched.results.summary import Breakdown, ChosenObjective, Left, summarize, write_summary
 from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import resolved_yaml
@@ -71,7 +71,6 @@ class RunFolder:
             account=account,
             metrics=self._metrics,
             objective=ChosenObjective(choice.plugin_name, self._assembly.objective, parameters),
-            percents=scenario.metrics.percentiles,
-            class_bounds=scenario.metrics.class_bounds,
+            breakdown=Breakdown(scenario.metrics.percentiles, scenario.metrics.class_bounds),
             left=left,
         )

@@ -1,4 +1,4 @@
-"""The tables of a run out of columns: what a replay in compiled code has written."""
+"""Tables of a run, built from the columns of a replay in compiled code."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,12 +23,20 @@ from hpcsched.workload.job_columns import BOUNDS
 
 
 def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
-    """Return the jobs that have left, with the columns of `jobs.parquet`.
+    """Build the table of jobs that have left, with the columns of `jobs.parquet`.
 
-    `columns` has these jobs, in this order. Nodes are missing where none were written.
+    Parameters
+    ----------
+    system
+        The system of the run.
+    columns
+        The jobs that have left, in the order of `left`.
+    left
+        Times, states and places of these jobs. Jobs without recorded nodes get null lists.
     """
     run_time = left.end_time - left.start_time
     rejected = left.rejected_by >= 0
+    # False and True are the first two states, so that no look-up is needed.
     killed = run_time < columns.run_time
     state = np.where(left.failed, STATES.index("failed"), killed)
     state = np.where(rejected, STATES.index("rejected"), state).astype(np.int8)
@@ -58,7 +66,7 @@ def job_table(system: System, columns: JobColumns, left: LeftJobs) -> pa.Table:
 
 
 def round_table(system: System, held: HeldRounds) -> pa.Table:
-    """Return the dispatching rounds, with the columns of `rounds.parquet`."""
+    """Build the table of dispatching rounds, with the columns of `rounds.parquet`."""
     count = len(held.now)
     schema = rounds_schema(system)
     zeros = np.zeros(count, dtype=np.int64)
@@ -83,9 +91,14 @@ def round_table(system: System, held: HeldRounds) -> pa.Table:
 
 
 def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
-    """Return the attempts that were lost, with the columns of `interruptions.parquet`.
+    """Build the table of lost attempts, with the columns of `interruptions.parquet`.
 
-    `columns` has their jobs, in this order.
+    Parameters
+    ----------
+    columns
+        The jobs of the attempts, in the order of `lost`.
+    lost
+        Attempts that were lost to outages.
     """
     requests = [list(request.unit_request) for request in columns.requests]
     schema = interruptions_schema()
@@ -105,7 +118,7 @@ def interruption_table(columns: JobColumns, lost: LostAttempts) -> pa.Table:
 
 
 def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
-    """Return the jobs that have left in all parts of a replay; there is at least one part."""
+    """Concatenate the jobs that have left in the parts of a replay, at least one."""
     before = np.cumsum([0, *(len(part.nodes) for part in parts)])
     places = [part.last_place + first for part, first in zip(parts, before, strict=False)]
     joined = LeftJobs._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -113,21 +126,22 @@ def joined_left(parts: Sequence[LeftJobs]) -> LeftJobs:
 
 
 def without_rejected(left: LeftJobs) -> LeftJobs:
-    """Return the jobs that ran."""
+    """Return the jobs that ran, without the rejected ones."""
     ran = left.rejected_by < 0
     if ran.all():
         return left
+    # Rejected jobs have no places, so that nodes and units stay as they are.
     *columns, nodes, units = left
     return LeftJobs._make([*(column[ran] for column in columns), nodes, units])
 
 
 def joined_rounds(parts: Sequence[HeldRounds]) -> HeldRounds:
-    """Return the rounds of all parts of a replay; there is at least one part."""
+    """Concatenate the rounds of the parts of a replay, at least one."""
     return HeldRounds._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def _refusals(rejected_by: IntArray) -> pa.Array:
-    """Return what rejected each job, if anything did, as a column."""
+    """Return the column `rejected_by`."""
     if (rejected_by < 0).all():
         return pa.nulls(len(rejected_by), pa.string())
     return text_array(REFUSALS).take(arrow_array(rejected_by, rejected_by < 0))
@@ -136,7 +150,7 @@ def _refusals(rejected_by: IntArray) -> pa.Array:
 def _places(
     left: LeftJobs | LostAttempts, not_run: npt.NDArray[np.bool_] | None = None
 ) -> dict[str, pa.Array]:
-    """Return the columns of nodes and of units on them; each job that ran has at least one."""
+    """Return the columns `nodes` and `node_units`; each job that ran has at least one node."""
     columns = {"nodes": left.nodes, "node_units": left.node_units}
     if len(left.sequence) and not len(left.nodes):
         nothing = pa.nulls(len(left.sequence), pa.list_(pa.int32()))
@@ -174,9 +188,10 @@ def _requested_amounts(system: System, columns: JobColumns, request: IntArray) -
 def _demand(
     system: System, columns: JobColumns, units: IntArray, request: IntArray, kind: pa.DataType
 ) -> pa.Array:
-    """Return the demand of each job, exact before it becomes a float where it has to."""
+    """Return the demand of each job, computed in integers before it becomes a float."""
     shares = [system.demand(1, job.unit_request) for job in columns.requests]
     if pa.types.is_floating(kind):
+        # Python integers: the product may need more than 64 bits.
         pairs = zip(units.tolist(), request.tolist(), strict=True)
         return arrow_array(np.array([float(count * shares[k]) for count, k in pairs]))
     return arrow_array(units * np.array(shares, dtype=np.int64)[request])
@@ -185,7 +200,7 @@ def _demand(
 def _bounds(
     columns: JobColumns, request: IntArray, schema: pa.Schema
 ) -> dict[str, pa.Array | npt.NDArray[np.bool_]]:
-    """Return the columns that say of a request where and how its units may be placed."""
+    """Return the columns of requests that restrict the placement of units."""
     found = {}
     for column in BOUNDS:
         values = list(map(column.get, columns.requests))
@@ -198,7 +213,7 @@ def _bounds(
 
 
 def _taken(values: Sequence[Any], request: IntArray, kind: pa.DataType) -> pa.Array:
-    """Return the value of each job, given that of each request, as a column."""
+    """Return a column of jobs from the values of their requests."""
     if all(value is None for value in values):
         return pa.nulls(len(request), kind)
     return computed("take", python_array(values, kind), arrow_array(request))

@@ -1,4 +1,4 @@
-"""The columns of jobs and rounds: by these tables results are written, checked and described."""
+"""Columns of jobs and rounds, the table behind recorder, schema, audit and reference."""
 
 from collections.abc import Iterable
 from operator import attrgetter
@@ -25,13 +25,13 @@ def _of_record(
 
 
 def _of_job(*columns: Column) -> Iterable[Column]:
-    """Yield columns of jobs as those of their records."""
+    """Yield columns of jobs, read from job records."""
     for column in columns:
         yield column._replace(get=attrgetter(f"job.{column.name}"))
 
 
 def _of_request(*columns: Column) -> Iterable[Column]:
-    """Yield columns of requests as those of the records of their jobs."""
+    """Yield columns of requests, read from job records."""
     for column in columns:
         yield column._replace(get=attrgetter(f"job.request.{column.name}"))
 
@@ -119,7 +119,7 @@ JOB_COLUMNS = (
     ),
     _of_record("lost_time", "whole", "how long those attempts had run together", "s"),
 )
-"""The columns of `jobs.parquet`, which are taken out of a `JobRecord`."""
+"""Columns of `jobs.parquet`, read from a `JobRecord`."""
 
 ROUND_COLUMNS = (
     _of_record("round", "whole", "the round's number, from 1"),
@@ -198,4 +198,4 @@ ROUND_COLUMNS = (
         nullable=True,
     ),
 )
-"""The columns of `rounds.parquet`, which are taken out of a `RoundRecord`."""
+"""Columns of `rounds.parquet`, read from a `RoundRecord`."""

@@ -1,4 +1,4 @@
-"""A run directory: made for a run, and opened again to read it."""
+"""Run directories: creation, and access to a finished run."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,11 +27,25 @@ from hpcsched.results.tables import ParquetTable
 
 
 def create(folder: Path, *, force: bool = False) -> FolderLock:
-    """Make an empty run directory and return the lock on it, to be released when it is written.
+    """Create an empty run directory.
 
-    A directory that holds something is refused. With `force`, one that holds a run is emptied of
-    that run's files, and of nothing else. Raises InputError where it cannot be made, is refused, or
-    another process writes a run there.
+    Parameters
+    ----------
+    folder
+        The directory; one that holds files is refused.
+    force
+        True: remove the files of an earlier run, and nothing else.
+
+    Returns
+    -------
+    FolderLock
+        The lock on the directory, to be released when the run is written.
+
+    Raises
+    ------
+    InputError
+        If the directory cannot be created, holds other files, or another process writes a run
+        there.
     """
     fault = path_fault(str(folder))
     if fault is not None:
@@ -66,7 +80,7 @@ def _unwritable(folder: Path, error: OSError) -> InputError:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Whether a folder holds nothing but maybe a lock, which a process may have left behind."""
+    """Return True if a folder holds nothing but a lock, which a dead process may have left."""
     return all(path.name == LOCK for path in folder.iterdir())
 
 
@@ -87,9 +101,14 @@ def _holds_a_run(folder: Path) -> bool:
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """A run that has come to an end, as written.
+    """A finished run.
 
-    A `partial` run was interrupted or failed: what it holds is true, and not all of the trace.
+    Attributes
+    ----------
+    path
+        The run directory.
+    manifest
+        Content of `manifest.json`.
     """
 
     path: Path
@@ -99,8 +118,10 @@ class RunDirectory:
     def open(cls, path: Path) -> "RunDirectory":
         """Open a run directory.
 
-        Raises InputError where it is none, is of an unknown format, has not come to an end, or
-        lacks a file.
+        Raises
+        ------
+        InputError
+            If it is no run directory, has an unknown format, has not ended, or lacks a file.
         """
         if not path.is_dir():
             raise problem("not-a-run", path, "it is not a directory")
@@ -118,17 +139,23 @@ class RunDirectory:
 
     @property
     def partial(self) -> bool:
-        """Whether the run came to an end before all jobs had left the system."""
+        """True if the run was interrupted or failed before all jobs had left the system."""
         return self.manifest.status != "complete"
 
     @property
     def scenario_path(self) -> Path:
-        """The resolved scenario."""
+        """Path of the resolved scenario."""
         return self.path / SCENARIO
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The content of `summary.json`; raises InputError where it is damaged."""
+        """Content of `summary.json`.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
         path = self.path / SUMMARY
         content = read_json(path)
         for key, kind in (("jobs", dict), ("metrics", dict), ("rounds", dict)):
@@ -138,7 +165,13 @@ class RunDirectory:
 
     @cached_property
     def solver_rounds(self) -> SolverRounds:
-        """The rounds that asked a solver; raises InputError where the summary is damaged."""
+        """Counts of the rounds that asked a solver.
+
+        Raises
+        ------
+        InputError
+            If the summary is damaged.
+        """
         statuses = self.summary["rounds"].get("solver", {})
         if not isinstance(statuses, dict) or not all(type(n) is int for n in statuses.values()):
             message = "it is damaged: 'rounds.solver' has no number for each status"
@@ -147,7 +180,13 @@ class RunDirectory:
 
     @cached_property
     def timing(self) -> dict[str, Any]:
-        """The content of `timing.json`; raises InputError where it is damaged."""
+        """Content of `timing.json`.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
         path = self.path / TIMING
         content = read_json(path)
         if not isinstance(content.get("rounds"), dict):
@@ -156,22 +195,46 @@ class RunDirectory:
 
     @cached_property
     def jobs(self) -> ParquetTable:
-        """The jobs that ran; raises InputError where the file is damaged."""
+        """Table of the jobs that ran.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
         return ParquetTable(self.path / JOBS, ran_only=True)
 
     @cached_property
     def all_jobs(self) -> ParquetTable:
-        """The jobs that ran or were rejected; raises InputError where the file is damaged."""
+        """Table of the jobs that ran or were rejected.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
         return ParquetTable(self.path / JOBS)
 
     @cached_property
     def rounds(self) -> ParquetTable:
-        """The dispatching rounds; raises InputError where the file is damaged."""
+        """Table of the dispatching rounds.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
         return ParquetTable(self.path / ROUNDS)
 
     @cached_property
     def reasons(self) -> ParquetTable:
-        """Why jobs started or waited; raises InputError where that was not recorded, or damaged."""
+        """Table of the reasons of jobs.
+
+        Raises
+        ------
+        InputError
+            If reasons were not recorded, or the file is damaged.
+        """
         path = self.path / REASONS
         if not path.is_file():
             message = "no reasons were recorded: run it with --explain"

@@ -1,4 +1,4 @@
-"""The files of a run directory, and how they are written whole."""
+"""File names of a run directory, and atomic writing."""
 
 import json
 from pathlib import Path
@@ -23,18 +23,21 @@ ADVICE = "advice.jsonl"
 
 KNOWN = (SCENARIO, MANIFEST, JOBS, ROUNDS, SUMMARY, TIMING)
 OPTIONAL = (EVENTS, REASONS, USAGE, STATE, OUTAGES, INTERRUPTIONS, POOLS, ADVICE)
-"""What observers, outages, pools and real clusters add to a run, and the state of one under way."""
+"""Files that only some runs have, and the state of a run in progress."""
 
 
 def problem(rule: str, path: Path, message: str) -> InputError:
-    """Return the error that says what is wrong with a file or directory."""
+    """Return the error about a file or directory, with the rule that it breaks."""
     return InputError(Finding(rule, message, Place(str(path))))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file so that a reader sees all of it or what was there before.
+    """Write a file atomically: a reader sees the whole new text, or the old one.
 
-    Raises InputError where it cannot be written.
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
     """
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
@@ -45,12 +48,26 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write JSON, keys in the order given; raises ValueError for a number that is not finite."""
+    """Write JSON atomically, keys in the given order.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    ValueError
+        If a number is not finite.
+    """
     write_text(path, json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; raises InputError where the file is missing or damaged."""
+    """Read a JSON object.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

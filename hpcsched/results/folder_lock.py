@@ -1,9 +1,9 @@
-"""The lock on a folder that one process at a time may write: a run, an experiment, a driver.
+"""Lock on a folder that one process at a time may write: a run, an experiment, a driver.
 
-The lock is the operating system's, on an open file in the folder. It is free again whenever its
-process ends, however that happens, so a lock that a dead process left needs no clearing; on network
-file systems it holds between machines. The file says who holds it. Where a file system knows no
-such locks, what the file says decides.
+The operating system holds the lock, on an open file in the folder. It is free again whenever its
+process ends, so that a dead process leaves nothing to clear; on network file systems it holds
+between machines. The file names the holder. Where a file system has no such locks, the file
+decides.
 """
 
 import contextlib
@@ -20,14 +20,22 @@ from pydantic import BaseModel, ValidationError
 from hpcsched.results.run_process import RunProcess, is_alive, this_process
 
 LOCK = ".lock"
-"""The file of the lock in a folder."""
+"""Name of the lock's file in a folder."""
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""How a file system says that it knows no locks."""
+"""Error numbers of file systems without locks."""
 
 
 class Holder(BaseModel):
-    """Who holds a lock, and since when (ISO 8601, UTC)."""
+    """Holder of a lock.
+
+    Attributes
+    ----------
+    process
+        The process.
+    since
+        Begin of the lock (ISO 8601, UTC).
+    """
 
     process: RunProcess
     since: str
@@ -37,7 +45,7 @@ class Holder(BaseModel):
 
 
 class HeldError(Exception):
-    """Somebody else holds a lock; the text says who, as far as that is known."""
+    """Another process holds the lock; the text names it as far as known."""
 
 
 class FolderLock:
@@ -58,7 +66,12 @@ class FolderLock:
     def acquire(self) -> Self:
         """Take the lock and return it.
 
-        Raises HeldError where somebody else holds it, and OSError where its file cannot be written.
+        Raises
+        ------
+        HeldError
+            If another process holds it.
+        OSError
+            If its file cannot be written.
         """
         while True:
             file = self._path.open("a+", encoding="utf-8")
@@ -78,7 +91,7 @@ class FolderLock:
         return self
 
     def release(self) -> None:
-        """Give the lock back, if it is held; its file goes."""
+        """Release the lock, if it is held, and remove its file."""
         if self._file is not None:
             # While it is still held: whoever opened the file before looks whether it is there.
             with contextlib.suppress(OSError):
@@ -111,7 +124,7 @@ class FolderLock:
                 raise HeldError(message) from None
 
     def _is_there(self, file: IO[str]) -> bool:
-        """Whether an open file is still the one in the folder."""
+        """Return True if an open file is still the one in the folder."""
         try:
             return os.path.samestat(os.fstat(file.fileno()), self._path.stat())
         except FileNotFoundError:
@@ -119,7 +132,7 @@ class FolderLock:
 
 
 def _holder(file: IO[str]) -> Holder | None:
-    """Return who a lock's file names; None where it names nobody."""
+    """Return the holder that a lock's file names; None where it names none."""
     file.seek(0)
     try:
         return Holder.model_validate_json(file.read())

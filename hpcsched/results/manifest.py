@@ -1,4 +1,4 @@
-"""The manifest: with what, on what and how far a run was made."""
+"""The manifest: versions, inputs and status of a run."""
 
 import hashlib
 import os
@@ -25,9 +25,12 @@ Status = Literal["running", "complete", "interrupted", "failed"]
 
 
 class TraceFile(BaseModel):
-    """A file that the trace was read from, as it was when the run began.
+    """A file of the trace, as it was when the run began.
 
-    `changed` says that it was another, or gone, when the run had ended.
+    Attributes
+    ----------
+    changed
+        True if the file was different or gone when the run ended.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,15 +42,25 @@ class TraceFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """The content of `manifest.json`.
+    """Content of `manifest.json`.
 
-    `scenario` is the scenario's name; `started` and `finished` are wall-clock instants (ISO 8601,
-    UTC); `plugins` maps the distributions whose plugins the scenario uses to their versions;
-    `trace_comments` is the trace's own header, with what it wants acknowledged. Where
-    `reproducible` is false, `not_reproducible_because` says why. `files` maps the other files of
-    the directory to their SHA-256; it is empty while the run goes on. `in_python` says what kept
-    jobs from being replayed in compiled code; it is empty if nothing did, and None if that is not
-    known yet or was not told.
+    Attributes
+    ----------
+    scenario
+        Name of the scenario.
+    started, finished
+        Wall-clock instants (ISO 8601, UTC).
+    plugins
+        Versions of the distributions whose plugins the scenario uses.
+    trace_comments
+        Header of the trace, with its acknowledgements.
+    reproducible, not_reproducible_because
+        False with reasons if the results depend on the machine.
+    files
+        SHA-256 of the other files of the directory; empty while the run goes on.
+    in_python
+        Parts of the scenario that kept the replay out of compiled code; empty if none did, None if
+        unknown.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -71,7 +84,7 @@ class Manifest(BaseModel):
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of hpcsched, of Python, and of what every run goes through."""
+    """Return the versions of hpcsched, Python and the packages that every run uses."""
     return {
         "hpcsched": __version__,
         "python": platform.python_version(),
@@ -88,10 +101,27 @@ def start_manifest(
     plugins: Mapping[str, str],
     not_reproducible_because: Sequence[str] = (),
 ) -> Manifest:
-    """Write and return the manifest of a run that starts now, with status `running`.
+    """Write the manifest of a run that starts now, with status `running`, and return it.
 
-    `plugins` maps distributions to versions. Raises InputError where a trace file cannot be read or
-    the manifest cannot be written.
+    Parameters
+    ----------
+    folder
+        The run directory.
+    scenario
+        Name of the scenario.
+    seed
+        Seed of the scenario.
+    trace_files
+        Files of the trace, hashed now.
+    plugins
+        Versions of distributions, by name.
+    not_reproducible_because
+        Reasons why the results depend on the machine.
+
+    Raises
+    ------
+    InputError
+        If a trace file cannot be read or the manifest cannot be written.
     """
     manifest = Manifest(
         format=FORMAT,
@@ -121,11 +151,15 @@ def finish_manifest(
     trace_comments: Sequence[str],
     in_python: Sequence[str] | None = None,
 ) -> Manifest:
-    """Write and return the manifest of a run that has come to an end.
+    """Write the manifest of a run that has ended, and return it.
 
-    A trace file that has changed meanwhile makes the run one that cannot be reproduced. All other
-    files must have been written: their hashes are taken now. Raises InputError where one
-    cannot be read or the manifest cannot be written.
+    A trace file that has changed meanwhile makes the run irreproducible. All other files must have
+    been written before: their hashes are taken now.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or the manifest cannot be written.
     """
     read = [file.model_copy(update={"changed": has_changed(file)}) for file in manifest.trace_files]
     why = [f"{file.path} changed while the run went on" for file in read if file.changed]
@@ -147,9 +181,12 @@ def finish_manifest(
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a run directory.
+    """Read the manifest of a run directory.
 
-    Raises InputError where there is none, it is damaged, or of a format that is not known here.
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged or of an unknown format.
     """
     path = folder / MANIFEST
     if not path.is_file():
@@ -168,10 +205,15 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a run directory, by its path there, in order of paths.
+    """Return the SHA-256 of each file of a run directory, by relative path, sorted.
 
-    The manifest cannot hold its own hash, and `state.json` goes when a run has ended. Hidden files
-    are no results. Raises InputError where a file cannot be read.
+    The manifest cannot hold its own hash, and `state.json` is removed when a run has ended. Hidden
+    files are no results.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read.
     """
     paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {
@@ -183,7 +225,7 @@ def file_hashes(folder: Path) -> dict[str, str]:
 
 
 def has_changed(file: TraceFile) -> bool:
-    """Whether a trace file is not what it was, or cannot be read any more."""
+    """Return True if a trace file is different now, or cannot be read any more."""
     try:
         return sha256(Path(file.path)) != file.sha256
     except InputError:
@@ -191,7 +233,13 @@ def has_changed(file: TraceFile) -> bool:
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal; raises InputError if it cannot be read."""
+    """Return the SHA-256 of a file, in hexadecimal.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,24 +1,35 @@
-"""What a summary says of a trace that was planned at once."""
+"""Figures of a trace that was planned at once, for the summary."""
 
 from typing import Any
 
 from hpcsched.dispatching.offline.problem import OfflinePlan
 
 PROVED = 1e-6
-"""A plan is called the best there is if it is above its bound by no more than this share."""
+"""Relative gap up to which a plan counts as proved optimal."""
 
 ROUNDING = 1e-9
-"""By which share a bound may come out above a value because numbers are rounded."""
+"""Relative excess of a bound over its value that is rounding."""
 
 
 def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
-    """Return how far the objective of a run that followed a plan may be from what is possible.
+    """Return value, lower bound and gap of a run that followed an off-line plan.
 
-    `gap` is value less lower bound, as a share of the value; no schedule at all of these jobs is
-    better by more. Bound, gap and proof are None where there is no bound or no value.
+    Parameters
+    ----------
+    plan
+        The plan, with its lower bound.
+    value
+        Objective of the run; None if it has none.
+
+    Returns
+    -------
+    dict
+        `gap` is (value − lower bound) / |value|: no schedule of these jobs is better by more.
+        Bound, gap and proof are None without a bound or a value.
     """
     bound = plan.lower_bound
     if bound is not None and value is not None and value < bound <= value + ROUNDING * abs(value):
+        # A proof of optimality must not fail by the last bit of a float.
         bound = value
     gap = gap_of(value, bound)
     return {
@@ -34,7 +45,7 @@ def offline_figures(plan: OfflinePlan, value: float | None) -> dict[str, Any]:
 
 
 def gap_of(value: float | None, bound: float | None) -> float | None:
-    """Return by which share of a value it is above a bound; None where one of them is None."""
+    """Return (value − bound) / |value|; None where one of them is None."""
     if value is None or bound is None:
         return None
     return (value - bound) / abs(value) if value != bound else 0.0

@@ -1,4 +1,4 @@
-"""What was out of service in a run, and what was lost to it: written, read back, and summed up."""
+"""Outages of a run and the attempts lost to them: recording, reading, and figures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,9 +22,12 @@ from hpcsched.system.system import System
 
 
 def write_outages(folder: Path, outages: Outages) -> None:
-    """Write `outages.parquet`: what is out of service and when, drawn failures among it.
+    """Write `outages.parquet`: all outages, drawn failures included.
 
-    Raises InputError where it cannot be written.
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
     """
     file: RecordFile[Outage] = RecordFile(
         folder / OUTAGES, outages_schema(), _outage_columns, repetitive=["kind", "name"]
@@ -35,9 +38,14 @@ def write_outages(folder: Path, outages: Outages) -> None:
 
 
 class InterruptionRecorder(Observer):
-    """Writes `interruptions.parquet` into a folder: the attempts to run a job that were lost.
+    """Observer that writes `interruptions.parquet`: attempts that were lost to outages.
 
-    Equal runs give equal bytes. Raises InputError where the file cannot be written.
+    Equal runs give equal bytes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,22 +54,25 @@ class InterruptionRecorder(Observer):
         )
 
     def job_interrupted(self, interruption: Interruption) -> None:
-        """Write an attempt that was lost."""
+        """Record a lost attempt."""
         self._file.add(interruption)
 
     def replayed(self, interruptions: pa.Table) -> None:
-        """Write attempts that were lost, with the columns of the file."""
+        """Record a table of lost attempts, with the columns of the file."""
         self._file.add_table(interruptions)
 
     def close(self) -> None:
-        """Write what is left and finish the file."""
+        """Write the remaining rows and finish the file."""
         self._file.close()
 
 
 def recorded_outages(run: RunDirectory) -> tuple[Outage, ...]:
-    """Return the outages of a run, by start; none if it had none.
+    """Return the outages of a run, by start; empty without outages.
 
-    Raises InputError where the file is damaged.
+    Raises
+    ------
+    InputError
+        If the file is damaged.
     """
     path = run.path / OUTAGES
     if not path.is_file():
@@ -73,10 +84,16 @@ def recorded_outages(run: RunDirectory) -> tuple[Outage, ...]:
 
 
 class OutagesBeside(NamedTuple):
-    """The `number` of outages of a run of which none touches its jobs, and when both are.
+    """Outages of a run that touch none of its jobs.
 
-    `outages` is from the first start to the last end of one, `jobs` from the first submission to
-    the last end of a job; both are in seconds since the trace's origin.
+    Attributes
+    ----------
+    number
+        Number of outages.
+    outages
+        First start and last end of an outage, in seconds since the origin of the trace.
+    jobs
+        First submission and last end of a job, in the same seconds.
     """
 
     number: int
@@ -85,10 +102,17 @@ class OutagesBeside(NamedTuple):
 
 
 def outages_beside_jobs(run: RunDirectory) -> OutagesBeside | None:
-    """Return when the outages of a run and its jobs are, if all outages are before or after them.
+    """Return the spans of outages and jobs, if all outages are before or after all jobs.
 
-    None if one is not, or there are no outages or no jobs. Raises InputError where a file is
-    damaged.
+    Returns
+    -------
+    OutagesBeside | None
+        None if an outage touches the jobs, or there are no outages or no jobs.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged.
     """
     path = run.path / OUTAGES
     if not path.is_file():
@@ -98,6 +122,7 @@ def outages_beside_jobs(run: RunDirectory) -> OutagesBeside | None:
     if not outages.num_rows or not jobs.num_rows:
         return None
     first, last = computed("min_max", jobs["submit_time"]).as_py().values()
+    # Without a job that ran the largest end time is null.
     last = max(last, computed("min_max", jobs["end_time"]).as_py()["max"] or 0)
     starts, ends = (numpy_array(column.combine_chunks()) for column in outages.columns)
     if ((starts <= last) & (ends > first)).any():
@@ -107,7 +132,7 @@ def outages_beside_jobs(run: RunDirectory) -> OutagesBeside | None:
 
 
 def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:
-    """Return how much of each resource type is out of service, and when."""
+    """Return the amounts out of service over time, by resource type."""
     down = down_time(outages.all)
     amounts = system.capacity[down.node]
     return {
@@ -117,13 +142,21 @@ def down_amounts(outages: Outages, system: System) -> dict[str, DownAmounts]:
 
 
 def outage_figures(folder: Path, outages: Outages, system: System) -> dict[str, Any]:
-    """Return what a summary says of outages; raises InputError where a file is damaged.
+    """Return the summary's figures of outages.
 
-    `interruptions` counts the attempts that were lost, of which `requeued` jobs were put back into
-    the queue. `lost_time` is how long they had run, in seconds, `lost_node_seconds` the same for
-    each of their nodes, and `lost_amounts` what they held by resource type, in amount × seconds: as
-    much as they asked for. `node_seconds_down` is, by kind of outage, how long nodes are out of
-    service in all that is declared, also beyond the run's end.
+    Returns
+    -------
+    dict
+        - `interruptions`: number of lost attempts, of which `requeued` went back into the queue.
+        - `lost_time`: their run time, in seconds; `lost_node_seconds`: the same summed over nodes.
+        - `lost_amounts`: amounts that they asked for × time, by resource type.
+        - `node_seconds_down`: time out of service summed over nodes, by kind of outage, also beyond
+          the end of the run.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged.
     """
     table = ParquetTable(folder / INTERRUPTIONS).whole()
     seconds = [

@@ -1,4 +1,4 @@
-"""Turns the allocations of many jobs into columns at once."""
+"""Columns of nodes and units from the allocations of many jobs."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -11,7 +11,7 @@ from hpcsched.system.allocation import Allocation, Interval, SlotAllocation, Slo
 from hpcsched.system.system import IntArray
 
 Placements = tuple[IntArray, IntArray, IntArray]
-"""How many nodes each job has, `[J]`; the nodes of all, one after another; the units on them."""
+"""Number of nodes of each job, `[J]`; nodes of all jobs, one after another; units on them."""
 
 
 def placement_columns(allocations: Sequence[Allocation | None]) -> tuple[pa.Array, pa.Array]:
@@ -25,6 +25,7 @@ def placement_columns(allocations: Sequence[Allocation | None]) -> tuple[pa.Arra
     absent = np.array([allocation is None for allocation in allocations], dtype=np.bool_)
     lengths = np.zeros(len(allocations), dtype=np.int64)
     lengths[~absent] = counts
+    # Arrow's lists have 32-bit offsets: a row group never holds as many places.
     offsets = arrow_array(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32))
     mask = arrow_array(absent)
     return (
@@ -44,7 +45,7 @@ def _from_nodes(allocations: Sequence[Allocation]) -> Placements:
 
 
 def _from_slots(allocations: Sequence[tuple[Interval, ...]], slot_map: SlotMap) -> Placements:
-    """Work out the nodes of all jobs' slots together, as `SlotMap.spread` does for one job."""
+    """Return the nodes of all jobs' slots together, as `SlotMap.spread` does for one job."""
     first = slot_map.first
     bounds = np.fromiter(chain.from_iterable(chain.from_iterable(allocations)), dtype=np.int64)
     low, high = bounds[0::2], bounds[1::2]

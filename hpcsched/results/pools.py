@@ -1,4 +1,4 @@
-"""What was drawn from pools in a run: written as it happens, read back, and summed up."""
+"""Amounts drawn from shared resources (pools): recording, reading, and figures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ from hpcsched.system.system import IntArray, System
 
 
 class _Level(NamedTuple):
-    """From second `time` on so much is drawn from and offered by the pools, `[P]` each."""
+    """Amounts drawn and offered from second `time` on, `[P]` each."""
 
     time: int
     drawn: Amounts
@@ -31,11 +31,15 @@ class _Level(NamedTuple):
 
 
 class PoolRecorder(Observer):
-    """Writes `pools.parquet` into a folder: what is drawn and offered whenever either changes.
+    """Observer that writes `pools.parquet`: a row whenever an amount drawn or offered changes.
 
-    The first row is of the first submission, the last of the last end. What starts and ends at one
-    instant is one change. Equal runs give equal bytes. Raises InputError where the file cannot be
-    written.
+    The first row is of the first submission, the last of the last end. Starts and ends of one
+    instant are one change. Equal runs give equal bytes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
     """
 
     def __init__(self, folder: Path, system: System) -> None:
@@ -49,24 +53,24 @@ class PoolRecorder(Observer):
         self._written: _Level | None = None
 
     def job_submitted(self, job: WaitingJob) -> None:
-        """Take note of when it all begins."""
+        """Record the begin of the time series at the first submission."""
         if self._now is None:
             self._now = job.submit_time
 
     def job_started(self, job: RunningJob) -> None:
-        """Add what a job draws."""
+        """Add the draw of a job."""
         self._pass_to(job.start_time)
         self._accounts.started(job.allocation, job.waiting.request)
         self._drawn = self._accounts.drawn
 
     def job_interrupted(self, interruption: Interruption) -> None:
-        """Take off what a job drew that has lost a node."""
+        """Subtract the draw of a job that has lost a node."""
         self._pass_to(interruption.end_time)
         self._accounts.ended(interruption.allocation, interruption.job.request)
         self._drawn = self._accounts.drawn
 
     def job_ended(self, record: JobRecord) -> None:
-        """Take off what a job drew that has ended; one that failed was interrupted before."""
+        """Subtract the draw of a job that has ended; a failed one was interrupted before."""
         where, end = record.allocation, record.end_time
         if where is not None and end is not None and record.state != "failed":
             self._pass_to(end)
@@ -74,9 +78,16 @@ class PoolRecorder(Observer):
             self._drawn = self._accounts.drawn
 
     def replayed(self, first_submit: int | None, times: IntArray, drawn: IntArray) -> None:
-        """Take note of what was drawn from when on, `[L, P]`, where jobs began or ended.
+        """Record a part of a replay.
 
-        It all began with the first submission.
+        Parameters
+        ----------
+        first_submit
+            First submission of the replay, in seconds; the time series begins there.
+        times
+            Seconds at which jobs began or ended, `[L]`.
+        drawn
+            Amounts drawn from then on, `[L, P]`.
         """
         if self._now is None:
             self._now = first_submit
@@ -91,13 +102,15 @@ class PoolRecorder(Observer):
         self._file.close()
 
     def _pass_to(self, time: int) -> None:
-        """Write what has changed before a time."""
+        """Write the changes before a time."""
         now = time if self._now is None else self._now
         while now < time:
             level = self._level(now)
+            # Only changes are written; `close` adds the last second.
             if self._written is None or level[1:] != self._written[1:]:
                 self._file.add(level)
                 self._written = level
+            # A pool's own change of capacity is a row too.
             now = min(next_change(self._pools, now), time)
         self._now = now
 
@@ -107,9 +120,12 @@ class PoolRecorder(Observer):
 
 
 def pool_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:
-    """Return what a summary says of each pool (see `PoolFigures`).
+    """Return the summary's figures of each pool (see `PoolFigures`).
 
-    Raises InputError where `pools.parquet` is damaged.
+    Raises
+    ------
+    InputError
+        If `pools.parquet` is damaged.
     """
     names = [pool.name for pool in system.pools]
     time, drawn, offered = pool_levels(folder, names)
@@ -122,9 +138,26 @@ def pool_summary(folder: Path, system: System) -> dict[str, dict[str, Any]]:
 def pool_levels(
     folder: Path, names: Sequence[str]
 ) -> tuple[Column, Sequence[Column], Sequence[Column]]:
-    """Return the times at which anything changed, `[K]`, and what was drawn and offered from then.
+    """Read the time series of shared resources.
 
-    Both are `[P][K]`, by pool as named. Raises InputError where `pools.parquet` is damaged.
+    Parameters
+    ----------
+    folder
+        The run directory.
+    names
+        Names of the pools.
+
+    Returns
+    -------
+    time
+        Seconds of the changes, `[K]`.
+    drawn, offered
+        Amounts from then on, `[P][K]`.
+
+    Raises
+    ------
+    InputError
+        If `pools.parquet` is damaged.
     """
     table = ParquetTable(folder / POOLS)
     columns = ["time", *(f"{what}.{name}" for what in ("drawn", "offered") for name in names)]

@@ -22,14 +22,19 @@ from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.job import TracedJob
 
 _STATM = Path("/proc/self/statm")
-"""Where Linux tells the memory of a process, in pages; the second number is what is resident."""
+"""Memory of this process on Linux, in pages; the second number is the resident part."""
 
 
 class UsageRow(NamedTuple):
-    """A row of `usage.parquet`: what was spent from the round before to the end of this one.
+    """A row of `usage.parquet`: CPU time since the round before, and memory.
 
-    Times are in seconds of CPU time of the process and all its threads. `memory` is what is
-    resident at the end of the round, in bytes; None where the operating system does not tell.
+    Attributes
+    ----------
+    loading_time, dispatching_time, other_time
+        CPU seconds of the process and all its threads.
+    memory
+        Resident memory at the end of the round, in bytes; None if the operating system does not
+        say.
     """
 
     round: int
@@ -42,10 +47,14 @@ class UsageRow(NamedTuple):
 
 
 class ProcessUsage(Observer):
-    """Writes `usage.parquet` into a folder: a row a round.
+    """Observer that writes `usage.parquet`: a row for each round.
 
-    What reads the trace and what decides have to be handed over, to be timed: see `timed_jobs` and
-    `timed_dispatcher`. Raises InputError where the file cannot be written.
+    Trace and dispatcher are timed by `timed_jobs` and `timed_dispatcher`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,7 +74,7 @@ class ProcessUsage(Observer):
             yield traced
 
     def timed_dispatcher(self, dispatcher: Dispatcher) -> Dispatcher:
-        """Return a dispatcher that decides as another, counting its CPU time as dispatching."""
+        """Wrap a dispatcher so that its CPU time counts as dispatching."""
         return _Timed(self, dispatcher)
 
     def decide(self, dispatcher: Dispatcher, problem: DispatchingProblem) -> Decision:
@@ -77,7 +86,7 @@ class ProcessUsage(Observer):
             self._dispatching += process_time() - began
 
     def round_ended(self, record: RoundRecord) -> None:
-        """Write what has been spent since the round before."""
+        """Write the CPU time since the round before."""
         now = process_time()
         loading, dispatching = self._loading, self._dispatching
         spent = now - (now if self._since is None else self._since)
@@ -88,6 +97,7 @@ class ProcessUsage(Observer):
                 record.queued,
                 loading,
                 dispatching,
+                # Clocks of different resolution may leave a negative rest.
                 max(0.0, spent - loading - dispatching),
                 resident_memory(),
             )
@@ -96,12 +106,12 @@ class ProcessUsage(Observer):
         self._since = now
 
     def close(self) -> None:
-        """Write what is left and finish the file."""
+        """Write the remaining rows and finish the file."""
         self._file.close()
 
 
 class _Timed(NamedTuple):
-    """A dispatcher whose decisions are timed."""
+    """Dispatcher with timed decisions."""
 
     usage: ProcessUsage
     dispatcher: Dispatcher
@@ -112,7 +122,7 @@ class _Timed(NamedTuple):
 
 
 def resident_memory() -> int | None:
-    """Return the resident memory of this process, in bytes; None where that is not told."""
+    """Return the resident memory of this process, in bytes; None if unknown."""
     try:
         pages = int(_STATM.read_text(encoding="ascii").split()[1])
     except OSError:

@@ -1,4 +1,4 @@
-"""`reasons.parquet`: why jobs started or waited, as the dispatcher said; written, and read back."""
+"""`reasons.parquet`: reasons of starts and waits, as the dispatcher stated them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -18,17 +18,23 @@ from hpcsched.simulation.records import JobRecord, RoundRecord
 
 
 class _Said(NamedTuple):
-    """The reason of a job as it was last written, and whether a time was ever told with it."""
+    """Reason of a job as last written, and True if it ever had a time."""
 
     what: tuple[ReasonKind, int | None, str]
     timed: bool
 
 
 class ReasonRow(NamedTuple):
-    """A row of `reasons.parquet`: from this round on, this is why the job waits, or it starts.
+    """A row of `reasons.parquet`: reason from this round on.
 
-    `round` and `now`, in seconds, are the round's; the rest is that of `Reason`. `kind` is None
-    from where on the dispatcher gives no reason any more.
+    Attributes
+    ----------
+    round, now
+        Number and simulated second of the round.
+    kind
+        None from the round on in which the dispatcher gives no reason any more.
+    job, time, detail
+        As in `Reason`.
     """
 
     round: int
@@ -41,12 +47,16 @@ class ReasonRow(NamedTuple):
 
 
 class ReasonRecorder(Observer):
-    """Writes `reasons.parquet` into a folder: for each job its reasons, where they change.
+    """Observer that writes `reasons.parquet`: for each job its reasons, where they change.
 
-    A reason is written again when its kind, job or detail is another, and when it first has a time;
-    not when that time moves or is not told, as plans move in nearly every round. What is kept in
-    memory is a reason for each queued job, and what fills a row group. Equal runs give equal bytes.
-    Raises InputError where the file cannot be written.
+    A reason is written again when its kind, job or detail changes, and when it first has a time;
+    not when that time moves, as plans move in nearly every round. Memory holds a reason for each
+    queued job, and one row group. Equal runs give equal bytes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,16 +67,17 @@ class ReasonRecorder(Observer):
         self._gone: set[int] = set()
 
     def job_started(self, job: RunningJob) -> None:
-        """Take note that the job waits no longer."""
+        """Note that the job has left the queue."""
         self._gone.add(job.job_id)
 
     def job_ended(self, record: JobRecord) -> None:
-        """Take note that the job waits no longer, if it was rejected."""
+        """Note that the job has left the queue, if it was rejected."""
         if record.state == "rejected":
             self._gone.add(record.job.job_id)
 
     def reasons_given(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:
-        """Write the reasons that are not those of the round before."""
+        """Write the reasons that differ from those of the round before."""
+        # This runs in every round over the whole queue: locals are quicker than attributes.
         last, number, now = self._last, record.round, record.now
         present: dict[int, _Said] = {}
         for job_id, kind, job, time, detail in reasons:
@@ -84,7 +95,7 @@ class ReasonRecorder(Observer):
         self._gone.clear()
 
     def close(self) -> None:
-        """Write what is left and finish the file."""
+        """Write the remaining rows and finish the file."""
         self._file.close()
 
 
@@ -103,7 +114,13 @@ def _columns(rows: Sequence[ReasonRow], _schema: pa.Schema) -> list[pa.Array]:
 
 
 def reasons_of(table: ParquetTable, job_ids: Collection[int]) -> dict[int, list[ReasonRow]]:
-    """Return the rows of some jobs, each job's in order of rounds; raises InputError as reading."""
+    """Return the rows of some jobs, each job's in order of rounds.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
     found: dict[int, list[ReasonRow]] = {job_id: [] for job_id in job_ids}
     for row in _rows_where(table, "job_id", job_ids):
         found[row.job_id].append(row)
@@ -111,15 +128,18 @@ def reasons_of(table: ParquetTable, job_ids: Collection[int]) -> dict[int, list[
 
 
 def jobs_that_speak_of(table: ParquetTable, job_id: int) -> list[int]:
-    """Return the jobs of which some reason names another job, in order of their first such one.
+    """Return the jobs with a reason that names another job, in order of the first such reason.
 
-    Raises InputError where the file cannot be read.
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
     """
     return list(dict.fromkeys(row.job_id for row in _rows_where(table, "job", [job_id])))
 
 
 def _rows_where(table: ParquetTable, column: str, among: Collection[int]) -> Iterator[ReasonRow]:
-    """Yield the rows whose number in a column is among some."""
+    """Yield the rows with one of the numbers `among` in a column."""
     wanted = pa.array(sorted(among), pa.int64())
     for part in table.parts(*ReasonRow._fields):
         chosen = part.filter(pc.is_in(part[column], value_set=wanted, skip_nulls=True))

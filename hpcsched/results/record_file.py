@@ -1,4 +1,4 @@
-"""A Parquet file that grows with a run: rows are kept until there are enough for a row group."""
+"""A Parquet file that grows with a run, row group by row group."""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
@@ -13,7 +13,7 @@ from hpcsched.arrow_arrays import arrow_array
 from hpcsched.results.files import problem
 
 BATCH = 4096
-"""How many records are turned into columns at once, while the processor's cache holds them."""
+"""Number of records that become columns at once, small enough for the processor's cache."""
 ROW_GROUP = 8 * BATCH
 
 Record = TypeVar("Record")
@@ -23,9 +23,23 @@ Convert = Callable[[Sequence[Record], pa.Schema], list[pa.Array]]
 class RecordFile(Generic[Record]):
     """A Parquet file that records or tables are appended to, a row group at a time.
 
-    `convert` turns records into the columns of `schema`; those named in `repetitive` are written by
-    their few different values. Equal rows give equal bytes, however they are appended. Raises
-    InputError where the file cannot be written.
+    Equal rows give equal bytes, however they are appended.
+
+    Parameters
+    ----------
+    path
+        The file.
+    schema
+        Columns of the file.
+    convert
+        Function from records to the columns of `schema`.
+    repetitive
+        Columns that are written by their few distinct values.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
     """
 
     def __init__(
@@ -52,21 +66,21 @@ class RecordFile(Generic[Record]):
             raise problem("cannot-write", path, f"it cannot be written: {error}") from error
 
     def add(self, record: Record) -> None:
-        """Write a record, sooner or later."""
+        """Append a record."""
         self._records.append(record)
         if len(self._records) >= BATCH:
             self._convert_records()
             self._write_groups()
 
     def add_table(self, table: pa.Table) -> None:
-        """Write rows, sooner or later."""
+        """Append rows."""
         if table.num_rows:
             self._batches.append(table)
             self._rows += table.num_rows
             self._write_groups()
 
     def close(self) -> None:
-        """Write what is left and finish the file."""
+        """Write the remaining rows and finish the file."""
         try:
             if self._records:
                 self._convert_records()
@@ -83,7 +97,7 @@ class RecordFile(Generic[Record]):
         self._rows += batch.num_rows
 
     def _write_groups(self, least: int = ROW_GROUP) -> None:
-        """Write the rows that are kept, as long as there are at least so many."""
+        """Write row groups of buffered rows, while at least `least` rows are buffered."""
         while self._rows >= least:
             rows = pa.concat_tables(self._batches)
             group, rest = rows.slice(0, ROW_GROUP), rows.slice(ROW_GROUP)

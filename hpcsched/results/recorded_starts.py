@@ -1,10 +1,10 @@
-"""What a summary says of a run that followed the starts of its log."""
+"""Figures of a run that followed the starts of its log, in words."""
 
 from collections.abc import Mapping
 
 
 def told(figures: Mapping[str, int]) -> str:
-    """Return `RecordedFigures`, as a summary has them, in words."""
+    """Return the figures `RecordedFigures` of a summary in words."""
     jobs, later = figures["jobs"], figures["later"]
     parts = [f"{jobs - later} of {jobs} jobs started when the log says"]
     if later:

@@ -20,10 +20,14 @@ LARGEST = 2**63 - 1
 
 
 class RunRecorder(Observer):
-    """Writes `jobs.parquet` and `rounds.parquet` into a folder; `close` it when the run is over.
+    """Observer that writes `jobs.parquet` and `rounds.parquet`; `close` it after the run.
 
-    Records are kept until there are enough for a row group, so memory does not grow with the run.
-    Equal runs give equal bytes in `jobs.parquet`. Raises InputError where a file cannot be written.
+    Memory holds one row group of each. Equal runs give equal bytes in `jobs.parquet`.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
     """
 
     def __init__(self, folder: Path, system: System) -> None:
@@ -35,20 +39,20 @@ class RunRecorder(Observer):
         )
 
     def job_ended(self, record: JobRecord) -> None:
-        """Write a job that has left the system."""
+        """Record a job that has left the system."""
         self._jobs.add(record)
 
     def round_ended(self, record: RoundRecord) -> None:
-        """Write a dispatching round."""
+        """Record a dispatching round."""
         self._rounds.add(record)
 
     def replayed(self, jobs: pa.Table, rounds: pa.Table) -> None:
-        """Write jobs that have left the system and rounds, with the columns of the files."""
+        """Record tables of jobs that have left and of rounds, with the columns of the files."""
         self._jobs.add_table(jobs)
         self._rounds.add_table(rounds)
 
     def close(self) -> None:
-        """Write what is left and finish the files."""
+        """Write the remaining rows and finish the files."""
         try:
             self._jobs.close()
         finally:
@@ -74,7 +78,7 @@ def _columns(
     schema: pa.Schema,
     others: Mapping[str, pa.Array],
 ) -> list[pa.Array]:
-    """Return the columns of a schema, `others` among them that need not be taken of records."""
+    """Return the columns of a schema, read from records or taken from `others`."""
     arrays = {
         column.name: _array(column, list(map(column.get, records)), schema.field(column.name).type)
         for column in columns

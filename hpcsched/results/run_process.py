@@ -1,4 +1,4 @@
-"""The process that a run goes on in: its mark, and whether it is still there."""
+"""Identity of the process of a run, and whether it is alive."""
 
 import os
 import socket
@@ -7,14 +7,21 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 PROC = Path("/proc")
-"""Where Linux tells of processes; without it, they are known by their numbers alone."""
+"""Process information on Linux; without it, processes are known by their numbers alone."""
 
 
 class RunProcess(BaseModel):
-    """A process: its number, the name of its machine, and what tells it from a later process.
+    """A process.
 
-    Numbers of processes are given anew. `started_ticks` is when it started, in clock ticks since
-    the machine did; None where the machine does not tell.
+    Attributes
+    ----------
+    pid
+        Its number, which the operating system may reuse.
+    host
+        Name of its machine.
+    started_ticks
+        Its start, in clock ticks since the machine's; None if unknown. It tells reused numbers
+        apart.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -25,14 +32,14 @@ class RunProcess(BaseModel):
 
 
 def this_process() -> RunProcess:
-    """Return the mark of the process that asks."""
+    """Return the identity of the calling process."""
     pid = os.getpid()
     _, ticks = _state_and_start(pid) or ("", None)
     return RunProcess(pid=pid, host=socket.gethostname(), started_ticks=ticks)
 
 
 def is_alive(process: RunProcess) -> bool | None:
-    """Say whether a process is still there; None if it is of another machine."""
+    """Return True if a process is alive; None for a process of another machine."""
     if process.host != socket.gethostname():
         return None
     try:
@@ -50,7 +57,7 @@ def is_alive(process: RunProcess) -> bool | None:
 
 
 def _state_and_start(pid: int) -> tuple[str, int] | None:
-    """Return the letter of a process's state and its start in ticks; None if nothing tells."""
+    """Return state letter and start in ticks of a process; None if unknown."""
     try:
         line = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

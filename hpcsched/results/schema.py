@@ -1,4 +1,4 @@
-"""The columns of the Parquet files of a run."""
+"""Arrow schemas of the Parquet files of a run."""
 
 from collections.abc import Iterable
 
@@ -26,7 +26,7 @@ SOLVER = pa.struct(
         ("fails", pa.int64()),
     ]
 )
-"""The fields of `SolverCall`."""
+"""Fields of `SolverCall`."""
 
 _TYPES = {
     "whole": pa.int64(),
@@ -38,7 +38,7 @@ _TYPES = {
     "state": pa.dictionary(pa.int8(), pa.string()),
     "solver": SOLVER,
 }
-"""The types of columns, by their kinds, where they are those of any system."""
+"""Arrow types by kind of column, where they do not depend on the system."""
 
 
 def jobs_schema(system: System) -> pa.Schema:
@@ -72,10 +72,10 @@ def outages_schema() -> pa.Schema:
 
 
 def pools_schema(system: System) -> pa.Schema:
-    """Return the columns of `pools.parquet`: a row whenever what is drawn or offered changes.
+    """Return the columns of `pools.parquet`: a row for each change of an amount.
 
-    From second `time` on, `drawn` is what jobs draw from each pool and `offered` what it offers, in
-    the pool's own unit.
+    From second `time` on, `drawn` is the amount that jobs draw from each pool and `offered` the
+    amount that it offers, in the pool's own unit.
     """
     names = [pool.name for pool in system.pools]
     amounts = pa.struct([pa.field(name, pa.int64(), nullable=False) for name in names])
@@ -154,7 +154,7 @@ def usage_schema() -> pa.Schema:
 
 
 def amounts_type(system: System, number: pa.DataType | None = None) -> pa.StructType:
-    """Return the type of amounts, whole numbers if not given: a field for each resource type."""
+    """Return the struct type of amounts: a field for each resource type, int64 by default."""
     kind = pa.int64() if number is None else number
     return pa.struct([pa.field(name, kind, nullable=False) for name in system.resource_types])
 

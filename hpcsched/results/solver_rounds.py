@@ -23,9 +23,14 @@ _ADVICE = {"unknown": _LONGER, "overrun": _LONGER, "overflow": _FEWER}
 
 @dataclass(frozen=True, slots=True)
 class SolverRounds:
-    """Number of rounds that asked a solver, and of those without a plan by the solver's status.
+    """Counts of rounds that asked a solver.
 
-    The most frequent status comes first.
+    Attributes
+    ----------
+    asked
+        Number of these rounds.
+    without_plan
+        Number of them without a plan, by status of the solver, the most frequent first.
     """
 
     asked: int
@@ -38,21 +43,31 @@ class SolverRounds:
 
     @property
     def too_many(self) -> bool:
-        """Whether the share of rounds without a plan is above `TOO_MANY`."""
+        """True if the share of rounds without a plan is above `TOO_MANY`."""
         return self.asked > 0 and self.unsolved / self.asked > TOO_MANY
 
 
 def solver_rounds(statuses: Mapping[str, int]) -> SolverRounds:
-    """Return the rounds with a solver, given their number by status."""
+    """Return the counts, given the number of rounds by status."""
     without = [(status, n) for status, n in statuses.items() if n and status not in SOLVED]
     without.sort(key=lambda item: (-item[1], item[0]))
     return SolverRounds(sum(statuses.values()), dict(without))
 
 
 def in_words(rounds: SolverRounds, noun: str = "rounds") -> str:
-    """Return a sentence such as `8 of 1,391 rounds with a solver had no plan: failed 7, unknown 1`.
+    """Return the counts as a sentence; empty if no solver was asked.
 
-    `noun` is what there was one of for each call. The sentence is empty if no solver was asked.
+    Parameters
+    ----------
+    rounds
+        The counts.
+    noun
+        Name of the counted thing.
+
+    Examples
+    --------
+    >>> in_words(solver_rounds({"optimal": 7, "failed": 1}))
+    '1 of 8 rounds with a solver had no plan: failed 1'
     """
     if not rounds.asked:
         return ""
@@ -63,7 +78,7 @@ def in_words(rounds: SolverRounds, noun: str = "rounds") -> str:
 
 
 def what_to_do(counts: Iterable[SolverRounds]) -> str:
-    """Return what too many rounds without a plan mean, and what helps against their statuses."""
+    """Return advice against too many rounds without a plan, by their statuses."""
     statuses = (status for rounds in counts for status in rounds.without_plan)
     advice = dict.fromkeys(_ADVICE.get(status, _CHECK) for status in statuses)
     limit = f"above {100 * TOO_MANY:g} % figures tell of the fallback rather than of the solver"
@@ -71,7 +86,7 @@ def what_to_do(counts: Iterable[SolverRounds]) -> str:
 
 
 def warning(rounds: SolverRounds, noun: str = "rounds") -> str | None:
-    """Return a warning with what to do if too many rounds had no plan, else None."""
+    """Return a warning with advice if too many rounds had no plan, else None."""
     if not rounds.too_many:
         return None
     return f"{in_words(rounds, noun)}; {what_to_do([rounds])}"

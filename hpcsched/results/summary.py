@@ -1,4 +1,4 @@
-"""The summary of a run: what became of the jobs, and how well users and machine were served."""
+"""The summary of a run: accounts of jobs and rounds, metrics and objective."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,22 +23,37 @@ DEFAULT_TAU = 10
 
 
 class ChosenMetric(NamedTuple):
-    """A metric with the parameters that it was built with, as the scenario gives them."""
+    """Metric with the parameters of the scenario."""
 
     metric: Metric
     parameters: Mapping[str, Any]
 
 
 class ChosenObjective(NamedTuple):
-    """An objective with its name and the parameters that it was built with."""
+    """Objective with its name and the parameters of the scenario."""
 
     name: str
     objective: Objective
     parameters: Mapping[str, Any]
 
 
+class Breakdown(NamedTuple):
+    """Percentiles and run-time classes that a summary reports.
+
+    Attributes
+    ----------
+    percents
+        Percentiles, from 0 to 100.
+    class_bounds
+        Run times between classes, in seconds, ascending.
+    """
+
+    percents: Sequence[int]
+    class_bounds: Sequence[int]
+
+
 class Left(NamedTuple):
-    """How many jobs were in the system when a run was broken off."""
+    """Numbers of waiting and running jobs when a run was interrupted."""
 
     waiting: int
     running: int
@@ -51,18 +66,37 @@ def summarize(
     account: TraceAccount,
     metrics: Mapping[str, ChosenMetric],
     objective: ChosenObjective,
-    percents: Sequence[int],
-    class_bounds: Sequence[int],
+    breakdown: Breakdown,
     left: Left | None = None,
     down: Mapping[str, DownAmounts] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the summary of the run whose tables are in a folder.
+    """Return the summary of the run with tables in a folder.
 
-    `capacity` is the system's, by resource type. `percents` are the percentiles to report, from 0
-    to 100, `class_bounds` the run times in seconds that part jobs into classes; both use the `tau`
-    of the metric `mean_bounded_slowdown`. `left` is given for a run that was broken off, and `down`
-    for one with outages: what of each resource type is out of service, and when. Raises
-    PluginError where a metric or the objective fails, InputError where a table is damaged.
+    Parameters
+    ----------
+    folder
+        The run directory.
+    capacity
+        Capacity of the system, by resource type.
+    account
+        Counts of the trace.
+    metrics
+        Metrics by name.
+    objective
+        The objective.
+    breakdown
+        Percentiles and run-time classes; both use the `tau` of the metric `mean_bounded_slowdown`.
+    left
+        Jobs in the system when the run was interrupted; None for a complete run.
+    down
+        Amounts out of service over time, by resource type.
+
+    Raises
+    ------
+    PluginError
+        If a metric or the objective fails.
+    InputError
+        If a table is damaged.
     """
     run = run_tables(folder, dict(capacity), down)
     bounded = metrics.get("mean_bounded_slowdown")
@@ -87,14 +121,20 @@ def summarize(
         },
         "utilization_by_resource": utilization_by_resource(run),
         "loss_of_capacity_by_resource": loss_of_capacity_by_resource(run),
-        "percentiles": percentiles(run.jobs, percents, tau),
-        "classes": class_values(run.jobs, class_bounds, tau),
+        "percentiles": percentiles(run.jobs, breakdown.percents, tau),
+        "classes": class_values(run.jobs, breakdown.class_bounds, tau),
         "rounds": round_figures(run.rounds) | solver_figures(solver_statuses(folder)),
     }
 
 
 def write_summary(folder: Path, summary: dict[str, Any]) -> None:
-    """Write `summary.json`; raises InputError where it cannot be written."""
+    """Write `summary.json`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
     write_json(folder / SUMMARY, summary)
 
 
@@ -104,12 +144,24 @@ def job_account(
     left: Left | None,
     rejected_by: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return what became of every record of the trace, as far as it was read.
+    """Return the account of all records of the trace that were read.
 
     `read` = `submitted` + all `skipped`, and `submitted` = `completed` + `killed` + `rejected` +
-    `failed`, with `rejected` the sum of all `rejected_by`. In a run that was broken off `waiting`
-    and `running` count as well, and jobs that had been read ahead are `not_yet_submitted`.
+    `failed`, with `rejected` the sum of all `rejected_by`. In an interrupted run `waiting` and
+    `running` count as well, and jobs that had been read ahead are `not_yet_submitted`.
+
+    Parameters
+    ----------
+    account
+        Counts of the trace.
+    ended
+        Number of jobs that have left, by state.
+    left
+        Jobs in the system when the run was interrupted; None for a complete run.
+    rejected_by
+        Number of rejected jobs, by rule.
     """
+    # States without jobs are listed with 0, so that readers need not guess.
     by_state = {state: ended.get(state, 0) for state in STATES}
     jobs: dict[str, Any] = {
         "read": account.read,
@@ -130,7 +182,7 @@ def job_account(
 
 
 def round_figures(rounds: Table) -> dict[str, Any]:
-    """Return the number of rounds, and in how many of them there was a fallback."""
+    """Return the number of rounds, and of those with a fallback."""
     count = fallbacks = 0
     for (fallback,) in rounds.batches("fallback"):
         count += len(fallback)
@@ -149,12 +201,13 @@ def solver_figures(statuses: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _measure(what: str, measure: Any, subject: RunTables | Table) -> float | None:
-    """Return the value of a metric or objective as JSON can hold it: a finite number, or None."""
+    """Return the value of a metric or objective as a finite number, or None."""
     try:
         value = measure.measure(subject)
         if value is None or isinstance(value, int):
             return value
         number = float(value)
+    # An error that names its cause already goes through unchanged.
     except HpcschedError:
         raise
     except Exception as error:

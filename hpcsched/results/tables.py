@@ -1,4 +1,4 @@
-"""The Parquet files of a run as tables that metrics are computed over."""
+"""Parquet files of a run as tables for metrics."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
@@ -19,10 +19,17 @@ from hpcsched.results.files import JOBS, ROUNDS, problem
 
 
 class ParquetTable:
-    """Streams named columns of a Parquet file, a row group at a time.
+    """Stream of named columns of a Parquet file, a row group at a time.
 
-    A field within a column is named with a dot: `unit_request.core`. With `ran_only`, rows without
-    a start time, which are rejected jobs, are left out. Columns come as int64, float64 or bool.
+    A field within a column is named with a dot: `unit_request.core`. Columns are int64, float64 or
+    bool.
+
+    Parameters
+    ----------
+    path
+        The file.
+    ran_only
+        True: leave out rows without a start time, which are rejected jobs.
     """
 
     def __init__(self, path: Path, *, ran_only: bool = False) -> None:
@@ -34,22 +41,40 @@ class ParquetTable:
         self.rows: int = self._metadata.num_rows
 
     def check_columns(self, columns: pa.Schema) -> None:
-        """Check the names and types of all columns; raises InputError where one is another."""
+        """Check the names and types of all columns.
+
+        Raises
+        ------
+        InputError
+            If a column has another name or type.
+        """
         for k, (expected, found) in enumerate(zip_longest(columns, self._schema), start=1):
             if expected is None or found is None or expected != found:
                 raise self._damaged(f"column {k}: expected {_told(expected)}, found {_told(found)}")
 
     def has(self, column: str) -> bool:
-        """Say whether there is a column of a name."""
+        """Return True if there is a column of that name."""
         return column in self._schema.names
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns; raises InputError for an unknown column or a damaged file."""
+        """Yield the named columns, batch by batch.
+
+        Raises
+        ------
+        InputError
+            If a column is unknown or the file is damaged.
+        """
         for part in self.parts(*columns):
             yield tuple(_values(part, column) for column in columns)
 
     def read(self, *columns: str) -> pa.Table:
-        """Return whole columns as an Arrow table; raises InputError as `batches` does."""
+        """Return whole columns as an Arrow table.
+
+        Raises
+        ------
+        InputError
+            If a column is unknown or the file is damaged.
+        """
         for column in columns:
             self._check(column)
         with self._open() as file:
@@ -59,9 +84,14 @@ class ParquetTable:
                 raise self._damaged(error) from error
 
     def whole(self) -> pa.Table:
-        """Return all rows and columns as an Arrow table; raises InputError for a damaged file.
+        """Return all rows and columns as an Arrow table.
 
         The file is mapped into memory, so that its bytes are not copied before they are decoded.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
         """
         try:
             with pq.ParquetFile(self._path, memory_map=True) as file:
@@ -73,7 +103,13 @@ class ParquetTable:
         return table
 
     def parts(self, *columns: str) -> Iterator[pa.Table]:
-        """Yield the named columns as Arrow tables; raises InputError as `batches` does."""
+        """Yield the named columns as Arrow tables, a row group at a time.
+
+        Raises
+        ------
+        InputError
+            If a column is unknown or the file is damaged.
+        """
         for column in columns:
             self._check(column)
         needed = {*columns, "start_time"} if self._ran_only else {*columns}
@@ -109,13 +145,20 @@ class ParquetTable:
 
 
 KEPT_BYTES = 8 * 2**20
-"""How much a `KeptTable` keeps: all columns of metrics for 150,000 jobs, and never more."""
+"""Bytes that a `KeptTable` keeps at most: all columns of metrics for 150,000 jobs."""
 
 
 class KeptTable:
-    """A table of a Parquet file whose columns are decoded once, as far as there is room for them.
+    """Table of a Parquet file that keeps decoded columns while there is room.
 
     Metrics ask for the same few columns again and again. Columns are read-only.
+
+    Parameters
+    ----------
+    table
+        The file.
+    room
+        Largest size of the kept columns, in bytes.
     """
 
     def __init__(self, table: ParquetTable, room: int = KEPT_BYTES) -> None:
@@ -124,9 +167,16 @@ class KeptTable:
         self._kept: dict[str, list[Column]] = {}
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns; raises InputError as `ParquetTable.batches` does."""
+        """Yield the named columns, batch by batch.
+
+        Raises
+        ------
+        InputError
+            If a column is unknown or the file is damaged.
+        """
         missing = [column for column in dict.fromkeys(columns) if column not in self._kept]
         size = self._table.rows * 8 * len(missing)
+        # Too large to keep: stream the file again.
         if size > self._room:
             yield from self._table.batches(*columns)
             return
@@ -136,25 +186,47 @@ class KeptTable:
             for k, column in enumerate(missing):
                 self._kept[column] = [batch[k] for batch in batches]
                 for values in self._kept[column]:
+                    # A metric that wrote into a shared column would change the next one.
                     values.flags.writeable = False
         yield from zip(*(self._kept[column] for column in columns), strict=True)
 
 
 class ArrowTable:
-    """An Arrow table in memory as a table that metrics are computed over: one batch of all rows."""
+    """Arrow table in memory as a table for metrics: one batch of all rows."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns; raises KeyError for an unknown one."""
+        """Yield the named columns in one batch.
+
+        Raises
+        ------
+        KeyError
+            If a column is unknown.
+        """
         yield tuple(_values(self.table, column) for column in columns)
 
 
 def run_tables(
     folder: Path, capacity: dict[str, int], down: Mapping[str, DownAmounts] = MappingProxyType({})
 ) -> RunTables:
-    """Return the tables of a run; raises InputError where one is missing or damaged."""
+    """Return the tables of a run.
+
+    Parameters
+    ----------
+    folder
+        The run directory.
+    capacity
+        Capacity of the system, by resource type.
+    down
+        Amounts out of service over time, by resource type.
+
+    Raises
+    ------
+    InputError
+        If a table is missing or damaged.
+    """
     return RunTables(
         jobs=KeptTable(ParquetTable(folder / JOBS, ran_only=True)),
         rounds=ParquetTable(folder / ROUNDS),
@@ -164,12 +236,12 @@ def run_tables(
 
 
 def state_counts(folder: Path) -> dict[str, int]:
-    """Return how many jobs have left the system in each state, by its name."""
+    """Return the number of jobs that have left the system, by state."""
     return _value_counts(part["state"] for part in ParquetTable(folder / JOBS).parts("state"))
 
 
 def rejection_counts(folder: Path) -> dict[str, int]:
-    """Return how many jobs were rejected, by what rejected them, in order of names."""
+    """Return the number of rejected jobs, by rule, sorted by name."""
     columns = (
         computed("drop_null", part["rejected_by"].combine_chunks())
         for part in ParquetTable(folder / JOBS).parts("rejected_by")
@@ -178,7 +250,7 @@ def rejection_counts(folder: Path) -> dict[str, int]:
 
 
 def solver_statuses(folder: Path) -> dict[str, int]:
-    """Return in how many rounds a solver was asked, by what came of it, in order of names."""
+    """Return the number of rounds that asked a solver, by status, sorted by name."""
     columns = (
         computed("drop_null", part["solver"].combine_chunks()).field("status")
         for part in ParquetTable(folder / ROUNDS).parts("solver")
@@ -187,7 +259,7 @@ def solver_statuses(folder: Path) -> dict[str, int]:
 
 
 def first_unsolved(folder: Path) -> tuple[int, str] | None:
-    """Return the first round in which a solver had no plan and said why, and what it said."""
+    """Return number and message of the first round in which a solver had no plan; None if none."""
     for part in ParquetTable(folder / ROUNDS).parts("round", "solver"):
         for number, call in zip(part["round"].to_pylist(), part["solver"].to_pylist(), strict=True):
             if call is not None and call["status"] not in SOLVED and call["why"]:
@@ -202,7 +274,13 @@ def _told(field: pa.Field | None) -> str:
 
 
 def _valid(table: pa.Table) -> pa.Table:
-    """Return a table all of whose strings are text; raises ArrowInvalid where some are not."""
+    """Return the table, after a check that its strings are valid UTF-8.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        If a string is not.
+    """
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
             column.validate(full=True)

@@ -1,4 +1,4 @@
-"""What a clock measured during a run, kept apart from what is the same in every run."""
+"""Times by the clock, kept apart from the results that are equal in every run."""
 
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,16 @@ from hpcsched.results.tables import ParquetTable
 
 
 def measured_times(rounds: Table) -> dict[str, Any]:
-    """Return the mean and the 99th percentile of the rounds' decision times, in real seconds.
+    """Return mean and 99th percentile (nearest rank) of decision times, in real seconds.
 
-    `decision_time_p99` is by nearest rank. Both are None where there was no round.
+    Both are None without rounds.
     """
     times = whole_column(rounds, "decision_time")
     count = len(times)
     p99 = None
     if count:
         rank = nearest_rank(99, count)
+        # A full sort of a million rounds is not needed for one rank.
         times.partition(rank)
         p99 = times[rank].item()
     mean = mean_of_floats(rounds, ("decision_time",), lambda seconds: seconds)
@@ -27,8 +28,11 @@ def measured_times(rounds: Table) -> dict[str, Any]:
 
 
 def write_timing(folder: Path) -> None:
-    """Write `timing.json` from the rounds of the run in a folder.
+    """Write `timing.json` from the rounds of a run.
 
-    Raises InputError where the rounds are damaged or the file cannot be written.
+    Raises
+    ------
+    InputError
+        If the rounds are damaged or the file cannot be written.
     """
     write_json(folder / TIMING, {"rounds": measured_times(ParquetTable(folder / ROUNDS))})

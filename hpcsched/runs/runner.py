@@ -21,7 +21,14 @@ from hpcsched.results.offline import offline_figures
 from hpcsched.results.outages import down_amounts, outage_figures, write_outages
 from hpcsched.results.pools import pool_summary
 from hpcsched.results.process_usage import ProcessUsage
-from hpcsched.results.summary import ChosenMetric, ChosenObjective, Left, summarize, write_summary
+from hpcsched.results.summary import (
+    Breakdown,
+    ChosenMetric,
+    ChosenObjective,
+    Left,
+    summarize,
+    write_summary,
+)
 from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
@@ -221,8 +228,7 @@ def _summary(
         account=assembly.source.account,
         metrics=metrics,
         objective=ChosenObjective(choice.plugin_name, assembly.objective, parameters),
-        percents=scenario.metrics.percentiles,
-        class_bounds=scenario.metrics.class_bounds,
+        breakdown=Breakdown(scenario.metrics.percentiles, scenario.metrics.class_bounds),
         left=left,
         down=down_amounts(assembly.outages, system),
     )

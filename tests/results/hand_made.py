@@ -21,6 +21,7 @@ from hpcsched.results.files import MANIFEST, write_text
 from hpcsched.results.manifest import Status, file_hashes, finish_manifest, start_manifest
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import (
+    Breakdown,
     ChosenMetric,
     ChosenObjective,
     Left,
@@ -267,8 +268,7 @@ def write_run(
         account=source.account,
         metrics=METRICS,
         objective=ChosenObjective("bounded_slowdown", BoundedSlowdown(10), {"tau": 10}),
-        percents=(50, 90, 99),
-        class_bounds=(3600, 18000),
+        breakdown=Breakdown((50, 90, 99), (3600, 18000)),
         left=left,
     )
     write_summary(folder, summary)

@@ -13,7 +13,7 @@ from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.manifest import start_manifest
 from hpcsched.results.record_file import ROW_GROUP
 from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.summary import ChosenMetric, ChosenObjective, summarize
+from hpcsched.results.summary import Breakdown, ChosenMetric, ChosenObjective, summarize
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
@@ -250,8 +250,7 @@ def test_metrics_of_plugins(tmp_path: Path) -> None:
             account=TraceAccount(),
             metrics={"odd": ChosenMetric(Broken(answer), {})},
             objective=ChosenObjective("none", Broken(None), {}),
-            percents=(),
-            class_bounds=(),
+            breakdown=Breakdown((), ()),
         )
         json.dumps(summary, allow_nan=False)
         return summary["metrics"]["odd"]
