@@ -54,7 +54,7 @@ def compare(
     """Compare runs: metrics, distributions, differences job by job, ranks, load, decision times."""
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.compared_study import ComparedStudy
-    from hpcsched.report.studied_runs import find_baseline, open_study
+    from hpcsched.report.studied_runs import open_study
     from hpcsched.report.tables.comparison_table import (
         comparison_content,
         comparison_table,
@@ -69,10 +69,8 @@ def compare(
     if format_ is TableFormat.CSV and len(wanted) != 1:
         raise typer.BadParameter("csv holds one table: give --table once, and not all")
     study = open_study(directories)
-    base = find_baseline(study, baseline)
-    names = [one.name for one in study.runs]
-    comparison = compare_runs([one.run for one in study.runs], base.name, names)
-    compared = ComparedStudy(study, base.contender)
+    compared = ComparedStudy(study, baseline)
+    comparison = compare_runs(compared)
     others = [TABLES[name](compared) for name in wanted if name is not Shown.METRICS]
     metrics = values_table if format_ is TableFormat.CSV else comparison_table
     first = [metrics(comparison)] if Shown.METRICS in wanted else []

@@ -30,9 +30,10 @@ def explain(
     """
     from hpcsched.explain.explanation import explain_job
     from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
+    from hpcsched.report.run_choice import one_run_folder
     from hpcsched.results.directory import RunDirectory
 
-    run = RunDirectory.open(directory)
+    run = RunDirectory.open(one_run_folder(directory))
     explanation = explain_job(run, job, _from_trace(run))
     if format_ is DataFormat.JSON:
         emit(json_text(explanation_content(explanation)), out)

@@ -42,22 +42,19 @@ def report(
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.picture_files import check_free, write_bytes
     from hpcsched.report.page.page import Verdict, check_installed, write_page
-    from hpcsched.report.studied_runs import find_baseline, open_study
+    from hpcsched.report.studied_runs import open_study
     from hpcsched.report.tables.run_comparison import compare_runs
 
     check_installed()
     check_free(out, force=force)
     study = open_study(directories)
-    base = find_baseline(study, baseline)
-    names = [one.name for one in study.runs]
-    comparison = compare_runs([one.run for one in study.runs], base.name, names)
+    compared = ComparedStudy(study, baseline)
+    comparison = compare_runs(compared)
     verdicts = {
         one.name: _verdict(one.run) if verify else Verdict("not checked", ()) for one in study.runs
     }
     warnings = (*study.warnings, *comparison.warnings)
-    page = write_page(
-        ComparedStudy(study, base.contender), comparison, verdicts, title=title, warnings=warnings
-    )
+    page = write_page(compared, comparison, verdicts, title=title, warnings=warnings)
     write_bytes(out, page.encode())
     for warning in warnings:
         typer.echo(f"warning: {warning}", err=True)

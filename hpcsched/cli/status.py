@@ -20,7 +20,8 @@ def status(
     It can be asked from another terminal while the run goes on.
     """
     from hpcsched.monitoring.run_status import status_content, status_of, status_text
+    from hpcsched.report.run_choice import one_run_folder
 
-    found = status_of(directory)
+    found = status_of(one_run_folder(directory))
     as_json = format_ is DataFormat.JSON
     emit(json_text(status_content(found)) if as_json else status_text(found), out)

@@ -21,10 +21,11 @@ def verify(
     cannot be replayed although that was asked for.
     """
     from hpcsched.cli.auditing import audit_directory, replay_directory
+    from hpcsched.report.run_choice import one_run_folder
     from hpcsched.report.tables.audit_lines import check_lines
     from hpcsched.results.directory import RunDirectory
 
-    run = RunDirectory.open(directory)
+    run = RunDirectory.open(one_run_folder(directory))
     if run.partial:
         typer.echo(f"partial: the run was {run.manifest.status}; what it holds is checked")
     report = audit_directory(run)

@@ -4,24 +4,41 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from hpcsched.errors import Finding, InputError
+from hpcsched.report.run_choice import pick_run
 from hpcsched.report.studied_runs import StudiedRun, Study
 from hpcsched.report.tables.job_times import JobTimes, read_job_times
 
 
 class ComparedStudy:
-    """The runs of a study beside those of a baseline; what it reads of a run it reads once.
+    """The runs of a study with their jobs, each read once, and the baseline of the comparison.
 
-    `baseline` is a contender: what others are compared with. Raises InputError where it is none.
+    Parameters
+    ----------
+    study
+        The runs.
+    baseline
+        A contender, of which the first run is meant, or a run as `pick_run` takes it; None is the
+        first run.
+
+    Attributes
+    ----------
+    baseline_run
+        The run with which the metrics of the others are compared.
+    baseline
+        The contender of that run, with whose runs those of the same trace and seed are compared.
+
+    Raises
+    ------
+    InputError
+        No run is called so, or several are.
     """
 
     def __init__(self, study: Study, baseline: str | None = None) -> None:
         self.study = study
-        self.baseline = study.contenders[0] if baseline is None else baseline
-        if self.baseline not in study.contenders:
-            there = ", ".join(study.contenders)
-            message = f"{self.baseline!r} is none of what is compared; there are: {there}"
-            raise InputError(Finding("unknown-baseline", message))
+        of_contender = [one for one in study.runs if baseline in (None, one.contender)]
+        first = of_contender[0] if of_contender else pick_run(str(baseline), study.runs)
+        self.baseline_run = first
+        self.baseline = first.contender
 
     @cached_property
     def jobs(self) -> Mapping[str, JobTimes]:

@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from hpcsched.errors import Finding, InputError
+from hpcsched.errors import InputError
+from hpcsched.report.run_choice import INDEX, run_folder
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import MANIFEST, problem, read_json
 from hpcsched.results.manifest import read_manifest
-
-INDEX = "experiment.json"
-"""The file of an experiment's folder that says which runs there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +51,6 @@ class Study:
         return tuple(dict.fromkeys(run.group for run in self.runs))
 
 
-def find_baseline(study: Study, wanted: str | None) -> StudiedRun:
-    """Return the run that others are compared with: the first of a contender, or one by name.
-
-    It is the first of all if `wanted`, a contender or a run's name or directory, is not given.
-    Raises InputError where it is none of these, or stands for several runs.
-    """
-    if wanted is None:
-        return study.runs[0]
-    found = [one for one in study.runs if one.contender == wanted][:1] or [
-        one
-        for one in study.runs
-        if wanted in (one.name, one.run.manifest.scenario) or Path(wanted) == one.run.path
-    ]
-    if len(found) == 1:
-        return found[0]
-    what = "is the name of several runs; give a directory" if found else "is none of these runs"
-    there = ", ".join(one.name for one in study.runs)
-    raise InputError(Finding("unknown-baseline", f"{wanted!r} {what}; there are: {there}"))
-
-
 class _Found(NamedTuple):
     """A run with the labels that an experiment gives it, by axis; none for a run given alone."""
 
@@ -86,13 +64,25 @@ class _Found(NamedTuple):
 
 
 def open_study(paths: Sequence[Path]) -> Study:
-    """Open run directories, experiments' folders, and folders that hold run directories.
+    """Open runs given by path or name.
 
-    Within a folder, runs that have not come to an end are left out, with a warning. Raises
-    InputError where a path holds no run or a run cannot be read.
+    Parameters
+    ----------
+    paths
+        Run directories, folders of runs such as an experiment's, and names of runs in `runs/`.
+
+    Returns
+    -------
+    Study
+        The runs, each once. Unfinished runs within a folder are left out, with a warning.
+
+    Raises
+    ------
+    InputError
+        A path holds no run, or a run cannot be read.
     """
     warnings: list[str] = []
-    found = [one for path in paths for one in _found(path, warnings)]
+    found = [one for path in paths for one in _found(run_folder(path), warnings)]
     unlike = {one.run.path.resolve(): one for one in found}
     return Study(tuple(_named(list(unlike.values()))), tuple(warnings))
 

@@ -339,6 +339,8 @@ def test_errors(ran: Ran, tmp_path: Path) -> None:
     )
     assert not (ran.out / "reasons.parquet").exists()
     ran.out = tmp_path / "nowhere"
+    assert ran.error(1).startswith(f"{tmp_path}: error: 'nowhere' is none of these runs")
+    ran.out = tmp_path / "nowhere" / "deeper"
     assert ran.error(1).endswith("it is not a directory [not-a-run]")
 
 

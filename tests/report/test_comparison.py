@@ -3,17 +3,21 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from hpcsched.errors import InputError
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.comparison_table import (
     comparison_content,
     comparison_table,
     values_table,
 )
-from hpcsched.report.tables.run_comparison import compare_runs
+from hpcsched.report.tables.run_comparison import Comparison
+from hpcsched.report.tables.run_comparison import compare_runs as compare_study
 from hpcsched.results.directory import RunDirectory
 from tests.results.hand_made import JOBS, tamper_json, write_run
 
@@ -25,6 +29,12 @@ def pair(tmp_path: Path) -> list[RunDirectory]:
         write_run(tmp_path / "first", name="slow"),
         write_run(tmp_path / "second", [*JOBS[:-1], later], name="slower"),
     ]
+
+
+def compare_runs(runs: Sequence[RunDirectory], baseline: str | None = None) -> Comparison:
+    """Compare runs that are given by their directories."""
+    study = open_study([run.path for run in runs])
+    return compare_study(ComparedStudy(study, baseline))
 
 
 def test_percentages(tmp_path: Path) -> None:

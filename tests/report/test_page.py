@@ -28,7 +28,7 @@ def page_of(tables: ComparedStudy, verdict: Verdict) -> str:
     """Return the page of runs that all have one verdict."""
     runs = tables.study.runs
     names = [one.name for one in runs]
-    comparison = compare_runs([one.run for one in runs], names[0], names)
+    comparison = compare_runs(tables)
     verdicts = dict.fromkeys(names, verdict)
     return write_page(tables, comparison, verdicts, title="Two & two", warnings=["<beware>"])
 

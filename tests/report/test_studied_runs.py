@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.report.studied_runs import find_baseline, open_study
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import open_study
 from tests.report.studies import LATER, pair, write_experiment, write_studied
 from tests.results.hand_made import tamper_json
 
@@ -79,8 +80,8 @@ def test_an_experiment(tmp_path: Path) -> None:
     assert len(study.runs) == 7
     assert study.runs[1].name == "easy (kth) (seed 1)"
     assert study.warnings == (f"{tmp_path}: sjf.ctc.1 has no run and is left out",)
-    assert find_baseline(study, "sjf").contender == "sjf"
-    assert find_baseline(study, "sjf (kth) (seed 1)").seed == 1
+    assert ComparedStudy(study, "sjf").baseline == "sjf"
+    assert ComparedStudy(study, "sjf (kth) (seed 1)").baseline_run.seed == 1
 
 
 @pytest.mark.parametrize("content", ['{"cells": [{}]}', "{}", '{"cells": 1}'])
@@ -95,7 +96,7 @@ def test_an_unknown_baseline(tmp_path: Path) -> None:
     """It is an error with the names that there are."""
     study = open_study(pair(tmp_path))
     with pytest.raises(InputError, match="'fast' is none of these runs; there are: easy, sjf"):
-        find_baseline(study, "fast")
+        ComparedStudy(study, "fast")
 
 
 def test_a_damaged_scenario(tmp_path: Path) -> None:

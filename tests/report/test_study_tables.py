@@ -180,7 +180,7 @@ def test_decision_times(tmp_path: Path) -> None:
 
 def test_an_unknown_baseline(tmp_path: Path) -> None:
     """It is an error."""
-    with pytest.raises(InputError, match="'fast' is none of what is compared"):
+    with pytest.raises(InputError, match="'fast' is none of these runs; there are: easy, sjf"):
         tables_of(pair(tmp_path), "fast")
 
 

@@ -1,12 +1,12 @@
 """Compares runs metric by metric, against one of them."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hpcsched.errors import Finding, InputError
+from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.recorded_starts import told
 from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
@@ -45,19 +45,18 @@ class Comparison:
     recorded: tuple[str | None, ...]
 
 
-def compare_runs(
-    runs: Sequence[RunDirectory],
-    baseline: str | None = None,
-    names: Sequence[str] | None = None,
-) -> Comparison:
-    """Compare runs with the first of them, or with the one that `baseline` names.
+def compare_runs(compared: ComparedStudy) -> Comparison:
+    """Compare the metrics of runs with those of the baseline.
 
-    `baseline` is a run's name or its directory. `names` are unlike each other; they are the
-    scenarios' names, with directories where those are the same, unless given. Raises InputError
-    where no run is called so, more than one is, or a summary is damaged.
+    Raises
+    ------
+    InputError
+        A summary is damaged.
     """
-    names = _names(runs) if names is None else tuple(names)
-    base = 0 if baseline is None else _find(baseline, names, runs)
+    studied = compared.study.runs
+    runs = [one.run for one in studied]
+    names = tuple(one.name for one in studied)
+    base = names.index(compared.baseline_run.name)
     metrics = dict.fromkeys(name for run in runs for name in run.summary["metrics"])
     warnings = _warnings(runs, names, base)
     rows = []
@@ -96,29 +95,6 @@ def compare_runs(
 
 def _recorded(figures: Mapping[str, int] | None) -> str | None:
     return None if figures is None else told(figures)
-
-
-def _names(runs: Sequence[RunDirectory]) -> tuple[str, ...]:
-    """Return the scenarios' names, with the directory where two are the same."""
-    counts = Counter(run.manifest.scenario for run in runs)
-    return tuple(
-        name if counts[name] == 1 else f"{name} ({run.path})"
-        for run in runs
-        for name in [run.manifest.scenario]
-    )
-
-
-def _find(wanted: str, names: Sequence[str], runs: Sequence[RunDirectory]) -> int:
-    found = [
-        k
-        for k, run in enumerate(runs)
-        if wanted in (names[k], run.manifest.scenario) or Path(wanted) == run.path
-    ]
-    if len(found) == 1:
-        return found[0]
-    what = "is the name of several runs; give a directory" if found else "is none of these runs"
-    there = ", ".join(names)
-    raise InputError(Finding("unknown-baseline", f"{wanted!r} {what}; there are: {there}"))
 
 
 def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> list[str]:

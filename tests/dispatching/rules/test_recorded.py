@@ -9,6 +9,8 @@ import hpcsched
 from hpcsched.errors import Finding, InputError
 from hpcsched.explain.explanation import explain_job
 from hpcsched.explain.explanation_rendering import explanation_text as explained
+from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.comparison_table import comparison_table
 from hpcsched.report.tables.run_account import account_lines
 from hpcsched.report.tables.run_comparison import compare_runs
@@ -74,8 +76,10 @@ def test_a_log_that_fits_is_followed_to_the_second(tmp_path: Path) -> None:
     assert after.summary["metrics"] == before.summary["metrics"]
     assert after.summary["recorded_starts"]["later"] == 0
     assert hpcsched.replay(scenario).start_times == starts_of(before.directory)
-    comparison = compare_runs([before.directory, after.directory], names=["before", "after"])
-    assert "after: 5 of 5 jobs started when the log says." in comparison_table(comparison).as_text()
+    study = open_study([before.directory.path, after.directory.path])
+    comparison = compare_runs(ComparedStudy(study))
+    notes = comparison_table(comparison).notes
+    assert notes[-1] == "logged (jobs (2)): 5 of 5 jobs started when the log says."
 
 
 def test_what_fits_passes_a_late_job(tmp_path: Path) -> None:
