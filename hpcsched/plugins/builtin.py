@@ -342,7 +342,7 @@ def hpcsched_dispatchers() -> Iterable[Plugin]:
     )
     yield Plugin(
         "hyper",
-        "tunes itself: replays the recent past under others, and moves to what served best",
+        "tunes itself: replays the past under others, and moves to what served best",
         _make_hyper,
         HyperParams,
     )

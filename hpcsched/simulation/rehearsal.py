@@ -1,7 +1,6 @@
 """Replays of the past for dispatchers that tune themselves; see `dispatching.hyper`."""
 
 import copy
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,8 +18,7 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, columns_of
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, records_of
 from hpcsched.workload.partitions import Partitions
 
 PLAIN_JOBS = 20_000
@@ -74,18 +72,17 @@ class Rehearsals:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._compiled: dict[int, bool] = {}
-        self._jobs: Sequence[TracedJob] = ()
-        self._columns: JobColumns | None = None
+        self._jobs = self._admitted = NO_JOBS
         self._replayed = 0
 
     def is_compiled(self, choice: Any) -> bool:
         """Say whether a dispatcher is replayed in compiled code, without Python at each round."""
         known = self._compiled.get(id(choice))
         if known is None:
-            known = self._compiled[id(choice)] = not obstacles(self._parts(choice, ()))
+            known = self._compiled[id(choice)] = not obstacles(self._parts(choice, NO_JOBS))
         return known
 
-    def starts(self, choice: Any, jobs: Sequence[TracedJob]) -> IntArray:
+    def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
         """Return when each job starts, `[J]`; jobs are in order of submission."""
         parts = self._parts(choice, jobs)
         if self.is_compiled(choice):
@@ -94,10 +91,10 @@ class Rehearsals:
             except NeedsPythonError:
                 parts = self._parts(choice, jobs)
         heard = _Starts()
-        Simulation(parts._replace(observers=[heard])).run(iter(jobs))
-        return np.array([heard.of[job.job_id] for job, _ in jobs], dtype=np.int64)
+        Simulation(parts._replace(observers=[heard])).run(records_of([jobs]))
+        return np.array([heard.of[job_id] for job_id in jobs.job_id.tolist()], dtype=np.int64)
 
-    def _parts(self, choice: Any, jobs: Sequence[TracedJob]) -> Parts:
+    def _parts(self, choice: Any, jobs: JobColumns) -> Parts:
         """Return what a replay is made of; the dispatcher is its own."""
         context = copy.copy(self._context)
         context.followers = []
@@ -114,35 +111,33 @@ class Rehearsals:
             followers=context.followers,
         )
 
-    def _by_columns(self, parts: Parts, jobs: Sequence[TracedJob]) -> IntArray:
+    def _by_columns(self, parts: Parts, jobs: JobColumns) -> IntArray:
+        count = len(jobs.job_id)
         replay = ArrayReplay(parts, places=False)
-        self._replayed += len(jobs)
+        self._replayed += count
         # Code that is there already is quicker for any number of jobs.
         replay.plainly = self._replayed <= PLAIN_JOBS and not replay.is_compiled
-        starts = np.zeros(len(jobs), dtype=np.int64)
-        for written in replay.run([self._columns_of(jobs, parts)]):
+        starts = np.zeros(count, dtype=np.int64)
+        for written in replay.run([self._as_admitted(jobs, parts)]):
             starts[written.left.sequence] = written.left.start_time
         return starts
 
-    def _columns_of(self, jobs: Sequence[TracedJob], parts: Parts) -> JobColumns:
-        """Return jobs as columns; those of the last replay are kept for the next."""
-        if self._columns is None or self._jobs is not jobs:
-            (read,) = columns_of(jobs, RequestNumbers(), len(jobs))
-            (self._columns,) = admitted([read], parts)
-            self._jobs = jobs
-        return self._columns
+    def _as_admitted(self, jobs: JobColumns, parts: Parts) -> JobColumns:
+        """Return jobs as partitions let them run; those of the last replay are kept."""
+        if self._jobs is not jobs:
+            self._jobs, (self._admitted,) = jobs, admitted([jobs], parts)
+        return self._admitted
 
 
-def _uniform_request(context: Context, jobs: Sequence[TracedJob]) -> tuple[int, ...] | None:
+def _uniform_request(context: Context, jobs: JobColumns) -> tuple[int, ...] | None:
     """Return what each unit of all jobs asks for, if that is the same and units may be counted."""
-    if not jobs or context.system.pools or context.partitions.bind_nodes(context.system):
+    if not jobs.requests or context.system.pools or context.partitions.bind_nodes(context.system):
         return None
-    requests = {job.request for job, _ in jobs}
     free = all(
         request.node_groups is None
         and request.allowed_nodes is None
         and not (request.exclusive or request.scatter)
-        for request in requests
+        for request in jobs.requests
     )
-    asked = {request.unit_request for request in requests}
+    asked = {request.unit_request for request in jobs.requests}
     return asked.pop() if free and len(asked) == 1 else None

@@ -179,9 +179,31 @@ class SlotSpace:
         Raises OvercommitError where a node has too few.
         """
         chosen: list[Interval] = []
-        for node, units in zip(allocation.nodes, allocation.units, strict=True):
-            chosen += self._lowest_on(node, units)
+        low, high = self._bounds()
+        first = self.slot_map.first[list(allocation.nodes)]
+        behind = first + allocation.units
+        k = np.searchsorted(low, first, side="right") - 1
+        # Where a stretch that is free begins no later than the node, the lowest lie side by side.
+        together = (k >= 0) & (np.append(high, 0)[k] >= behind)
+        together &= behind <= self.slot_map.first[[node + 1 for node in allocation.nodes]]
+        for node, units, begin, end, one in zip(
+            allocation.nodes,
+            allocation.units,
+            first.tolist(),
+            behind.tolist(),
+            together.tolist(),
+            strict=True,
+        ):
+            found = [(begin, end)] if one else self._lowest_on(node, units)
+            if chosen and chosen[-1][1] == found[0][0]:
+                found[0] = (chosen.pop()[0], found[0][1])
+            chosen += found
         return tuple(chosen)
+
+    def _bounds(self) -> tuple[IntArray, IntArray]:
+        """Return where free stretches begin, and behind them, as arrays."""
+        bounds = np.array(self.free, dtype=np.int64).reshape(-1, 2)
+        return bounds[:, 0], bounds[:, 1]
 
     def _lowest_on(self, node: int, units: int) -> list[Interval]:
         first, last = self.slot_map.first[node : node + 2].tolist()
@@ -200,9 +222,10 @@ class SlotSpace:
 
     def free_per_node(self) -> IntArray:
         """Return the number of free slots on each node, `[N]`."""
-        marks = np.zeros(self.slot_map.total + 1, dtype=np.int64)
-        for low, high in self.free:
-            marks[low] += 1
-            marks[high] -= 1
-        taken = np.concatenate(([0], np.cumsum(np.cumsum(marks[:-1]))))
-        return taken[self.slot_map.first[1:]] - taken[self.slot_map.first[:-1]]
+        low, high = self._bounds()
+        before = np.concatenate(([0], np.cumsum(high - low)))
+        # So many are free below the first slot of each node: those of the stretches that begin
+        # there, without what lies beyond it of the last of them.
+        k = np.searchsorted(low, self.slot_map.first)
+        beyond = np.where(k > 0, np.append(high, 0)[k - 1] - self.slot_map.first, 0)
+        return np.diff(before[k] - np.maximum(beyond, 0))

@@ -107,7 +107,34 @@ def give_slots_back(
     drop_cells(first, cells, counters)
 
 
-@compiled()
+def _write_nodes_in_python(
+    first: int,
+    at: int,
+    first_slot: IntArray,
+    cells: IntArray,
+    nodes: npt.NDArray[np.int32],
+    units: npt.NDArray[np.int32],
+) -> int:
+    """Do what `write_nodes_of_slots` does, many nodes at a time, which Python is slow at."""
+    begin_at, bounds = at, np.asarray(first_slot)
+    cell = first
+    while cell != -1:
+        slot, end = cells[cell, 0], cells[cell, 1]
+        left = int(np.searchsorted(bounds, slot, side="right")) - 1
+        right = int(np.searchsorted(bounds, end))
+        held = np.diff(np.clip(bounds[left : right + 1], slot, end))
+        on = np.flatnonzero(held)
+        if at > begin_at and nodes[at - 1] == left + on[0]:
+            units[at - 1] += held[on[0]]
+            on = on[1:]
+        nodes[at : at + len(on)] = left + on
+        units[at : at + len(on)] = held[on]
+        at += len(on)
+        cell = cells[cell, 2]
+    return at
+
+
+@compiled(plainly=_write_nodes_in_python)
 def write_nodes_of_slots(
     first: int,
     at: int,

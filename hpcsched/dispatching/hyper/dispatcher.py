@@ -1,6 +1,5 @@
 """The dispatcher that tunes itself."""
 
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -8,20 +7,18 @@ import numpy as np
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.hyper.choosing import Comparison, better, together
+from hpcsched.dispatching.hyper.choosing import better
 from hpcsched.dispatching.hyper.params import HyperParams
-from hpcsched.dispatching.hyper.past import Past, Window
+from hpcsched.dispatching.hyper.past import Past, PastJobs
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.hyper.scores import score
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
+from hpcsched.system.system import IntArray
 
-NEW_SHARE = 8
-"""The past is replayed anew when it has one new job for so many old ones."""
-
-SHORT_ONES = 8
-"""So many of the latest short windows are compared together."""
+GROWTH = 1.25
+"""The past is replayed anew when it has so many times the jobs."""
 
 ENDS_JUDGED = 64
 """After so many ends it is known whether predictions are exact."""
@@ -31,6 +28,12 @@ EXACT_SHARE = 0.9
 
 LEAST_COST = 1000
 """What a replay of fewer jobs counts as: it takes time to begin one."""
+
+PYTHON_COST = 100
+"""What a job counts as where a dispatcher is asked in Python in each round of a replay."""
+
+PYTHON_JOBS = 1024
+"""Such a dispatcher is replayed while there are no more jobs than these."""
 
 
 class Member:
@@ -45,36 +48,34 @@ class Member:
 class Portfolio(NamedTuple):
     """What is chosen from, and which member decides at first.
 
-    `if_exact` is the member that takes over once predictions are found to be exact.
+    `if_inexact` is the member that takes over once predictions are found not to be exact.
     """
 
     members: Sequence[Member]
     first: int
-    if_exact: int
+    if_inexact: int
 
 
 class Replays:
-    """Replays of one window under some members, as far as a budget allows, one by one."""
+    """Replays of the past under some members, as far as a budget allows, one by one.
 
-    def __init__(self, window: Window, members: Sequence[int]) -> None:
-        self.window = window
+    They are compared over the jobs from the one seen as `since` on.
+    """
+
+    def __init__(self, jobs: PastJobs, since: int, members: Sequence[int]) -> None:
+        self.jobs, self.since = jobs, since
         self.left = list(members)
         self.scores: dict[int, float] = {}
 
-    def comparison(self) -> Comparison:
-        """Return what came of them."""
-        members = sorted(self.scores)
-        jobs = len(self.window.starts)
-        return Comparison(jobs, members, [self.scores[member] for member in members])
-
 
 class Hyper:
-    """Replays the recent past under a portfolio, and has that decide which served best.
+    """Replays the past under a portfolio, from its first job on, and has that decide which served.
 
-    The members that compiled code replays share long windows. Those that are asked in Python at
-    each round of a replay share short ones, since that takes a hundred times longer; there is one
-    when the short budget has been saved up. While such a member decides, it is not replayed in long
-    windows: what it really came to is compared.
+    The past is replayed whenever it has grown by a share, so that all replays take a small multiple
+    of what one replay of all jobs does. Members that are asked in Python at each round of a replay
+    take a hundred times longer, and are replayed while the past is short. While such a member
+    decides, it is not replayed: what really came of it since it took over is compared with what
+    replays of the others came to for the same jobs.
     """
 
     def __init__(
@@ -86,19 +87,17 @@ class Hyper:
     ) -> None:
         self._members, self._rehearsal = portfolio.members, rehearsal
         self._objective, self._params = objective, params
-        usual = 0.2 if isinstance(objective, Slowdown | BoundedSlowdown) else 0.05
+        usual = 18 if isinstance(objective, Slowdown | BoundedSlowdown) else 4.5
         self._hysteresis = usual if params.hysteresis is None else params.hysteresis
         self._present, self._since = portfolio.first, 0
-        self._if_exact: int | None = portfolio.if_exact
+        self._if_inexact: int | None = portfolio.if_inexact
         self._why = "it is the one to begin with"
         self._told = False
-        self._past = Past(max(params.window, params.short_window))
-        self._quick = [k for k, member in enumerate(self._members) if self._is_quick(member)]
-        self._slow = [k for k in range(len(self._members)) if k not in self._quick]
+        self._past = Past()
+        self._quick = {k for k, member in enumerate(self._members) if self._is_quick(member)}
         self._replays: Replays | None = None
-        self._short: deque[Comparison] = deque(maxlen=SHORT_ONES)
-        self._credit = self._short_credit = 0.0
-        self._replayed_at = 0
+        self._credit = 0.0
+        self._next_at: float = params.least_jobs
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -121,10 +120,7 @@ class Hyper:
         self._past.see(problem)
         self._judge_predictions()
         if len(self._members) > 1:
-            self._credit += self._params.budget
-            self._short_credit += self._params.short_budget
-            self._replay_long(problem.now)
-            self._replay_short(problem.now)
+            self._replay(problem.now)
         decision = self._members[self._present].dispatcher.dispatch(problem)
         if self._told:
             return decision
@@ -132,79 +128,66 @@ class Hyper:
         return decision._replace(chosen=self._members[self._present].label, because=self._why)
 
     def _judge_predictions(self) -> None:
-        """Have the member for exact predictions decide, if they are found to be, once."""
-        past, member = self._past, self._if_exact
+        """Have the member for inexact predictions decide, if they are found to be, once."""
+        past, member = self._past, self._if_inexact
         if member is None or past.ends < ENDS_JUDGED:
             return
-        self._if_exact = None
-        if past.exact >= EXACT_SHARE * past.ends and member != self._present:
+        self._if_inexact = None
+        if past.exact < EXACT_SHARE * past.ends and member != self._present:
             self._why = f"{past.exact} of {past.ends} predictions were exact"
             self._decide_from_now(member)
 
-    def _replay_long(self, now: int) -> None:
-        """Replay the long window under those of the members that compiled code replays."""
-        seen, replays = self._past.seen, self._replays
+    def _replay(self, now: int) -> None:
+        """Replay the past, as far as the budget allows, and maybe move to another member."""
+        self._credit += self._params.budget
+        replays = self._replays
         if replays is None:
-            comparable = self._comparable()
-            jobs = min(comparable, self._params.window)
-            if (
-                comparable < self._params.least_jobs
-                or (seen - self._replayed_at) * NEW_SHARE < jobs
-            ):
+            if self._past.seen < self._next_at:
                 return
-            replays = self._replays = Replays(self._past.window(jobs, now), self._quick)
-            if self._present not in self._quick:
-                value = score(self._objective, replays.window, replays.window.starts)
-                replays.scores[self._present] = value
-        cost = max(len(replays.window.jobs), LEAST_COST)
-        while replays.left and self._credit >= cost:
+            replays = self._replays = self._begin(now)
+        while replays.left and self._credit >= (cost := self._cost(replays.left[0], replays)):
             self._credit -= cost
-            self._rehearse(replays)
+            member = replays.left.pop(0)
+            starts = self._rehearsal.starts(self._members[member].choice, replays.jobs.columns)
+            self._score(member, starts, replays)
         if not replays.left:
-            self._replays, self._replayed_at = None, seen
-            self._credit = min(self._credit, cost)
-            if self._present in replays.scores:
-                self._move(replays.comparison(), self._params.window)
+            self._replays, self._next_at = None, GROWTH * len(replays.jobs)
+            # A round without replays is no reason for many of them later.
+            self._credit = 0.0
+            self._move(replays)
 
-    def _comparable(self) -> int:
-        """Return how many of the latest jobs may be compared."""
-        jobs = self._past.seen
-        if self._present not in self._quick:
-            # What another member did says nothing of this one.
-            jobs -= self._since
-        return jobs
+    def _begin(self, now: int) -> Replays:
+        """Return what is to be replayed of the past as it is now."""
+        jobs = self._past.jobs(now)
+        really = self._present not in self._quick
+        members = [
+            member
+            for member in range(len(self._members))
+            if member in self._quick or (len(jobs) <= PYTHON_JOBS and member != self._present)
+        ]
+        replays = Replays(jobs, self._since if really else 0, members)
+        if really:
+            self._score(self._present, jobs.starts, replays)
+        return replays
 
-    def _replay_short(self, now: int) -> None:
-        """Replay the short window under all members, and maybe move to one asked in Python."""
-        jobs = min(self._past.seen, self._params.short_window)
-        others = [member for member in self._slow if member != self._present]
-        cost = max(jobs, LEAST_COST) * len(others)
-        if not others or self._short_credit < cost or self._past.seen < self._params.least_jobs:
-            return
-        self._short_credit -= cost
-        members = sorted({*others, *self._quick, self._present})
-        replays = Replays(self._past.window(jobs, now), members)
-        while replays.left:
-            self._rehearse(replays)
-        self._short.append(replays.comparison())
-        # For the others the long window says more.
-        self._move(together(self._short).of({*others, self._present}), self._params.window)
+    def _cost(self, member: int, replays: Replays) -> int:
+        """Return what a replay under a member counts as."""
+        jobs = len(replays.jobs)
+        return max(jobs * (1 if member in self._quick else PYTHON_COST), LEAST_COST)
 
-    def _rehearse(self, replays: Replays) -> None:
-        """Replay a window under the next member."""
-        member, window = replays.left.pop(0), replays.window
-        starts = self._rehearsal.starts(self._members[member].choice, window.jobs)
-        replays.scores[member] = score(self._objective, window, starts[window.first :])
+    def _score(self, member: int, starts: IntArray, replays: Replays) -> None:
+        replays.scores[member] = score(self._objective, replays.jobs, starts, replays.since)
 
-    def _move(self, comparison: Comparison, window: int) -> None:
+    def _move(self, replays: Replays) -> None:
         """Move to the member that served best, if by enough."""
-        to = better(comparison, self._present, self._hysteresis, window)
+        scores, present = replays.scores, self._present
+        jobs = len(replays.jobs) - replays.since
+        to = better(scores, present, self._hysteresis, jobs)
         if to is None:
             return
-        before, after = comparison.score(self._present), comparison.score(to)
         self._why = (
-            f"{_number(after)} against {_number(before)} of"
-            f" {self._members[self._present].label} over {comparison.jobs} jobs"
+            f"{_number(scores[to])} against {_number(scores[present])} of"
+            f" {self._members[present].label} over {jobs} jobs"
         )
         self._decide_from_now(to)
 
@@ -212,7 +195,6 @@ class Hyper:
         """Have another member decide, and compare anew."""
         self._present, self._since, self._told = member, self._past.seen, False
         self._replays = None
-        self._short.clear()
 
 
 def _number(value: float) -> str:

@@ -12,8 +12,8 @@ from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 FIRST = ("order-search", "easy")
 """What decides at first, if it is in the portfolio."""
 
-SHORT_JOBS_FIRST = ("list order=spf",)
-"""What decides by slowdown if predictions are found to be exact."""
+SHORT_JOBS_FIRST = ("list order=spf", *FIRST)
+"""What decides at first by slowdown, unless predictions are found not to be exact."""
 
 
 class Context(Protocol):
@@ -34,10 +34,9 @@ def make_hyper(params: HyperParams, context: Context, rehearsal: Rehearsal) -> H
         for choice in params.portfolio
     ]
     labels = [member.label for member in members]
-    first = first_of(labels, FIRST)
-    if_exact = first
+    first = if_inexact = first_of(labels, FIRST)
     if params.first is not None:
-        first = if_exact = params.first - 1
+        first = if_inexact = params.first - 1
     elif isinstance(context.objective, Slowdown | BoundedSlowdown):
-        if_exact = first_of(labels, (*SHORT_JOBS_FIRST, labels[first]))
-    return Hyper(Portfolio(members, first, if_exact), rehearsal, context.objective, params)
+        first = first_of(labels, SHORT_JOBS_FIRST)
+    return Hyper(Portfolio(members, first, if_inexact), rehearsal, context.objective, params)

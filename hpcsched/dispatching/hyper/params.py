@@ -13,8 +13,8 @@ PORTFOLIO: tuple[Any, ...] = (
     {"name": "order-search"},
     *({"name": "list", "option": "backfill", "order": order} for order in ORDERS),
     *({"name": "easy", "order": order} for order in ORDERS),
-    {"name": "easy", "backfill_order": "sjf"},
-    {"name": "easy", "backfill_order": "saf"},
+    *({"name": "easy", "backfill_order": order} for order in ("sjf", "saf")),
+    *({"name": "list", "option": "greedy", "order": order} for order in ("spf", "sjf", "saf")),
 )
 """The dispatchers that are chosen from if nothing is said."""
 
@@ -36,38 +36,23 @@ class HyperParams(Params):
         description="Which of the portfolio decides at first, by its place from 1 on; null: as"
         " suits the objective.",
     )
-    window: int = Field(
-        8192, ge=1, description="How many of the latest jobs are replayed, under each dispatcher."
-    )
-    short_window: int = Field(
-        1024,
-        ge=1,
-        description="The same for dispatchers that are asked in Python in each round of a replay.",
-    )
     least_jobs: int = Field(
-        1024,
+        256,
         ge=1,
-        description="So many jobs must have been submitted before another dispatcher than the first"
-        " is moved to.",
+        description="So many jobs must have been submitted before the past is replayed.",
     )
     budget: float = Field(
         200,
         gt=0,
-        description="How many jobs may be replayed a round in compiled code; what is not used is"
-        " saved up for the next replay.",
-    )
-    short_budget: float = Field(
-        0.3,
-        ge=0,
-        description="How many jobs may be replayed a round where dispatchers are asked in Python.",
+        description="How many jobs may be replayed a round; what is not used while the past is"
+        " replayed is saved up. Where a dispatcher is asked in Python, a job counts as 100.",
     )
     hysteresis: float | None = Field(
         None,
         ge=0,
-        lt=1,
         description="Another dispatcher is moved to if the objective would have been lower by this"
-        " share of it, and by more with a window that is not full yet; null: 0.2 for slowdowns,"
-        " which vary most from window to window, and 0.05 for any other objective.",
+        " share of it, divided by the root of the number of jobs that are compared; null: 18 for"
+        " slowdowns, which vary most, and 4.5 for any other objective.",
     )
 
     @model_validator(mode="after")

@@ -1,151 +1,112 @@
 """The past as a dispatcher may know it: arrivals, and run times of the jobs that have ended."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.system import IntArray
+from hpcsched.workload.columns import JobColumns, RequestNumbers, columns_of, joined_columns
 from hpcsched.workload.job import TracedJob
 
-
-@dataclass(slots=True)
-class PastJob:
-    """A job that was submitted: when it started and ended, None where it has not yet."""
-
-    waiting: WaitingJob
-    start: int | None = None
-    end: int | None = None
-
-    def run_time(self, now: int) -> int:
-        """Return the real run time once it is known, and before that the predicted one.
-
-        A job that has outlived its prediction is said to run one second longer than it has.
-        """
-        predicted = self.waiting.predicted_run_time
-        if self.start is None:
-            return predicted
-        if self.end is None:
-            return max(predicted, now - self.start + 1)
-        return self.end - self.start
-
-    def traced(self, submit_time: int, run_time: int) -> TracedJob:
-        """Return the job as a trace would have it; its prediction stands as requested time."""
-        job = self.waiting.job._replace(
-            submit_time=submit_time,
-            requested_time=self.waiting.predicted_run_time,
-            after=(),
-            think_time=0,
-        )
-        return TracedJob(job, run_time)
+NOT_YET = -1
+"""The start of a job that has not started, and the end of one that has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """The latest jobs, and what was in the system when the first of them was submitted.
+class PastJobs:
+    """The jobs that had been submitted by `now`, in order of submission, `[J]`.
 
-    `jobs` are to be replayed: first those that ran or waited then, and from `first` on the jobs of
-    the window. The arrays are of the window alone, `[W]`; `starts` are the real ones, `now` where a
-    job has not started.
+    The `run_time` of each is the real one once it is known, and before that the predicted one, or
+    one second longer than the job has run if that is more. Its `requested_time` is the predicted
+    run time. `starts` are the real ones, `now` where a job has not started, and `places` say as
+    which job each was seen.
     """
 
-    jobs: Sequence[TracedJob]
-    first: int
-    now: int
-    submit_times: IntArray
-    run_times: IntArray
-    demands: Sequence[int]
+    columns: JobColumns
+    demands: Any
     starts: IntArray
+    places: IntArray
+    now: int
+
+    def __len__(self) -> int:
+        return len(self.starts)
 
 
 class Past:
-    """Jobs in order of submission, of which only the latest are remembered.
+    """Jobs as they were submitted, with their starts and ends, in columns.
 
     `seen` counts all that were submitted, `ends` those of them that have ended, and `exact` those
     that ended when they were predicted to.
-
-    Parameters
-    ----------
-    longest
-        The number of jobs of the longest window that will be asked for.
     """
 
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        self._jobs: list[PastJob] = []
-        self._by_id: dict[int, PastJob] = {}
-        self.seen = self.ends = self.exact = 0
+    def __init__(self) -> None:
+        self._numbers = RequestNumbers()
+        self._columns: list[JobColumns] = []
+        self._new: list[TracedJob] = []
+        self._demands: list[int] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._in_system: dict[int, int] = {}
+        self.ends = self.exact = 0
+
+    @property
+    def seen(self) -> int:
+        """How many jobs have been submitted."""
+        return len(self._starts)
 
     def see(self, problem: DispatchingProblem) -> None:
         """Take note of jobs that have been submitted; a queue is in order of arrival."""
-        known = self._by_id
+        known = self._in_system
         new = list(takewhile(lambda job: job.job_id not in known, reversed(problem.queue)))
         for job in reversed(new):
             self._add(job)
-        if len(self._jobs) > 2 * self._longest + 1000:
-            self._forget()
 
     def started(self, running: RunningJob) -> None:
         """Take note of a start."""
-        past = self._by_id.get(running.job_id)
-        if past is None:
-            past = self._add(running.waiting)
-        past.start = running.start_time
+        if running.job_id not in self._in_system:
+            self._add(running.waiting)
+        self._starts[self._in_system[running.job_id]] = running.start_time
 
     def ended(self, running: RunningJob, end_time: int) -> None:
         """Take note of an end."""
-        past = self._by_id.get(running.job_id)
-        if past is not None:
-            past.end = end_time
+        place = self._in_system.pop(running.job_id, None)
+        if place is not None:
+            self._ends[place] = end_time
             self.ends += 1
-            self.exact += end_time - running.start_time == past.waiting.predicted_run_time
+            predicted = running.waiting.predicted_run_time
+            self.exact += end_time - running.start_time == predicted
 
-    def window(self, jobs: int, now: int) -> Window:
-        """Return the latest jobs, at most so many of them, and what was there before."""
-        latest = sorted(self._jobs[-jobs:], key=_submit_time)
-        begin = latest[0].waiting.submit_time
-        before = [past for past in self._jobs[:-jobs] if past.end is None or past.end > begin]
-        ran = [past for past in before if past.start is not None and past.start <= begin]
-        waited = [past for past in before if past.start is None or past.start > begin]
-        replayed = [past.traced(begin, past.run_time(now) - _ran(past, begin)) for past in ran]
-        replayed += [past.traced(begin, past.run_time(now)) for past in waited]
-        run_times = [past.run_time(now) for past in latest]
-        replayed += [
-            past.traced(past.waiting.submit_time, run_time)
-            for past, run_time in zip(latest, run_times, strict=True)
+    def jobs(self, now: int) -> PastJobs:
+        """Return all jobs; there is at least one."""
+        self._columns = [
+            joined_columns([*self._columns, *columns_of(self._new, self._numbers, self.seen)])
         ]
-        return Window(
-            replayed,
-            len(before),
+        self._new.clear()
+        starts, ends = np.array(self._starts), np.array(self._ends)
+        started, ended = starts != NOT_YET, ends != NOT_YET
+        predicted = self._columns[0].requested_time
+        run_times = np.where(started, np.maximum(predicted, now - starts + 1), predicted)
+        run_times = np.where(ended, ends - starts, run_times)
+        # What was held back is seen later than what was submitted after it.
+        places = np.argsort(self._columns[0].submit_time, kind="stable")
+        demands = np.array(self._demands)
+        if demands.dtype == object:
+            demands = demands.astype(np.float64)
+        return PastJobs(
+            self._columns[0]._replace(run_time=run_times).take(places),
+            demands[places],
+            np.where(started, starts, now)[places],
+            places,
             now,
-            np.array([past.waiting.submit_time for past in latest], dtype=np.int64),
-            np.array(run_times, dtype=np.int64),
-            [past.waiting.demand for past in latest],
-            np.array([now if past.start is None else past.start for past in latest]),
         )
 
-    def _add(self, job: WaitingJob) -> PastJob:
-        past = self._by_id[job.job_id] = PastJob(job)
-        self._jobs.append(past)
-        self.seen += 1
-        return past
-
-    def _forget(self) -> None:
-        """Forget the jobs that had ended before the longest window began."""
-        begin = self._jobs[-self._longest].waiting.submit_time
-        old = self._jobs[: -self._longest]
-        kept = [past for past in old if past.end is None or past.end > begin]
-        self._jobs = kept + self._jobs[-self._longest :]
-        self._by_id = {past.waiting.job_id: past for past in self._jobs}
-
-
-def _submit_time(past: PastJob) -> int:
-    return past.waiting.submit_time
-
-
-def _ran(past: PastJob, now: int) -> int:
-    """Return how long a running job has run."""
-    assert past.start is not None
-    return now - past.start
+    def _add(self, job: WaitingJob) -> None:
+        self._in_system[job.job_id] = self.seen
+        asked = job.job._replace(requested_time=job.predicted_run_time, after=(), think_time=0)
+        self._new.append(TracedJob(asked, job.predicted_run_time))
+        self._demands.append(job.demand)
+        self._starts.append(NOT_YET)
+        self._ends.append(NOT_YET)

@@ -1,10 +1,9 @@
 """The protocol of what replays the past."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 from hpcsched.system.system import IntArray
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.columns import JobColumns
 
 
 class Rehearsal(Protocol):
@@ -16,5 +15,5 @@ class Rehearsal(Protocol):
     def is_compiled(self, choice: Any) -> bool:
         """Say whether a dispatcher is replayed in compiled code, without Python at each round."""
 
-    def starts(self, choice: Any, jobs: Sequence[TracedJob]) -> IntArray:
+    def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
         """Return when each job starts, `[J]`; jobs are in order of submission."""

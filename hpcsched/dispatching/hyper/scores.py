@@ -1,4 +1,4 @@
-"""The value of the objective over a window of jobs that were replayed."""
+"""The value of the objective over jobs that were replayed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hpcsched.dispatching.hyper.past import Window
+from hpcsched.dispatching.hyper.past import PastJobs
 from hpcsched.dispatching.objective import Objective
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.tables import Column
@@ -15,7 +15,7 @@ from hpcsched.system.system import IntArray
 
 @dataclass(frozen=True, slots=True)
 class ReplayedJobs:
-    """The jobs of a window as a table that objectives measure."""
+    """Replayed jobs as a table that objectives measure."""
 
     columns: Mapping[str, Any]
 
@@ -32,29 +32,25 @@ class ReplayedJobs:
         yield tuple(self.columns[column] for column in columns)
 
 
-def score(objective: Objective, window: Window, starts: IntArray) -> float:
-    """Return the objective over the jobs of a window that start at `starts`, `[W]`.
+def score(objective: Objective, jobs: PastJobs, starts: IntArray, since: int) -> float:
+    """Return the objective over the jobs seen from `since` on, if they start at `starts`.
 
     Jobs that have not started by now count as if they started now: of later starts nothing is
     known, since jobs that are yet to come may change them.
     """
-    starts = np.minimum(starts, window.now)
+    kept = jobs.places >= since
+    submit_times, run_times = jobs.columns.submit_time[kept], jobs.columns.run_time[kept]
+    starts = np.minimum(starts, jobs.now)[kept]
     value = objective.measure(
         ReplayedJobs(
             {
-                "submit_time": window.submit_times,
+                "submit_time": submit_times,
                 "start_time": starts,
-                "end_time": starts + window.run_times,
-                "run_time": window.run_times,
-                "wait_time": starts - window.submit_times,
-                "demand": _numbers(window.demands),
+                "end_time": starts + run_times,
+                "run_time": run_times,
+                "wait_time": starts - submit_times,
+                "demand": jobs.demands[kept],
             }
         )
     )
     return np.inf if value is None else float(value)
-
-
-def _numbers(values: Any) -> Any:
-    """Return whole numbers as integers of 64 bits where they fit, and as floats otherwise."""
-    numbers = np.array(values)
-    return numbers.astype(np.float64) if numbers.dtype == object else numbers

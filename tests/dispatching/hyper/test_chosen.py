@@ -35,10 +35,9 @@ def write_scenario(folder: Path, portfolio: str = PORTFOLIO, more: str = "") -> 
         "trace: {source: swf, path: serial.swf}\n"
         "dispatcher:\n"
         "  name: hyper\n"
-        "  window: 4\n"
         "  least_jobs: 3\n"
         "  budget: 2000\n"
-        "  hysteresis: 0.05\n"
+        "  hysteresis: 0.1\n"
         f"  portfolio: {portfolio}\n"
         f"{more}"
         "objective: wait_time\n"
@@ -91,11 +90,11 @@ def test_the_picture(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("portfolio", "more", "message"),
     [
-        ("[easy, eazy]", "", ":10:21: error: dispatcher.portfolio[1]: no dispatcher"),
+        ("[easy, eazy]", "", ":9:21: error: dispatcher.portfolio[1]: no dispatcher"),
         (
             "[easy, {name: easy, order: sjj}]",
             "",
-            ":10:41: error: dispatcher.portfolio[1].order: no",
+            ":9:41: error: dispatcher.portfolio[1].order: no",
         ),
         ("[easy, hyper]", "", "place 2 of the portfolio is 'hyper', which cannot be replayed"),
         ("[easy, recorded]", "", "place 2 of the portfolio is 'recorded'"),

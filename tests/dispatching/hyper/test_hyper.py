@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from hypothesis import given
 
+from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.history import FollowsJobs
 from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio
 from hpcsched.dispatching.hyper.params import HyperParams
+from hpcsched.dispatching.hyper.past import Past, PastJobs
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import WaitTime
+from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.orders import KeyOrder, shortest_job
 from hpcsched.prediction.corrections import OneSecond
@@ -21,7 +23,7 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals
 from hpcsched.system.system import IntArray, System
 from hpcsched.testing import audit_replay
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.columns import JobColumns
 from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
 from tests.builders import ALLOCATORS, alike, replay, traced
 from tests.strategies import mixed_workloads, tries
@@ -62,11 +64,27 @@ class Scripted:
         """Say so of those that were given."""
         return choice.plugin_name in self.quick
 
-    def starts(self, choice: Any, jobs: Sequence[TracedJob]) -> IntArray:
+    def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
         """Return the starts; keep who was asked about how many jobs."""
-        self.asked.append((choice.plugin_name, len(jobs)))
-        late = 0 if choice.plugin_name == self.good else 100
-        return np.array([job.submit_time + late for job, _ in jobs])
+        self.asked.append((choice.plugin_name, len(jobs.job_id)))
+        return jobs.submit_time + (0 if choice.plugin_name == self.good else 100)
+
+
+class Watched:
+    """EASY, with what is known of the past at an instant."""
+
+    def __init__(self, past: Past, at: int) -> None:
+        self._past, self._at = past, at
+        self._easy = Easy(ALLOCATORS["first_fit"])
+        self.known: PastJobs | None = None
+        self.job_started, self.job_ended = past.started, past.ended
+
+    def dispatch(self, problem: DispatchingProblem) -> Decision:
+        """Decide as EASY does."""
+        self._past.see(problem)
+        if problem.now == self._at:
+            self.known = self._past.jobs(problem.now)
+        return self._easy.dispatch(problem)
 
 
 def hyper(
@@ -77,11 +95,11 @@ def hyper(
     members = [
         Member(Chosen(name), name, context.make("dispatcher", Chosen(name))) for name in ORDERS
     ]
-    if_exact = more.pop("if_exact", 0)
-    told = {"least_jobs": 3, "window": 4, "budget": 1e6, "hysteresis": 0.05, **more}
+    if_inexact = more.pop("if_inexact", 0)
+    told = {"least_jobs": 3, "budget": 1e6, "hysteresis": 0.1, **more}
     rehearsal = rehearsal or Rehearsals(context)
     return Hyper(
-        Portfolio(members, 0, if_exact), rehearsal, context.objective, HyperParams(**told)
+        Portfolio(members, 0, if_inexact), rehearsal, context.objective, HyperParams(**told)
     ), context
 
 
@@ -94,10 +112,11 @@ def test_a_move_by_hand() -> None:
     """On one processor, where the long job 2 is ahead of the short job 3.
 
     At 2 three jobs are there, which have all waited as long under either rule. At 50 there is a
-    fourth. Starts by arrival: 0, 10, and 110 and 120, which count as 50; so waits are 0, 9, 48, 0:
-    57 / 4 = 14.25 on average. By run time: 0, 20 for job 2, 10 for job 3, and 120, which counts as
-    50; waits 0, 19, 8, 0: 27 / 4 = 6.75. That is less than 95 % of 14.25, and so the shortest job,
-    the fourth, is the first to start when job 2 ends.
+    fourth, and 4 is at least 1.25 times 3. Starts by arrival: 0, 10, and 110 and 120, which count
+    as 50; so waits are 0, 9, 48, 0: 57 / 4 = 14.25 on average. By run time: 0, 20 for job 2, 10 for
+    job 3, and 120, which counts as 50; waits 0, 19, 8, 0: 27 / 4 = 6.75. With a hysteresis of 0.1
+    it has to be lower by 0.1 / √4 = 5 %, and is, so the shortest job, the fourth, is the first to
+    start when job 2 ends.
     """
     system = alike(1, core=1)
     jobs = [traced(1, 0, 1, 10), traced(2, 1, 1, 100), traced(3, 2, 1, 10), traced(4, 50, 1, 5)]
@@ -111,50 +130,58 @@ def test_a_move_by_hand() -> None:
 
 
 def test_a_gain_that_is_not_enough() -> None:
-    """With a hysteresis of 0.6 the 6.75 s of the other rule would have to be under 5.7 s."""
+    """With a hysteresis of 1.2, 0.6 for 4 jobs, 6.75 s would have to be under 5.7 s."""
     jobs = [traced(1, 0, 1, 10), traced(2, 1, 1, 100), traced(3, 2, 1, 10), traced(4, 50, 1, 5)]
-    dispatcher, _ = hyper(alike(1, core=1), hysteresis=0.6)
+    dispatcher, _ = hyper(alike(1, core=1), hysteresis=1.2)
     recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
     assert recorder.start_times == {1: 0, 2: 10, 3: 110, 4: 120}
     assert len(moves(recorder.rounds)) == 1
 
 
-def test_what_is_replayed_of_the_past() -> None:
-    """A window begins with what ran and what waited when the first of its jobs was submitted.
+def test_what_is_known_of_the_past() -> None:
+    """At 115 job 1 has ended, which ran for 8 s, job 2 has started, and jobs 3 and 4 wait.
 
-    At 50 the window has jobs 3 and 4. When job 3 was submitted, at 2, job 1 ran, which has 8 s left
-    then, and job 2 waited, which runs for 100 s. Job 4 is predicted to run for 5 s.
+    Job 2 was predicted to run for 100 s and has run for 107, so it runs for one more. The predicted
+    run time of each stands as requested time.
     """
-    jobs = [traced(1, 0, 1, 10), traced(2, 1, 1, 100), traced(3, 2, 1, 10), traced(4, 50, 1, 5)]
-    dispatcher, context = hyper(alike(1, core=1), window=2)
-    rehearsals, seen = Rehearsals(context), []
-
-    class Watched:
-        is_compiled = rehearsals.is_compiled
-
-        def starts(self, choice: Any, jobs: Sequence[TracedJob]) -> IntArray:
-            seen.append([(job.job_id, job.submit_time, run_time) for job, run_time in jobs])
-            return rehearsals.starts(choice, jobs)
-
-    dispatcher, _ = hyper(alike(1, core=1), window=2, rehearsal=Watched())
-    replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
-    assert seen[-1] == [(1, 2, 8), (2, 2, 100), (3, 2, 10), (4, 50, 5)]
+    past, jobs = Past(), [traced(1, 0, 1, 8, requested_time=10)]
+    jobs.append(traced(2, 1, 1, 150, requested_time=100))
+    jobs.append(traced(3, 2, 1, 10, requested_time=20))
+    jobs.append(traced(4, 50, 1, 5, requested_time=30))
+    jobs.append(traced(5, 115, 1, 5, requested_time=40))
+    system = alike(1, core=1)
+    followed = Watched(past, at=115)
+    replay(
+        system,
+        followed,
+        jobs,
+        followers=[followed],
+        predictor=RequestedTime(),
+    )
+    known = followed.known
+    assert known is not None
+    assert known.columns.submit_time.tolist() == [0, 1, 2, 50, 115]
+    assert known.columns.run_time.tolist() == [8, 108, 20, 30, 40]
+    assert known.columns.requested_time.tolist() == [10, 100, 20, 30, 40]
+    assert known.starts.tolist() == [0, 8, 115, 115, 115]
+    assert (past.ends, past.exact) == (5, 0)
 
 
 def test_members_that_are_asked_in_python() -> None:
-    """They are replayed when the short budget has been saved up: 1,000 jobs at 400 a round."""
+    """A job of theirs counts as 100, and a replay as 1,000 at least: it takes two rounds of 500.
+
+    At 20 there are two jobs. The replay under `easy` is paid for then, that under `sjf` at 40, both
+    as of 20: job 1 has waited for 10 s where starts are late, and job 2 for none.
+    """
     rehearsal = Scripted("sjf", quick=["easy"])
     dispatcher, _ = hyper(
-        alike(1, core=1), rehearsal=rehearsal, short_budget=400, short_window=2, least_jobs=1
+        alike(1, core=1), rehearsal=rehearsal, budget=500, hysteresis=0, least_jobs=2
     )
     jobs = [traced(k, 10 * k, 1, 100) for k in range(1, 6)]
     recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
-    # In the third round, at 30, both rules have jobs 2 and 3 to replay, and job 1 before them.
-    # Job 2 has waited for 10 s and job 3 for none where starts are late: a mean of 5 s.
-    assert ("sjf", 3) in rehearsal.asked
-    assert moves(recorder.rounds)[1] == (30, "sjf", "0 against 5 of easy over 2 jobs")
-    # After that `sjf` is not replayed: what it came to itself is compared.
-    assert [asked for asked in rehearsal.asked if asked[0] == "sjf"] == [("sjf", 3)]
+    assert moves(recorder.rounds)[1] == (40, "sjf", "0 against 5 of easy over 2 jobs")
+    # After that `sjf` is not replayed: what really came of it is compared.
+    assert rehearsal.asked == [("easy", 2), ("sjf", 2), ("easy", 5)]
 
 
 def test_what_really_came_of_a_member() -> None:
@@ -164,9 +191,10 @@ def test_what_really_came_of_a_member() -> None:
     has started at 10 and the others wait, for 20, 10 and 0 s: 7.5 s on average, against 0.
     """
     rehearsal = Scripted("sjf", quick=["sjf"])
-    dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, short_budget=0, least_jobs=4)
+    dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, least_jobs=4)
     jobs = [traced(k, 10 * k, 1, 100) for k in range(1, 6)]
     recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
+    assert rehearsal.asked[:1] == [("sjf", 4)]
     assert moves(recorder.rounds)[1] == (40, "sjf", "0 against 7.5 of easy over 4 jobs")
 
 
@@ -180,22 +208,31 @@ def test_a_budget_is_saved_up() -> None:
     assert [name for name, _ in rehearsal.asked] == ["easy", "sjf"]
 
 
-def test_exact_predictions() -> None:
-    """After 64 ends the member for exact predictions takes over, if nine in ten were exact.
+def test_the_past_grows_by_a_quarter() -> None:
+    """Replays are of 4, 5, 7, 9, 12 and 15 jobs: at least 1.25 times as many as before."""
+    rehearsal = Scripted("easy", quick=["easy", "sjf"])
+    dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, least_jobs=4)
+    jobs = [traced(k, 10 * k, 1, 5) for k in range(1, 17)]
+    replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
+    assert [count for name, count in rehearsal.asked if name == "sjf"] == [4, 5, 7, 9, 12, 15]
+
+
+def test_inexact_predictions() -> None:
+    """After 64 ends the member for inexact predictions takes over, if under nine in ten were exact.
 
     Jobs run one after the other, so that the 64th ends when the 65th is submitted, at 640.
     """
     system = alike(1, core=1)
-    for inexact, expected in ((6, ["easy", "sjf"]), (7, ["easy"])):
+    for inexact, expected in ((6, ["easy"]), (7, ["easy", "sjf"])):
         jobs = [
             traced(k, 10 * k, 1, 10, requested_time=20 if k < inexact else 10) for k in range(70)
         ]
-        dispatcher, _ = hyper(system, if_exact=1, least_jobs=1000)
+        dispatcher, _ = hyper(system, if_inexact=1, least_jobs=1000)
         told = {"followers": [dispatcher], "predictor": RequestedTime()}
         rounds = replay(system, dispatcher, jobs, **told).rounds
         assert [chosen for _, chosen, _ in moves(rounds)] == expected
         if len(expected) > 1:
-            assert moves(rounds)[1] == (640, "sjf", "58 of 64 predictions were exact")
+            assert moves(rounds)[1] == (640, "sjf", "57 of 64 predictions were exact")
 
 
 @tries(15)
@@ -205,7 +242,7 @@ def test_schedules_are_valid(workload: Any) -> None:
     system, jobs = workload.system, workload.jobs
     results = []
     for _ in range(2):
-        dispatcher, _ = hyper(system, least_jobs=1, hysteresis=0, window=5)
+        dispatcher, _ = hyper(system, least_jobs=1, hysteresis=0)
         recorder = replay(system, dispatcher, jobs, followers=[dispatcher])
         audit_replay(list(recorder.jobs.values()), jobs, system)
         results.append((recorder.start_times, moves(recorder.rounds)))
