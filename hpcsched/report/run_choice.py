@@ -99,7 +99,7 @@ def pick_run(wanted: str, runs: "Sequence[StudiedRun]", folder: Path | None = No
         return found[0]
     what = "is the name of several runs; give a directory" if found else "is none of these runs"
     there = ", ".join(one.name for one in runs)
-    rule, place = (
-        ("unknown-baseline", None) if folder is None else ("unknown-run", Place(str(folder)))
-    )
-    raise InputError(Finding(rule, f"{wanted!r} {what}; there are: {there}", place))
+    message = f"{wanted!r} {what}; there are: {there}"
+    if folder is not None:
+        raise problem("unknown-run", folder, message)
+    raise InputError(Finding("unknown-baseline", message))
