@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from hpcsched.live.asking import Asking
+from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.live.learning import Predictions
 from hpcsched.live.rounds import hold_round
 from hpcsched.live.site import Site
@@ -78,7 +78,7 @@ def measure(
     site = Site(assembly.system, cluster.nodes, numbers, frozenset({"main"}), 0)
     predictions = Predictions(assembly.predictor)
     asked = Asked(site, predictions.of, assembly.correction, assembly.objective, driven=True)
-    asking = Asking(assembly.dispatcher, 60)
+    asking = GuardedDispatcher(assembly.dispatcher, 60)
     reading, asking_times, spent, slurms = [], [], [], []
     for number in range(rounds + 1):
         time.sleep(1)

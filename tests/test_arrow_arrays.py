@@ -103,7 +103,7 @@ def test_a_run_does_without_pandas(trace: str, tmp_path: Path) -> None:
     The first source yields columns, the second records.
     """
     code = (
-        "import sys; from hpcsched.simulation import array_replay; array_replay.FEW_JOBS = -1;"
+        "import sys; from hpcsched.simulation import event_loop; event_loop.FEW_JOBS = -1;"
         "from hpcsched.cli import main;"
         f"main(['run', {str(SMALL)!r}, '--set', {trace!r}, '--out', {str(tmp_path)!r}]);"
         "import json; assert json.load(open('manifest.json'))['in_python'] == [];"

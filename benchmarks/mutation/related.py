@@ -46,7 +46,7 @@ RELATED = {
             f"hpcsched/simulation/{name}.py"
             for name in (
                 *("array_events", "array_flight", "array_following", "array_predictions"),
-                *("array_replay", "order_keys", "replay_choices", "replay_output"),
+                *("event_loop", "order_keys", "replay_choices", "replay_output"),
             )
         ],
         (

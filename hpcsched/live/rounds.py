@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.reasons import Reason
-from hpcsched.live.asking import Answer, Asking
+from hpcsched.live.guarded_dispatcher import Answer, GuardedDispatcher
 from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.system.cluster import ClusterJob, ClusterState
@@ -33,7 +33,7 @@ class Round(NamedTuple):
 def hold_round(
     state: ClusterState,
     asked: Asked,
-    asking: Asking,
+    asking: GuardedDispatcher,
     *,
     now: int,
     number: int,

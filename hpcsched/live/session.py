@@ -11,10 +11,10 @@ from typing import Any
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.live.advice import Advice, advice_lines
-from hpcsched.live.asking import Asking
 from hpcsched.live.driver import Driver, Pace
 from hpcsched.live.driver_lock import Heartbeat, driver_lock
 from hpcsched.live.following import Following
+from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.live.journal import Journal
 from hpcsched.live.learning import Predictions
 from hpcsched.live.rounds import Round, hold_round
@@ -74,7 +74,7 @@ def run_live(
         run = RunFolder(assembly, force=force)
         ours = frozenset() if journal is None else frozenset(journal.placed)
         following = Following(site, predictions, run.observers, assembly.followers, ours)
-        asking = Asking(assembly.dispatcher, live.round_limit)
+        asking = GuardedDispatcher(assembly.dispatcher, live.round_limit)
         advice = Advice(site.names)
         heartbeat = Heartbeat(folder, live.partitions, live.release_after)
         numbers = count(1)

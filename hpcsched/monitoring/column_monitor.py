@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.monitoring.run_state import DecisionTimes
 from hpcsched.monitoring.state_board import StateBoard
-from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_output import HeldRounds, LeftJobs
 from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import JobColumns
@@ -18,7 +18,7 @@ class ColumnMonitor:
 
     statuses: Mapping[str, int] = MappingProxyType({})
 
-    def __init__(self, board: StateBoard, replay: ArrayReplay) -> None:
+    def __init__(self, board: StateBoard, replay: EventLoop) -> None:
         self._board, self._replay = board, replay
         # What each distinct request asks for, [S, R], known by the jobs that have left and run.
         self._amounts = np.empty((0, len(board.system.resource_types)))

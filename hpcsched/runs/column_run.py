@@ -11,9 +11,9 @@ from hpcsched.results.pools import PoolRecorder
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.watching import Watching
-from hpcsched.simulation.array_admission import admitted
-from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_admission import admitted
 from hpcsched.workload.columns import JobColumns, OpenJobs, batches_of
 from hpcsched.workload.source import TraceSource
 
@@ -26,7 +26,7 @@ TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
 class Reading:
     """A trace that is read in batches, and how much of it was replayed."""
 
-    def __init__(self, source: TraceSource, replay: ArrayReplay) -> None:
+    def __init__(self, source: TraceSource, replay: EventLoop) -> None:
         self._source, self._replay = source, replay
         self._before: float | None = 0.0
         self._read = self._latest = 0
@@ -60,7 +60,7 @@ class ColumnRun:
 
     def __init__(self, assembly: Assembly, parts: Parts, watching: Watching) -> None:
         self._parts, self._watching = parts, watching
-        self._replay = ArrayReplay(parts)
+        self._replay = EventLoop(parts)
         self._reading = Reading(assembly.source, self._replay)
         self._opened = OpenJobs()
         self._recorder = RunRecorder(assembly.folder, assembly.system)

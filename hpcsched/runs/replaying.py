@@ -24,12 +24,12 @@ from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.runner import begun_anew, parts_of
 from hpcsched.scenario import Scenario
-from hpcsched.simulation.array_admission import admitted
-from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
+from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.columns import (
@@ -264,7 +264,7 @@ def _in_python(
 def _compiled(parts: Parts, workload: Workload, *, places: bool) -> tuple[pa.Table, pa.Table]:
     """Replay in compiled code; return the tables of jobs and rounds."""
     batches = tuple(admitted(workload.columns, parts))
-    replay = ArrayReplay(parts, places=places)
+    replay = EventLoop(parts, places=places)
     jobs = sum(len(columns.job_id) for columns in batches)
     # Code that is there already is quicker for any number of jobs.
     replay.plainly = jobs <= replay.few_jobs and not replay.is_compiled

@@ -37,9 +37,9 @@ from hpcsched.runs.watching import Watching
 from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.observer_data import givers_among
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
-from hpcsched.simulation.telling import givers_among
 from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.source import has_dependencies
 

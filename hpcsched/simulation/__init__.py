@@ -1,1 +1,1 @@
-"""The discrete-event simulator: it knows protocols, not plugins."""
+"""The discrete-event simulator; it knows protocols, no plugins."""

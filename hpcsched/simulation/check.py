@@ -1,8 +1,7 @@
-"""Checks a decision against the problem that it answers, by every rule that a start must keep.
+"""Check of a decision against its dispatching problem, by every rule that a start must keep.
 
-Simulations, live runs and recorded problems that are answered again all check here, so that what
-the one refuses the others refuse. The problem's own account of what is free is what allocations
-are claimed from, and its jobs are bound to the nodes that are open to them.
+Simulations, live runs and recorded problems all check here, so that all refuse the same decisions.
+Allocations are claimed from the problem's own account of free resources.
 """
 
 from collections.abc import Iterable
@@ -20,7 +19,7 @@ from hpcsched.system.system import System
 
 
 class BadDecisionError(ValueError):
-    """A decision breaks a rule; the text says which, and of which job and node."""
+    """A decision breaks a rule; the text names rule, job and node."""
 
 
 class ClosedNodeError(ValueError):
@@ -32,36 +31,36 @@ class ClosedNodeError(ValueError):
 
 
 class Conditions(Protocol):
-    """Knows why a job is not in a problem's queue, or bound to some nodes; for messages alone."""
+    """Protocol of explanations for messages: ineligible jobs and closed nodes."""
 
     def held_back_by(self, job_id: int) -> str | None:
-        """Return how `job N is held back` goes on, if it is; or None."""
+        """Return the end of the sentence `job N is held back ...`, or None."""
 
     def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
-        """Return why a node is closed to a job that would start now; None if it is not."""
+        """Return why a node is closed to a job that would start now; None if it is open."""
 
 
 def check_decision(
     problem: DispatchingProblem, decision: object, conditions: Conditions | None = None
 ) -> tuple[WaitingJob, ...]:
-    """Return the jobs that a decision starts.
+    """Check a decision and return the jobs that it starts.
 
     Parameters
     ----------
     problem
-        What the dispatcher was asked.
+        The dispatching problem.
     decision
-        What it answered.
+        The answer of the dispatcher.
     conditions
-        What messages may be made of beside the problem.
+        Explanations for messages, if any.
 
     Raises
     ------
     BadDecisionError
-        If the decision cannot be carried out: a job is not waiting, or decided on twice (started
-        or rejected); its units are not placed exactly once, or on nodes that it may not use, or
+        If the decision cannot be carried out: a job is not waiting, or decided on twice (started or
+        rejected); its units are not placed exactly once, or on nodes that it may not use, or
         several on one node where each needs its own; a node has less than they ask for, or is not
-        idle where the job is exclusive; a pool has less than they draw; or a reason is none.
+        idle where the job is exclusive; a pool has less than they draw; or a reason is malformed.
     """
     if not isinstance(decision, Decision) or not isinstance(decision.starts, tuple):
         raise BadDecisionError(f"expected a decision with a tuple of starts, found {decision!r}")
@@ -79,7 +78,7 @@ def check_decision(
 
 
 class _Check:
-    """What is left of a problem's queue, room and pools as a decision is gone through."""
+    """Remaining queue and free resources while a decision is checked."""
 
     def __init__(self, problem: DispatchingProblem, conditions: Conditions | None) -> None:
         self._problem = problem
@@ -97,7 +96,7 @@ class _Check:
                 self._pools.started(running.allocation, running.waiting.request)
 
     def start(self, start: Start) -> WaitingJob:
-        """Return the job of a start, whose room is taken."""
+        """Check a start, take its resources, and return its job."""
         try:
             job_id, allocation = start
         except (TypeError, ValueError):
@@ -118,7 +117,7 @@ class _Check:
         return waiting
 
     def leave(self, job_id: int) -> WaitingJob:
-        """Take a job out of the queue and return it."""
+        """Remove a job from the queue and return it."""
         waiting = self._waiting.pop(job_id, None)
         if waiting is None:
             held = None if self._conditions is None else self._conditions.held_back_by(job_id)
@@ -144,10 +143,25 @@ class _Check:
 def check_allocation(
     system: System, allocation: object, request: Request, slot_map: SlotMap | None
 ) -> Allocation:
-    """Return the allocation; raise ValueError unless it places exactly the units of a request.
+    """Check that an allocation places exactly the units of a request, and return it.
 
-    `slot_map` numbers the slots where the system is kept as slots. Whether the room is free is
-    another question, which claiming it answers.
+    Whether the nodes are free is checked when it is claimed.
+
+    Parameters
+    ----------
+    system
+        The system.
+    allocation
+        Answer of a dispatcher.
+    request
+        Request of the job.
+    slot_map
+        Numbers of slots, where the system is kept as slots.
+
+    Raises
+    ------
+    ValueError
+        If it is no allocation, or places other units.
     """
     if slot_map is not None and isinstance(allocation, SlotAllocation):
         if allocation.slot_map is not slot_map and not allocation.slot_map.numbers_like(slot_map):
@@ -175,7 +189,13 @@ def check_allocation(
 
 
 def check_reasons(reasons: object, queue: Iterable[WaitingJob]) -> None:
-    """Raise BadDecisionError unless each reason is about a job of its own in the queue."""
+    """Check that each reason is about a job of its own in the queue.
+
+    Raises
+    ------
+    BadDecisionError
+        If one is not.
+    """
     if not isinstance(reasons, tuple):
         raise BadDecisionError(f"expected a tuple of reasons, found {reasons!r}")
     queued = {job.job_id for job in queue}

@@ -1,4 +1,4 @@
-"""Checks of jobs before they are replayed in compiled code, which takes them to be as they must."""
+"""Checks of jobs before they are replayed in compiled code, which relies on them."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.time_bounds import LARGEST_SUM, LONGEST
 
 LARGEST_AMOUNT = 1 << 61
-"""What all jobs in the system may ask for in all, of any resource type."""
+"""Largest sum of requests of all jobs in the system, of any resource type."""
 
 
 class ColumnChecks:
-    """Checks of one batch of jobs after the other.
+    """Checks of batches of jobs, one after another.
 
-    Whatever is found is left to the loop of events in Python, which says what is wrong where
-    something is, and has numbers of any size. A job may begin again at `again` at the latest.
+    Every finding raises NeedsPythonError: the event loop in Python, with numbers of any size, names
+    the fault. A job may begin again at `again` at the latest.
     """
 
     def __init__(self, again: int = 0) -> None:
@@ -26,10 +26,21 @@ class ColumnChecks:
         self._last_submit = 0
 
     def check_amounts(self, columns: JobColumns, asked: IntArray, present: IntArray) -> None:
-        """Raise NeedsPythonError where the jobs in the system would ask for too much in all.
+        """Check the sum of requests of the jobs in the system.
 
-        `asked`, `[S, R]`, is what a unit of each request asks for, and `present`, `[R]`, what the
-        jobs in the system ask for before the batch.
+        Parameters
+        ----------
+        columns
+            The batch.
+        asked
+            Amounts per unit of each request, `[S, R]`.
+        present
+            Amounts that jobs in the system ask for before the batch, `[R]`.
+
+        Raises
+        ------
+        NeedsPythonError
+            If the sum is too large.
         """
         units = columns.units.astype(np.float64)[:, None]
         amounts = (asked[columns.request] * units).sum(axis=0)
@@ -37,9 +48,19 @@ class ColumnChecks:
             raise NeedsPythonError("amounts that need more than 61 bits in all")
 
     def check(self, columns: JobColumns, room: IntArray) -> None:
-        """Take note of a batch; raises NeedsPythonError for jobs that are not as they must be.
+        """Check a batch and count it.
 
-        `room`, `[S]`, is how many units of each request fit on the idle system.
+        Parameters
+        ----------
+        columns
+            The batch.
+        room
+            Units of each request that fit on the idle system, `[S]`.
+
+        Raises
+        ------
+        NeedsPythonError
+            If a job cannot be replayed in compiled code.
         """
         if not len(columns.job_id):
             return
@@ -64,7 +85,13 @@ class ColumnChecks:
             raise NeedsPythonError("job numbers that come twice")
 
     def lasting(self, seconds: int) -> None:
-        """Take note of run times; raises NeedsPythonError where all so far are too large."""
+        """Add run times, in seconds, to the sum so far.
+
+        Raises
+        ------
+        NeedsPythonError
+            If the sum is too large.
+        """
         self._lasting += seconds
         if max(self._last_submit, self._again) + self._lasting > LARGEST_SUM:
             raise NeedsPythonError("times that are too large in all")

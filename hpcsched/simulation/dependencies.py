@@ -1,8 +1,8 @@
-"""Jobs that wait for others to end: when each of them may start.
+"""Dependencies between jobs: the instant from which each may start.
 
-Such a job is in the system from its submission on, and counts as waiting. Dispatchers are shown it
-once it may start. Any end of the other job will do, also one by being killed or rejected; and what
-has not been submitted before, or never is, is not waited for.
+A dependent job is in the system from its submission on, and counts as waiting. Dispatchers are
+shown it once it may start. Any end of the other job will do, also by being killed or rejected; a
+job that is submitted later, or never, is not waited for.
 
 Source: Chapin and others, *Benchmarks and standards for the evaluation of parallel job schedulers*,
 1999, for the preceding job and the think time; here they bind the replay instead of describing the
@@ -17,10 +17,10 @@ from hpcsched.workload.job import Job
 
 
 class Dependencies:
-    """Which jobs are held back until others have ended, and until when.
+    """Jobs that wait for others to end, and the instants of their release.
 
-    Times are in seconds. What is kept grows with the trace: the end of each job that has left,
-    since any later job may ask for it.
+    Times are in seconds. Memory grows with the trace: the end of each job is kept, since any later
+    job may depend on it.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Dependencies:
         self._released: dict[int, tuple[int, int]] = {}
 
     def submitted(self, job: Job, now: int) -> None:
-        """Take note of a job that has joined the queue, or was refused on its way there."""
+        """Add a job that has joined the queue, or was refused on its way there."""
         self._present.add(job.job_id)
         if not job.after:
             return
@@ -46,10 +46,7 @@ class Dependencies:
             self._release(job, now)
 
     def left(self, job_id: int, now: int) -> list[Job]:
-        """Take note of a job that has left the system, however it did.
-
-        Return those that waited for it and wait for no other.
-        """
+        """Record a job that has left; return the jobs that waited for it and for no other."""
         released = []
         self._present.discard(job_id)
         self._ends[job_id] = now
@@ -66,17 +63,17 @@ class Dependencies:
         return released
 
     def started(self, job_id: int) -> None:
-        """Take note of a job that has started, and waits for nobody any more."""
+        """Record a job that has started and waits no longer."""
         self._released.pop(job_id, None)
 
     def held_until(self, job_id: int) -> int | None:
-        """Return from when on a job in the queue may start; None while it waits for others."""
+        """Return the second from which a queued job may start; None while it waits for others."""
         if job_id in self._missing:
             return None
         return self._released[job_id][0] if job_id in self._released else 0
 
     def held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
-        """Return the jobs of a queue that may not start yet, each with the reason, by number."""
+        """Return the queued jobs that may not start yet, with their reasons, by number."""
         held = {}
         for job in queue:
             job_id = job.job_id
@@ -91,7 +88,7 @@ class Dependencies:
         return held
 
     def _release(self, job: Job, now: int) -> None:
-        """Note from when on a job may start, all that it waits for having ended."""
+        """Set the second from which a job may start, after the jobs that it depends on."""
         ends = [(self._ends[other], other) for other in job.after if other in self._ends]
         if not ends:
             return

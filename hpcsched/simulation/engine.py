@@ -27,56 +27,69 @@ it. A start on a node that has been closed since the decision was asked for is n
 from collections.abc import Iterator
 
 from hpcsched.errors import Finding, InputError, PluginError
-from hpcsched.simulation.array_admission import admitted
-from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_admission import admitted
 from hpcsched.workload.columns import NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.time_bounds import within_bounds
 
 AHEAD = 64
-"""How many jobs are read at a time."""
+"""Number of jobs that are read at a time."""
 
 
 class Simulation:
-    """One replay; `run` can be called once.
+    """One replay by a dispatcher in Python; `run` can be called once.
 
-    `waiting` and `running` count the jobs in the system, also when it was `stopped`.
+    Attributes
+    ----------
+    waiting, running
+        Numbers of jobs in the system, also after `stop`.
     """
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._replay = ArrayReplay(parts, in_python=True)
+        self._replay = EventLoop(parts, in_python=True)
         self._replay.plainly = True
 
     @property
     def waiting(self) -> int:
-        """The number of jobs in the queue."""
+        """Number of jobs in the queue."""
         return self._replay.waiting
 
     @property
     def running(self) -> int:
-        """The number of running jobs."""
+        """Number of running jobs."""
         return self._replay.running
 
     @property
     def stopped(self) -> bool:
-        """Whether it was stopped."""
+        """True after `stop`."""
         return self._replay.stopped
 
     def stop(self) -> None:
-        """End the replay when the present instant is over, with jobs left in the system.
+        """End the replay after the present instant, with jobs left in the system.
 
         A decision that is due later is dropped; its jobs stay in the queue.
         """
         self._replay.stop()
 
     def run(self, jobs: Iterator[TracedJob]) -> None:
-        """Replay jobs that come by ascending submit time, until all have left or it is stopped.
+        """Replay jobs until all have left or the replay is stopped.
 
-        Raises DecisionError where a decision cannot be carried out or jobs wait for ever,
-        PluginError where a predictor fails or the jobs are out of order, and InputError for times
-        beyond `hpcsched.workload.time_bounds`, or amounts that are too large.
+        Parameters
+        ----------
+        jobs
+            Jobs by ascending submit time.
+
+        Raises
+        ------
+        DecisionError
+            If a decision cannot be carried out, or jobs wait for ever.
+        PluginError
+            If a predictor fails, or the jobs are out of order.
+        InputError
+            If times exceed `hpcsched.workload.time_bounds`, or amounts are too large.
         """
         batches = columns_of(_in_order(within_bounds(jobs)), RequestNumbers(), AHEAD)
         try:
@@ -88,7 +101,13 @@ class Simulation:
 
 
 def _in_order(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-    """Yield jobs by ascending submit time; raises PluginError where they are not."""
+    """Yield jobs, checking that submit times ascend.
+
+    Raises
+    ------
+    PluginError
+        If they do not.
+    """
     before = 0
     for traced in jobs:
         job = traced.job

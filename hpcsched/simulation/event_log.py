@@ -1,4 +1,4 @@
-"""An observer that writes every event as a line of JSON, for those who want to see each step."""
+"""Observer `event-log`: every event as a line of JSON."""
 
 import json
 from pathlib import Path
@@ -11,13 +11,13 @@ FILE_NAME = "events.jsonl"
 
 
 class EventLog(Observer):
-    """Writes `events.jsonl` into the run directory, in the order of the simulated events."""
+    """Observer that writes `events.jsonl` into the run directory, in order of simulated events."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("w", encoding="utf-8")
 
     def job_submitted(self, job: WaitingJob) -> None:
-        """Write that a job was submitted, with what was predicted for it."""
+        """Write a submission, with the predicted run time."""
         self._write(
             "submitted",
             job.submit_time,
@@ -27,7 +27,7 @@ class EventLog(Observer):
         )
 
     def job_started(self, job: RunningJob) -> None:
-        """Write that a job was started, and where."""
+        """Write a start, with the places."""
         allocation = job.allocation
         self._write(
             "started",
@@ -38,17 +38,17 @@ class EventLog(Observer):
         )
 
     def job_interrupted(self, interruption: Interruption) -> None:
-        """Write that a job has lost a node, and whether it waits again."""
+        """Write the loss of a node, and whether the job waits again."""
         job_id, requeued = interruption.job.job_id, interruption.requeued
         self._write("interrupted", interruption.end_time, job_id=job_id, requeued=requeued)
 
     def job_ended(self, record: JobRecord) -> None:
-        """Write how a job left the system; a rejected job's time is its submission's."""
+        """Write how a job left the system; a rejected job has the time of its submission."""
         time = record.job.submit_time if record.end_time is None else record.end_time
         self._write(record.state, time, job_id=record.job.job_id)
 
     def round_ended(self, record: RoundRecord) -> None:
-        """Write what a dispatching round did, at the time at which its decision is carried out."""
+        """Write a dispatching round, at the instant at which its decision takes effect."""
         self._write(
             "round",
             record.now + record.latency,

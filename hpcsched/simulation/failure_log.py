@@ -1,4 +1,4 @@
-"""Reads failures of nodes from a CSV file: which node, from when, until when."""
+"""Failures of nodes from a CSV file with node, begin and end."""
 
 import csv
 import re
@@ -14,11 +14,15 @@ COLUMNS = ("node", "from", "until")
 
 
 def read_failures(path: Path, system: System) -> Iterator[Outage]:
-    """Yield the failures in a file whose first line is `node,from,until`.
+    """Yield the failures in a CSV file with the header `node,from,until`.
 
-    A node is named as hpcsched names it (`cpu-3`); times are whole seconds since the trace's
-    origin. Lines that are empty or begin with `#` are passed over. Raises InputError, naming the
-    line, for anything else.
+    A node is named as hpcsched names it (`cpu-3`); times are whole seconds since the origin of the
+    trace. Empty lines and lines that begin with `#` are skipped.
+
+    Raises
+    ------
+    InputError
+        If a line is anything else; the error names it.
     """
     numbers = node_numbers(system)
     try:

@@ -1,10 +1,9 @@
-"""Failures of nodes drawn from a model: how long a node is up, and how long its repair takes.
+"""Random failures of nodes: distributions of up times and repair times.
 
-Times between failures are drawn from a Weibull distribution, of which the exponential is the one
-with shape 1; repair times from an exponential one. Failures of real systems are told to be nearer
-to a shape of 0.7 to 0.8: B. Schroeder and G. A. Gibson, *A large-scale study of failures in
-high-performance computing systems*, IEEE Transactions on Dependable and Secure Computing 7(4),
-2010. Nodes fail independently of each other.
+Times between failures follow a Weibull distribution, which is exponential for a shape of 1; repair
+times are exponential. Failures of real systems are closer to a shape of 0.7 to 0.8: B. Schroeder
+and G. A. Gibson, *A large-scale study of failures in high-performance computing systems*, IEEE
+Transactions on Dependable and Secure Computing 7(4), 2010. Nodes fail independently of each other.
 """
 
 from collections.abc import Iterator
@@ -18,10 +17,20 @@ from hpcsched.workload.synthetic.portable import log, power
 
 @dataclass(frozen=True, slots=True)
 class FailureModel:
-    """How the nodes of some numbers fail between `start` and `end`, all in seconds.
+    """Failures of some nodes between two instants.
 
-    `mean_up_time` is the mean from the end of a repair to the next failure, `mean_repair_time` that
-    from a failure to the end of its repair; `shape` is the Weibull distribution's.
+    Attributes
+    ----------
+    nodes
+        Node numbers.
+    mean_up_time
+        Mean seconds from the end of a repair to the next failure.
+    mean_repair_time
+        Mean seconds from a failure to the end of its repair.
+    shape
+        Shape of the Weibull distribution of up times.
+    start, end
+        First and last second of failures.
     """
 
     nodes: tuple[int, ...]
@@ -34,9 +43,9 @@ class FailureModel:
 
 
 def draw_failures(model: FailureModel, seed: int) -> Iterator[Outage]:
-    """Yield the failures of each node, node by node; the same for a seed on every machine.
+    """Yield the failures of each node, node by node; equal for a seed on every machine.
 
-    None begins at `end` or later, but a repair may take longer. Each takes at least a second.
+    Failures begin before `end`; a repair may end later. Each takes at least a second.
     """
     # In twelve digits, as the last one of a gamma function may differ between machines.
     scale = model.mean_up_time / float(f"{gamma(1 + 1 / model.shape):.12g}")
@@ -55,5 +64,5 @@ def draw_failures(model: FailureModel, seed: int) -> Iterator[Outage]:
 
 
 def _exponential(random: Random) -> float:
-    """Return an exponentially distributed number with a mean of 1; never 0."""
+    """Return an exponentially distributed number with mean 1; never 0."""
     return -log(1.0 - random.random()) or 2.0**-53

@@ -1,4 +1,4 @@
-"""Why starts are not carried out that were decided some time before: nodes or pools have gone."""
+"""Reasons why starts of an earlier decision are not carried out: nodes or pools are gone."""
 
 from hpcsched.dispatching.core.state import OutageTables
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
@@ -9,14 +9,14 @@ from hpcsched.system.allocation import Allocation
 
 
 class LateStarts:
-    """Says why a job was not started although that was decided.
+    """Explanations of starts that were decided but not carried out.
 
     Parameters
     ----------
     parts
-        What the simulation is made of.
+        Parts of the simulation.
     outages
-        The tables of its outages.
+        Tables of its outages.
     """
 
     def __init__(self, parts: Parts, outages: OutageTables) -> None:
@@ -26,17 +26,17 @@ class LateStarts:
             self._pools = PoolAccounts(parts.system)
 
     def started(self, running: RunningJob) -> None:
-        """Take note of a job that has started."""
+        """Record a start."""
         if self._pools is not None:
             self._pools.started(running.allocation, running.waiting.request)
 
     def stopped(self, running: RunningJob) -> None:
-        """Take note of a job that runs no more."""
+        """Record the end of an attempt."""
         if self._pools is not None:
             self._pools.ended(running.allocation, running.waiting.request)
 
     def why(self, waiting: WaitingJob, allocation: Allocation, now: int) -> str:
-        """Return why a job does not start where it was to, in words."""
+        """Return why a decided start is not carried out, in words."""
         if self._pools is not None:
             try:
                 self._pools.check(now, allocation, waiting.request)

@@ -1,4 +1,4 @@
-"""Dispatch latency: what a round is charged, in simulated seconds."""
+"""Dispatch latency: simulated seconds that a round is charged."""
 
 from fractions import Fraction
 from math import lcm
@@ -7,15 +7,22 @@ from typing import NamedTuple
 from hpcsched.dispatching.decision import Decision
 
 MOST = 1000
-"""Fractions of a second that are told apart where it is asked whether jobs wait for ever."""
+"""Fractions of a second that are distinguished where jobs may wait for ever."""
 
 
 class Latency(NamedTuple):
-    """A charge for each round, in seconds: the sum of these parts.
+    """Charge of a round, in seconds: the sum of its parts.
 
-    `base` is charged as it is; `per_queued_job` for each job in the queue when the decision is
-    asked for, `per_variable` for each decision variable of the solver call, if there was one.
-    `measured` is multiplied with the real seconds that the decision took.
+    Attributes
+    ----------
+    base
+        Seconds for each round.
+    per_queued_job
+        Seconds for each job in the queue when the decision is requested.
+    per_variable
+        Seconds for each decision variable of the solver call, if there was one.
+    measured
+        Factor on the real seconds of the decision.
     """
 
     base: Fraction = Fraction(0)
@@ -25,14 +32,24 @@ class Latency(NamedTuple):
 
     @property
     def fractions(self) -> int:
-        """How many fractions of a second may be carried from round to round, `MOST` at most."""
+        """Number of distinct fractions of a second that rounds may carry over, at most `MOST`."""
         if self.measured:
             return MOST
         parts = self.base, self.per_queued_job, self.per_variable
         return min(lcm(*(part.denominator for part in parts)), MOST)
 
     def charge(self, queued: int, decision: Decision, decision_time: float) -> Fraction:
-        """Return what a round is charged."""
+        """Return the charge of a round, in seconds.
+
+        Parameters
+        ----------
+        queued
+            Jobs in the queue.
+        decision
+            The decision, with its solver call.
+        decision_time
+            Real seconds.
+        """
         charge = self.base + self.per_queued_job * queued
         if decision.solver is not None:
             charge += self.per_variable * decision.solver.variables
@@ -42,10 +59,10 @@ class Latency(NamedTuple):
 
 
 class LatencyAccount:
-    """Turns the charges of a run's rounds into whole seconds.
+    """Whole seconds of the charges of a run's rounds.
 
-    The fraction of a second is carried over to the next round; it is exact, so that five charges
-    of 0.4 s make 2 s.
+    The fraction of a second is carried over to the next round, exactly: five charges of 0.4 s make
+    2 s.
     """
 
     def __init__(self, latency: Latency) -> None:
@@ -53,7 +70,7 @@ class LatencyAccount:
         self._carried = Fraction(0)
 
     def charge(self, queued: int, decision: Decision, decision_time: float) -> int:
-        """Return the whole seconds after which a decision is carried out."""
+        """Return the whole seconds after which a decision takes effect."""
         due = self._carried + self._latency.charge(queued, decision, decision_time)
         seconds = int(due)
         self._carried = due - seconds

@@ -1,8 +1,7 @@
-"""What partitions ask of the simulated system: whom they refuse, and whom they hold back.
+"""Limits of partitions: refusal at submission, and jobs of a user at a time.
 
-A job is refused at submission where it can never run as its partition wants it. The limits on what
-a user may run at a time are kept by not showing the dispatcher the jobs that would break them, so
-that no decision can.
+A job is refused at submission if it can never run as its partition wants it. Limits on the running
+jobs of a user are kept by hiding the jobs that would break them from the dispatcher.
 """
 
 from collections.abc import Iterable
@@ -17,18 +16,26 @@ from hpcsched.workload.job import Job
 from hpcsched.workload.partitions import Partition, Partitions
 
 Account = tuple[str, int]
-"""The name of a partition, and a user."""
+"""Name of a partition, and number of a user."""
 
 
 class Admission(NamedTuple):
-    """A job as its partition lets it run: on its node groups alone; or what refuses it."""
+    """A job as its partition lets it run.
+
+    Attributes
+    ----------
+    job
+        The job, restricted to the node groups of its partition.
+    refused_by
+        Rule that refuses it; None if none does.
+    """
 
     job: Job
     refused_by: RejectedBy | None
 
 
 class _Held(NamedTuple):
-    """What the running jobs of a user hold in a partition."""
+    """Running jobs and nodes of a user in a partition."""
 
     jobs: int
     nodes: int
@@ -38,16 +45,16 @@ _NOTHING = _Held(0, 0)
 
 
 class _Room(NamedTuple):
-    """How many units of a request fit on the idle system, and on how many nodes one does."""
+    """Units of a request that fit on the idle system, and number of nodes with room for one."""
 
     units: int
     nodes: int
 
 
 class Limits:
-    """The limits of all partitions, and what each user runs.
+    """Limits of all partitions, and the running jobs of each user.
 
-    A job whose user is not known has a user of its own: nothing but itself counts.
+    A job of an unknown user has a user of its own: only itself counts.
     """
 
     def __init__(self, partitions: Partitions, system: System) -> None:
@@ -59,7 +66,7 @@ class Limits:
         self._rooms: dict[ShapeKey, _Room] = {}
 
     def admit(self, job: Job) -> Admission:
-        """Return the job as it may run, or what refuses it."""
+        """Return the job as its partition lets it run, or the rule that refuses it."""
         partition = self._partitions.of(job)
         if partition is None:
             return Admission(job, "no_partition")
@@ -78,26 +85,26 @@ class Limits:
         return Admission(job, None)
 
     def account(self, job: Job) -> Account | None:
-        """Return to which account a job belongs; None if no limit holds for it."""
+        """Return the account of a job; None if it has no limit."""
         partition = self._partitions.of(job) if self._limiting else None
         if partition is None or not partition.limits_users or job.user is None:
             return None
         return partition.name, job.user
 
     def started(self, running: RunningJob) -> None:
-        """Take note that a job has started."""
+        """Record the start of a job."""
         self._add(running, 1)
 
     def ended(self, running: RunningJob) -> None:
-        """Take note that a job has ended."""
+        """Record the end of a job."""
         self._add(running, -1)
 
     def held_back(self, queue: Iterable[WaitingJob]) -> dict[int, str]:
-        """Return the jobs of a queue that a limit holds back, each with the limit, by number.
+        """Return the queued jobs beyond a limit, with the limit, by number.
 
         The others may start, whichever of them do. The queue is in order of arrival. A user's jobs
-        in a partition become eligible in that order: the first that is held back holds back those
-        behind it, so that none is overtaken for ever by smaller ones.
+        in a partition become eligible in that order: the first that is beyond a limit holds back
+        those behind it, so that none is overtaken for ever by smaller ones.
         """
         held: dict[int, str] = {}
         if not self._limiting:
@@ -133,7 +140,7 @@ class Limits:
             del self._accounts[account]
 
     def _most_nodes(self, request: Request) -> int:
-        """Return on how many nodes a request could at most be placed."""
+        """Return the largest number of nodes on which a request could be placed."""
         return min(request.units, self._room(request).nodes)
 
     def _room(self, request: Request) -> _Room:
@@ -146,7 +153,7 @@ class Limits:
 
 
 def _broken(partition: Partition, held: _Held) -> str | None:
-    """Return the limit that a user breaks who holds so much in a partition, in words."""
+    """Return the limit that a user has exceeded in a partition, in words; None if there is none."""
     most = partition.running_jobs_per_user
     if most is not None and held.jobs > most:
         return f"partition {partition.name}: running_jobs_per_user {most}"

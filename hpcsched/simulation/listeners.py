@@ -1,4 +1,4 @@
-"""Who is told of what happens in a simulation: the methods of observers and followers, by event."""
+"""Event listeners: methods of observers and followers, by event."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 
 class Listeners(NamedTuple):
-    """What is called at each event, in this order.
+    """Functions that are called at each event, in order.
 
-    Followers hear of `started` before observers do, and of `followed_ends`: each job that runs no
-    more, and since when, in seconds, also if it has only lost a node. The rest is for observers.
+    Followers are notified of `started` before observers, and of `followed_ends`: each end of an
+    attempt, with its start in seconds, also one lost to a node. The rest is for observers.
     """
 
     submitted: Sequence[Callable[[WaitingJob], None]]
@@ -27,7 +27,7 @@ class Listeners(NamedTuple):
 
 
 def listeners(observers: Sequence[Observer], followers: Iterable[FollowsJobs]) -> Listeners:
-    """Return what is to be called, without the observers' methods that do nothing."""
+    """Return the listeners, without observers' methods that do nothing."""
     followers = tuple(followers)
     return Listeners(
         _handlers(observers, "job_submitted"),

@@ -1,4 +1,4 @@
-"""Observers: whoever wants to follow a simulation without changing it."""
+"""The base class of observers, which follow a simulation without changing it."""
 
 from collections.abc import Sequence
 
@@ -8,33 +8,41 @@ from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 
 class Observer:
-    """The base of observers; override what you want to hear of, the rest costs nothing.
+    """Base class of observers; override the methods of the events that you need.
 
-    Calls come in the order of the simulated events: at an instant ends, then interruptions, then
-    submissions, then the starts and rejections of the round whose decision is carried out, then the
+    Calls come in the order of simulated events: at an instant ends, then interruptions, then
+    submissions, then the starts and rejections of the round whose decision takes effect, then the
     round.
+
+    Examples
+    --------
+    >>> class Longest(Observer):
+    ...     seconds = 0
+    ...     def job_ended(self, record):
+    ...         if record.start_time is not None:
+    ...             self.seconds = max(self.seconds, record.start_time - record.job.submit_time)
     """
 
     def job_submitted(self, job: WaitingJob) -> None:
-        """A job was submitted, at its submit time; it waits, or is told of as rejected next."""
+        """Handle a submission; the job waits, or is reported as rejected next."""
 
     def job_started(self, job: RunningJob) -> None:
-        """A job has started, at its start time."""
+        """Handle a start."""
 
     def job_interrupted(self, interruption: Interruption) -> None:
-        """A running job has lost a node; it waits again, or is told of as failed next."""
+        """Handle the loss of a node; the job waits again, or is reported as failed next."""
 
     def job_ended(self, record: JobRecord) -> None:
-        """A job has left the system: completed, killed, rejected or failed."""
+        """Handle a job that has left the system: completed, killed, rejected or failed."""
 
     def round_ended(self, record: RoundRecord) -> None:
-        """A dispatching round is over and its decision applied, `latency` seconds after `now`."""
+        """Handle a round when its decision takes effect, `latency` seconds after `now`."""
 
     def reasons_given(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:
-        """The reasons of a round's decision, after `round_ended`.
+        """Handle the reasons of a round's decision, after `round_ended`.
 
-        Dispatchers are asked for reasons only where an observer hears of them.
+        Dispatchers are asked for reasons only if an observer overrides this.
         """
 
     def close(self) -> None:
-        """The simulation is over, whether it came to its end or was interrupted."""
+        """Handle the end of the simulation, complete or interrupted."""

@@ -1,4 +1,4 @@
-"""What is free of a system, in the form that suits the jobs, as dispatching problems tell it."""
+"""Free resources of a simulated system, per node or as slots."""
 
 from typing import Protocol
 
@@ -12,24 +12,30 @@ Snapshot = tuple[tuple[Interval, ...] | None, SlotMap | None, IntArray | None]
 
 
 class Occupancy(Protocol):
-    """The truth about what is free."""
+    """Protocol of the account of free resources."""
 
     @property
     def slot_map(self) -> SlotMap | None:
-        """How slots are numbered, where they are what is counted."""
+        """Numbers of slots, where slots are counted."""
 
     def claim(self, allocation: Allocation, request: Request) -> Allocation:
-        """Take room and return what to release; raises OvercommitError where it is not free."""
+        """Take resources and return the allocation to release later.
+
+        Raises
+        ------
+        OvercommitError
+            If they are not free.
+        """
 
     def release(self, allocation: Allocation, request: Request) -> None:
-        """Give room back."""
+        """Release resources."""
 
     def snapshot(self) -> Snapshot:
-        """Return what a dispatching problem says of it."""
+        """Return the free resources as a dispatching problem states them."""
 
 
 class NodeOccupancy(NodeSpace):
-    """Kept per node and resource type."""
+    """Free amounts per node and resource type."""
 
     slot_map = None
 
@@ -41,7 +47,7 @@ class NodeOccupancy(NodeSpace):
 
 
 class SlotOccupancy(SlotSpace):
-    """Kept as slots, for jobs that all ask for the same per unit and constrain no nodes."""
+    """Free slots, for jobs with equal units and without constraints on nodes."""
 
     def __init__(self, system: System, uniform_request: tuple[int, ...]) -> None:
         super().__init__(SlotMap(slots_per_node(system, uniform_request)))
@@ -52,7 +58,7 @@ class SlotOccupancy(SlotSpace):
 
 
 def idle_system(system: System, uniform_request: tuple[int, ...] | None) -> Occupancy:
-    """Return an idle system: as slots where one unit request is that of every job."""
+    """Return an idle system: as slots if all jobs have the unit request `uniform_request`."""
     if uniform_request is None:
         return NodeOccupancy(system)
     return SlotOccupancy(system, uniform_request)

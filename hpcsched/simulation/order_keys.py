@@ -1,4 +1,4 @@
-"""The numbers by which queue orders consider jobs, as columns."""
+"""Sort keys of queue orders as columns."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,16 +12,16 @@ from hpcsched.workload.columns import JobColumns
 from hpcsched.workload.wait_classes import WaitClass
 
 _WIDE = 62
-"""Bits of the lower of two numbers that a key of an order is divided into."""
+"""Bits of the lower of the two numbers that hold a sort key."""
 
 BY_WAIT = (ExpectedWaitOrder, WaitOver)
-"""The orders by how long jobs have waited, in relation to something that they have."""
+"""Orders by wait, in relation to a quantity of the job."""
 
 _AREA = KeyOrder(smallest_area)
 
 
 class Considered(NamedTuple):
-    """Jobs as queue orders see them: like a `WaitingJob`, but a field may have all jobs, `[B]`."""
+    """Jobs as queue orders see them: like a `WaitingJob`, but a field may hold all jobs, `[B]`."""
 
     submit_time: Any
     predicted_run_time: Any
@@ -36,9 +36,20 @@ class Considered(NamedTuple):
 def keys_of(
     order: QueueOrder, columns: JobColumns, predicted: IntArray, system: System
 ) -> IntArray:
-    """Return by which numbers, compared one after the other, an order considers jobs, `[B, K]`.
+    """Return the sort keys of jobs in an order, `[B, K]`, compared column by column.
 
-    The first number of an order by wait is what the wait is divided by.
+    The first key of an order by wait is the divisor of the wait.
+
+    Parameters
+    ----------
+    order
+        The queue order.
+    columns
+        The jobs.
+    predicted
+        Predicted run times, `[B]`, in seconds.
+    system
+        The system, for demands.
     """
     jobs = _considered(columns, predicted, system)
     if isinstance(order, KeyOrder):
@@ -53,7 +64,7 @@ def keys_of(
 
 
 def _considered(columns: JobColumns, predicted: IntArray, system: System) -> Considered:
-    """Return jobs as queue orders see them, with numbers that do not overflow."""
+    """Return jobs as queue orders see them, in numbers that do not overflow."""
     shares = unit_demands(columns, system) or [0]
     largest = max(shares) * int(columns.units.max(initial=1)) * int(predicted.max(initial=1)) ** 2
     kind = np.int64 if largest < 1 << _WIDE else object
@@ -67,9 +78,9 @@ def unit_demands(columns: JobColumns, system: System) -> list[int]:
 
 
 def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
-    """Return the key of a job as numbers of at most 64 bits, of which each number in it needs two.
+    """Return a sort key in numbers of at most 64 bits, two for each of its numbers.
 
-    What is sorted by may be a product that needs more.
+    A key may be a product of more than 64 bits.
     """
     key = order.key(job)
     found: list[Any] = []
@@ -79,7 +90,7 @@ def halves(order: KeyOrder, job: Considered) -> Sequence[Any]:
 
 
 def set_key(order: QueueOrder, key: IntArray, job: Considered) -> None:
-    """Write the key of a job, of which that is there already that no prediction changes."""
+    """Write the part of a job's sort key that depends on its prediction."""
     if isinstance(order, KeyOrder):
         key[:] = halves(order, job)
     elif isinstance(order, WaitOver):
@@ -91,7 +102,7 @@ def set_key(order: QueueOrder, key: IntArray, job: Considered) -> None:
 
 
 def _expected_waits(order: ExpectedWaitOrder, columns: JobColumns) -> IntArray:
-    """Return how long jobs are expected to wait, `[B]`, in seconds."""
+    """Return the expected waits of jobs, `[B]`, in seconds."""
     if order.by is WaitClass.UNITS:
         return order.of_numbers(columns.units)
     return order.of_numbers(columns.details.column(order.by).fill_null(0).to_numpy())

@@ -1,4 +1,4 @@
-"""Why outages keep jobs waiting, and nodes closed to them, in words."""
+"""Explanations of waits for outages and of closed nodes, in words."""
 
 from collections.abc import Iterable
 
@@ -12,14 +12,14 @@ _MOST_NAMES = 3
 
 
 class OutageReasons:
-    """Says what the tables of a replay's outages mean.
+    """Explanations from the outage tables of a replay.
 
     Parameters
     ----------
     outages
         All outages of the replay.
     system
-        The system that they are of.
+        The system.
     """
 
     def __init__(self, outages: Outages, system: System) -> None:
@@ -28,7 +28,7 @@ class OutageReasons:
         self._announced = sorted(outage for outage in outages.all if outage.announced)
 
     def announced(self, now: int) -> tuple[Outage, ...]:
-        """Return the outages that are known of and not over, by their start."""
+        """Return the outages that are announced and not over, by start."""
         return tuple([outage for outage in self._announced if outage.end > now])
 
     def closing(self, waiting: WaitingJob, now: int, tables: OutageTables) -> str:
@@ -47,7 +47,7 @@ class OutageReasons:
     def closed_to(
         self, waiting: WaitingJob, node: int, now: int, tables: OutageTables
     ) -> str | None:
-        """Return why a node is closed to a job that would start now; None if it is not."""
+        """Return why a node is closed to a job that would start now; None if it is open."""
         if tables.down is None:
             return None
         assert tables.clear_until is not None
@@ -64,7 +64,7 @@ class OutageReasons:
 
 
 def _first_of(names: Iterable[str]) -> str:
-    """Return the first few names, and how many more there are."""
+    """Return the first few names, and the number of others."""
     names = list(names)
     shown, more = ", ".join(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown

@@ -1,4 +1,4 @@
-"""What a simulation is made of."""
+"""Parts of a simulation."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -20,19 +20,29 @@ from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
 
 
 class Parts(NamedTuple):
-    """What a simulation is made of.
+    """Parts of a simulation.
 
-    `uniform_request` is the unit request of every job, where that is one for all and the faster
-    pooled form of what is free may be used, which no partition may bind to nodes, and which knows
-    of no pools; None otherwise. `dispatcher_name` and `predictor_name` are for messages; without
-    the latter they name the predictor's class. `followers` are told of starts
-    and ends before observers are. `latency` is what rounds are charged; None if decisions take no
-    simulated time. `correction` is asked about running jobs that have outlived their prediction.
-    `dependencies` says that jobs may wait for others to end (`Job.after`). Where there are
-    `outages`, there is no uniform request. `givers` are the observers, by name, that tell
-    dispatchers something before each round. `recorded` are the starts of a log that the dispatcher
-    follows: a job is held back until it is due. At `instants`, which ascend, a round is held
-    if jobs wait.
+    Attributes
+    ----------
+    uniform_request
+        Unit request of every job, if it is the same for all and counting slots is enough: no job is
+        bound to nodes, and there are no pools and outages. None otherwise.
+    dispatcher_name, predictor_name
+        Names in messages; the predictor's class by default.
+    followers
+        Notified of starts and ends before observers.
+    latency
+        Charge of a round; None if decisions take no simulated time.
+    correction
+        Asked about running jobs that have outlived their prediction.
+    dependencies
+        True if jobs may wait for others to end (`Job.after`).
+    givers
+        Observers, by name, that pass data to dispatchers before each round.
+    recorded
+        Starts of a log that the dispatcher follows: a job is ineligible until it is due.
+    instants
+        Ascending seconds at which a round is held if jobs wait.
     """
 
     system: System

@@ -1,4 +1,4 @@
-"""What running jobs draw from the pools of the simulated system, to the unit, at each instant."""
+"""Amounts that running jobs draw from shared resources (pools), at each instant."""
 
 from collections import Counter
 
@@ -14,10 +14,10 @@ class OverdrawError(Exception):
 
 
 class PoolAccounts:
-    """What is drawn from each pool, and how many jobs run on each node.
+    """Amount drawn from each pool, and number of jobs on each node.
 
-    A node is switched on with the first job on it and off with the last; in between it draws once.
-    A capacity that falls below what is drawn ends no job: nothing that draws from the pool starts
+    A node is switched on with its first job and off with its last; in between it draws once. A
+    capacity that falls below the drawn amount ends no job: nothing that draws from the pool starts
     until there is room again.
     """
 
@@ -30,13 +30,13 @@ class PoolAccounts:
 
     @property
     def drawn(self) -> Amounts:
-        """What is drawn from each pool, `[P]`."""
+        """Amount drawn from each pool, `[P]`."""
         return tuple(self._drawn)
 
     def admits(self, request: Request, predicted_run_time: int) -> bool:
-        """Say whether the job could ever run to its predicted end, alone on the system.
+        """Return True if the job could ever run to its predicted end, alone on the system.
 
-        What counts is what pools offer in the long run: for ever in the end, or in each period.
+        Pools count with their capacity in the long run: for ever in the end, or in each period.
         """
         draw = most_draw(self._system, request)
         if draw not in self._stays:
@@ -44,19 +44,25 @@ class PoolAccounts:
         return predicted_run_time <= self._stays[draw]
 
     def next_change(self, now: int) -> int:
-        """Return the first second after now at which a pool offers more or less."""
+        """Return the first second after `now` at which the capacity of a pool changes."""
         return next_change(self._system.pools, now)
 
     def all_seen_by(self, time: int, times: int) -> int:
-        """Return a second by which all that pools offer from `time` on was offered so many times.
+        """Return a second by which all capacities after `time` have occurred `times` times.
 
-        What they offer once and for all counts as offered again and again.
+        A capacity that lasts for ever counts as occurring again and again.
         """
         pools = self._system.pools
         return max(time, settled_from(pools)) + times * period_of(pools)
 
     def check(self, now: int, allocation: Allocation, request: Request) -> None:
-        """Raise OverdrawError if a start draws more from a pool than it offers at `now`."""
+        """Check that a start draws no more from a pool than it offers at `now`.
+
+        Raises
+        ------
+        OverdrawError
+            If it draws more.
+        """
         newly_on = sum(1 for node in allocation.nodes if not self._jobs_on[node])
         own = own_draw(self._system, request)
         for p, pool in enumerate(self._system.pools):
@@ -66,7 +72,7 @@ class PoolAccounts:
                 raise OverdrawError(f"pool {pool.name}: {amount} would be drawn, {free} free")
 
     def started(self, allocation: Allocation, request: Request) -> None:
-        """Take what a job draws that has started."""
+        """Add the draw of a job that has started."""
         newly_on = 0
         for node in allocation.nodes:
             newly_on += not self._jobs_on[node]
@@ -74,7 +80,7 @@ class PoolAccounts:
         self._add(own_draw(self._system, request), newly_on, 1)
 
     def ended(self, allocation: Allocation, request: Request) -> None:
-        """Give back what a job drew that has ended."""
+        """Subtract the draw of a job that has ended."""
         off = 0
         for node in allocation.nodes:
             self._jobs_on[node] -= 1

@@ -1,4 +1,4 @@
-"""What the simulator tells its observers."""
+"""Records that the simulator passes to observers."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -26,18 +26,25 @@ pools ever offer, in the long run, for as long as it is predicted to run.
 """
 
 REFUSALS: tuple[RejectedBy, ...] = get_args(RejectedBy)
-"""All of these, in the order by which columns number them."""
+"""All rules that reject, in the order by which columns number them."""
 
 
 class JobRecord(NamedTuple):
     """A job that has left the system.
 
-    `killed` means that it was ended at its requested time; `run_time` is then shorter than the
-    trace's. A rejected job has no start, end, run time or allocation. `demand` is the job's largest
-    share of the system, scaled to a whole number (see `System.demand`). `rejected_by` says what
-    rejected it, if it was. `failed` means that a node of it went out of service, and that it was
-    not run again. Start and end are those of the last attempt: `requeues` attempts before it were
-    lost, which had run for `lost_time` seconds together.
+    Attributes
+    ----------
+    demand
+        Largest share of the system, scaled to a whole number (see `System.demand`).
+    state
+        `killed`: ended at its requested time, so that `run_time` is shorter than the trace's.
+        `failed`: a node of it went out of service, and it was not run again.
+    start_time, end_time, allocation
+        Those of the last attempt; None for a rejected job.
+    rejected_by
+        Rule that rejected it; None if none did.
+    requeues, lost_time
+        Number of attempts before, which were lost to outages, and their run time in seconds.
     """
 
     job: Job
@@ -55,7 +62,10 @@ class JobRecord(NamedTuple):
 class Interruption(NamedTuple):
     """An attempt to run a job that ended because a node went out of service.
 
-    If it was `requeued`, the job waits again; otherwise it has left the system, as failed.
+    Attributes
+    ----------
+    requeued
+        True: the job waits again. False: it has left the system, as failed.
     """
 
     job: Job
@@ -68,12 +78,24 @@ class Interruption(NamedTuple):
 class RoundRecord(NamedTuple):
     """A dispatching round.
 
-    It was asked for at `now`, when `queued` jobs waited and `running` ran, and its decision carried
-    out `latency` simulated seconds later. The rest is as of then: `waiting` counts the jobs still
-    queued, `waiting_amounts` is what they ask for and `free_amounts` what is free, per resource
-    type of the system. `lost_amounts` is what was free although it was waited for in between, in
-    amount × seconds. `decision_time` is in real seconds. `solver` tells of the solver, if one was
-    asked. `chosen` and `because` are those of a `Decision`.
+    Attributes
+    ----------
+    now, queued, running
+        Second of the request for a decision, and numbers of waiting and running jobs then.
+    latency
+        Simulated seconds until the decision took effect; the fields below are as of then.
+    waiting
+        Number of queued jobs.
+    waiting_amounts, free_amounts
+        Amounts that they ask for, and free amounts, by resource type.
+    lost_amounts
+        Amounts that were free while waited for, between request and effect, × seconds.
+    decision_time
+        Real seconds.
+    solver
+        The solver call, if there was one.
+    chosen, because
+        As in `Decision`.
     """
 
     round: int

@@ -10,12 +10,12 @@ from hpcsched.dispatching.history import FollowsJobs
 from hpcsched.dispatching.objective import Objective
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.array_admission import admitted
-from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord
+from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, records_of
@@ -113,7 +113,7 @@ class Rehearsals:
 
     def _by_columns(self, parts: Parts, jobs: JobColumns) -> IntArray:
         count = len(jobs.job_id)
-        replay = ArrayReplay(parts, places=False)
+        replay = EventLoop(parts, places=False)
         self._replayed += count
         # Code that is there already is quicker for any number of jobs.
         replay.plainly = self._replayed <= PLAIN_JOBS and not replay.is_compiled

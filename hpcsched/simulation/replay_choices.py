@@ -1,4 +1,4 @@
-"""What of a simulation's parts runs in compiled code, and by which codes the core knows it."""
+"""Selection of compiled code for the parts of a simulation."""
 
 from typing import Any
 
@@ -19,11 +19,11 @@ from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, QueueOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime
-from hpcsched.simulation.array_order import IN_PYTHON
 from hpcsched.simulation.listeners import listeners
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.order_keys import BY_WAIT
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_orders import IN_PYTHON
 
 _RULES = (Easy, ListScheduler, Relaxed, Conservative, SlackBased)
 KNOWN_CORRECTIONS = {
@@ -34,7 +34,7 @@ KNOWN_CORRECTIONS = {
 
 
 _RESERVING = (codes.BACKFILL, codes.CONSERVATIVE, codes.SLACK)
-"""The rules that may reserve for all jobs that wait."""
+"""Rules that may reserve for all waiting jobs."""
 
 _ROUNDS: dict[tuple[bool, bool], Any] = {
     (False, False): replay_round_by_slot,
@@ -45,13 +45,13 @@ _ROUNDS: dict[tuple[bool, bool], Any] = {
 """By whether units are placed node by node, and whether the rule is one of `_RESERVING`."""
 
 DECIDED_IN_PYTHON = Choices(codes.IN_PYTHON, -1, False, codes.FIRST_FIT, codes.ASKED_FOR, False)
-"""The choices of a replay whose dispatcher is asked in Python."""
+"""Choices of a replay whose dispatcher is asked in Python."""
 
 
 def obstacles(parts: Parts) -> list[str]:
-    """Return what of a simulation's parts needs Python at each event, in words; empty if nothing.
+    """Return the parts of a simulation that need Python at each event, in words.
 
-    Observers are not looked at; see `needs_reasons`.
+    Empty if none does. Observers are not looked at; see `needs_reasons`.
     """
     dispatcher = parts.dispatcher
     if type(dispatcher) not in _RULES:
@@ -67,19 +67,19 @@ def obstacles(parts: Parts) -> list[str]:
 
 
 def needs_reasons(observer: Observer) -> bool:
-    """Say whether an observer hears of reasons, which a replay in compiled code does not tell."""
+    """Return True if an observer wants reasons, which compiled replays do not give."""
     return bool(listeners((observer,), ()).explained)
 
 
 def orders_of(dispatcher: Dispatcher) -> tuple[QueueOrder, QueueOrder]:
-    """Return the order of a queue, and that behind the head job."""
+    """Return the order of a queue, and the order behind the head job."""
     behind = dispatcher.backfill_order if isinstance(dispatcher, Easy | ListScheduler) else None
     order = dispatcher.order if isinstance(dispatcher, Easy | ListScheduler) else ArrivalOrder()
     return order, ArrivalOrder() if behind is None else behind
 
 
 def choices_of(parts: Parts, *, places: bool) -> Choices:
-    """Return the choices that a replay follows; with `places` it tells on which nodes jobs ran."""
+    """Return the choices of a replay; with `places` it records the nodes of jobs."""
     dispatcher = parts.dispatcher
     assert isinstance(dispatcher, Easy | ListScheduler | Conservative)
     order, behind = orders_of(dispatcher)
@@ -121,14 +121,14 @@ def _by_wait(order: QueueOrder) -> bool | None:
 
 
 def with_rounds(choices: Choices, *, by_node: bool) -> Choices:
-    """Return choices with what decides a round, unless Python does."""
+    """Return choices with the function that decides a round, unless Python does."""
     if choices.rule == codes.IN_PYTHON:
         return choices
     return choices._replace(decides=_ROUNDS[by_node, choices.rule in _RESERVING])
 
 
 def counts_slots(parts: Parts, choices: Choices) -> bool:
-    """Say whether all units are alike and take the lowest slots, so that only numbers matter."""
+    """Return True if all units are alike and take the lowest slots, so that counting is enough."""
     # Which slots are taken decides on nothing, so that other allocators may look at nodes.
     counts = parts.uniform_request is not None and choices.allocator == codes.FIRST_FIT
     return counts and not parts.outages.all and not parts.system.pools

@@ -60,7 +60,7 @@ def with_requests(
 
 
 def longer(tables: OutageTables, length: int) -> OutageTables:
-    """Return the tables with room for so many shapes."""
+    """Extend the tables to a number of shapes."""
     per_shape = ("kind", "may_use", "room", "narrowed", "narrowed_span")
     columns = {name: with_length(getattr(tables, name), length) for name in per_shape}
     return tables._replace(**columns)
@@ -71,7 +71,7 @@ def _anywhere(request: Request) -> Request:
 
 
 def _allowed(request: Request, nodes: int) -> BoolArray:
-    """Return which nodes a request names, `[N]`; all where it names none."""
+    """Return the mask of the nodes that a request names, `[N]`; all if it names none."""
     if request.allowed_nodes is None:
         return np.ones(nodes, dtype=np.bool_)
     allowed = np.zeros(nodes, dtype=np.bool_)
@@ -80,7 +80,7 @@ def _allowed(request: Request, nodes: int) -> BoolArray:
 
 
 def _node_lists(lists: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """Return where each list begins in one long one, and this."""
+    """Concatenate lists; return the begin of each, and the whole."""
     first = np.concatenate(([0], np.cumsum([len(nodes) for nodes in lists], dtype=np.int64)))
     return first.astype(np.int64), _numbers([node for nodes in lists for node in nodes])
 

@@ -1,4 +1,4 @@
-"""What a replay in compiled code tells, as columns: jobs that have left, rounds, jobs that run."""
+"""Results of a compiled replay as columns: jobs that have left, rounds, running jobs."""
 
 from typing import Any, NamedTuple
 
@@ -13,13 +13,22 @@ _TIMES = [codes.OUT_SEQUENCE, codes.OUT_START, codes.OUT_END]
 
 
 class LeftJobs(NamedTuple):
-    """Jobs that have left the system, in the order in which they did, `[J]`.
+    """Jobs that have left the system, in that order, `[J]`.
 
-    `sequence` is a job's place among all submitted, `predicted` its predicted run time. Its places
-    are those up to `last_place` in `nodes` and `node_units`, from that of the job before. `failed`
-    ones have lost a node and were not run again. What one is `rejected_by` is its place in
-    `REFUSALS`, or -1; such a job has no places, and starts and ends when it is submitted. Of each,
-    `requeues` attempts before the last were lost, which had run for `lost_time` seconds together.
+    Attributes
+    ----------
+    sequence
+        Place of the job among all submitted.
+    predicted
+        Predicted run time, in seconds.
+    failed
+        True for a job that lost a node and was not run again.
+    rejected_by
+        Place in `REFUSALS`, or -1. A rejected job has no places; start and end are its submission.
+    requeues, lost_time
+        Number of attempts before, which were lost, and their run time in seconds.
+    last_place
+        End of the job's places in `nodes` and `node_units`.
     """
 
     sequence: IntArray
@@ -36,7 +45,7 @@ class LeftJobs(NamedTuple):
 
 
 class LostAttempts(NamedTuple):
-    """Attempts to run a job that were lost with a node, in order, `[I]`; places as in `LeftJobs`.
+    """Attempts that were lost with a node, in order, `[I]`; places as in `LeftJobs`.
 
     Jobs that were not `requeued` have left as failed.
     """
@@ -67,7 +76,7 @@ class HeldRounds(NamedTuple):
 
 
 class RunningJobs(NamedTuple):
-    """The jobs that run, `[J]`; `request` is the number of what their units ask for."""
+    """Running jobs, `[J]`; `request` is the number of their unit request."""
 
     start_time: IntArray
     units: IntArray
@@ -75,9 +84,15 @@ class RunningJobs(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a part of a replay tells.
+    """Results of a part of a replay.
 
-    At `level_time` jobs began or ended, from when on `drawn`, `[L, P]`, was drawn from pools.
+    Attributes
+    ----------
+    left, held, lost
+        Jobs that have left, rounds, and lost attempts.
+    level_time, drawn
+        Seconds at which jobs began or ended, `[L]`, and the amounts drawn from pools since, `[L,
+        P]`.
     """
 
     left: LeftJobs
@@ -88,7 +103,7 @@ class Written(NamedTuple):
 
 
 def take_written(counters: IntArray, output: Output, pool_levels: IntArray | None) -> Written:
-    """Return what the loop of events has written, and have it begin anew."""
+    """Return everything that the event loop has written, and reset its output."""
     jobs = output.jobs[: counters[codes.OUT_JOBS]].copy()
     places = int(counters[codes.OUT_PLACES])
     rows = output.rounds[: counters[codes.OUT_ROUNDS]].copy()
@@ -140,7 +155,7 @@ def _some(
     nodes: npt.NDArray[np.int32],
     units: npt.NDArray[np.int32],
 ) -> tuple[IntArray, list[npt.NDArray[Any]]]:
-    """Return some rows; and where the places of each end, and these places."""
+    """Return selected rows, the ends of their places, and these places."""
     last = jobs[:, codes.OUT_LAST_PLACE]
     if wanted.all():
         return jobs, [last, nodes, units]

@@ -1,4 +1,4 @@
-"""What jobs draw from pools, and which of them are refused, in replays in compiled code."""
+"""Draws from shared resources (pools) in compiled replays, and refusals."""
 
 from collections.abc import Iterable
 from itertools import repeat
@@ -17,11 +17,11 @@ from hpcsched.workload.columns import JobColumns, NeedsPythonError
 _OVER_POOL = REFUSALS.index("over_pool")
 
 _Asked = tuple[int, int, tuple[tuple[str, int], ...]]
-"""What decides on a job's draw: the number of its request, its units, and what the trace says."""
+"""Number of a job's request, its units, and the draws that the trace states."""
 
 
 class PoolAdmission:
-    """Refuses jobs that could never run for as long as they are predicted to, for all pools."""
+    """Refusal of jobs that could never run to their predicted end, for all pools."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -30,10 +30,14 @@ class PoolAdmission:
         self._of_batch = np.empty(0, dtype=np.int64)
 
     def begin(self, columns: JobColumns) -> IntArray | None:
-        """Take note of a batch; return what its jobs draw wherever they run, `[B, P]`.
+        """Begin a batch; return the amounts that its jobs draw wherever they run, `[B, P]`.
 
-        That is None where there are no pools. Raises NeedsPythonError for amounts that are too
-        large.
+        None without pools.
+
+        Raises
+        ------
+        NeedsPythonError
+            If amounts are too large.
         """
         if not self._system.pools:
             return None
@@ -56,7 +60,7 @@ class PoolAdmission:
         return zip(columns.request.tolist(), columns.units.tolist(), drawn, strict=True)
 
     def refuse(self, batch: Batch, first: int, last: int) -> None:
-        """Refuse those of some jobs of the batch, now that they are predicted, who never could."""
+        """Refuse those jobs among `first` to `last`, now predicted, that could never run."""
         if batch.refused is None or not self._system.pools:
             return
         refused = batch.refused[first:last]

@@ -1,4 +1,4 @@
-"""Why jobs are left waiting when nothing runs and nothing more is to happen, in words."""
+"""Explanations of jobs that wait for ever when nothing runs any more, in words."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,10 +12,14 @@ _MOST_JOBS = 3
 
 
 class Stranded:
-    """What may have kept jobs waiting since the last start, end or submission.
+    """Possible reasons why jobs have waited since the last start, end or submission.
 
-    `asked` has the seconds at which rounds were held since, and `late`, by job number, why a start
-    could not be carried out when it was due.
+    Attributes
+    ----------
+    asked
+        Seconds of the rounds since then.
+    late
+        Reasons why decided starts were not carried out, by job number.
     """
 
     def __init__(self) -> None:
@@ -23,7 +27,7 @@ class Stranded:
         self.late: dict[int, str] = {}
 
     def clear(self) -> None:
-        """Forget what was before a job started, ended or was submitted."""
+        """Reset after a start, an end or a submission."""
         self.asked.clear()
         self.late.clear()
 
@@ -31,9 +35,18 @@ class Stranded:
 def why_stranded(
     queue: Sequence[WaitingJob], held: Sequence[Reason], stranded: Stranded, system: System
 ) -> str:
-    """Return why the jobs of a queue wait for ever, the first of them one by one.
+    """Return why the queued jobs wait for ever, the first few one by one.
 
-    `held` has the reasons of those that were held back in the last round.
+    Parameters
+    ----------
+    queue
+        The queued jobs.
+    held
+        Reasons of the ineligible ones in the last round.
+    stranded
+        What was tried since the last event.
+    system
+        The system.
     """
     reasons = {reason.job_id: reason for reason in held}
     told = [
@@ -69,7 +82,7 @@ def _why(job: WaitingJob, held: Mapping[int, Reason], stranded: Stranded, system
 
 
 def _lacking(job: WaitingJob, at: int, system: System) -> str | None:
-    """Return the first pool that offers too little while a job would run from a second on."""
+    """Return the first pool with too little for a job that starts at a second, or None."""
     draw, end = most_draw(system, job.request), at + job.predicted_run_time
     for pool, amount in zip(system.pools, draw, strict=True):
         time = at

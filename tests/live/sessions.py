@@ -8,9 +8,9 @@ from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.live.asking import Asking
 from hpcsched.live.driver import Clock, Driver, Pace
 from hpcsched.live.following import Following
+from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.live.journal import Journal
 from hpcsched.live.learning import Predictions
 from hpcsched.live.rounds import Round, hold_round
@@ -62,7 +62,9 @@ def session(
     recorder = Recorder()
     ours = () if journal is None else tuple(journal.placed)
     following = Following(site, predictions, [recorder], [], ours)
-    asking = Asking(dispatcher or ListScheduler(ArrivalOrder(), "backfill", FirstFit()), limit)
+    asking = GuardedDispatcher(
+        dispatcher or ListScheduler(ArrivalOrder(), "backfill", FirstFit()), limit
+    )
     numbers, rounds, lines = count(1), list[Round](), list[str]()
 
     def ask(state: ClusterState, now: int, shunned: frozenset[str]) -> Round:

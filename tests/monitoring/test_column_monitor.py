@@ -10,7 +10,7 @@ from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_board import DAY, StateBoard
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.runs.column_run import Reading
-from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.columns import JobColumns, OpenJobs, RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
@@ -22,7 +22,7 @@ from tests.results.both_loops import ListedJobs
 def states(system: System, jobs: list[TracedJob]) -> list[RunState]:
     """Return the states that are shown of a replay in compiled code, after each instant."""
     view = Shown()
-    replaying = ArrayReplay(parts(system, lists(), predictor=RequestedTime()), seconds=0)
+    replaying = EventLoop(parts(system, lists(), predictor=RequestedTime()), seconds=0)
     monitor = ColumnMonitor(StateBoard("followed", system, Trace(0.5), [view], 400), replaying)
     opened = OpenJobs()
 
@@ -92,7 +92,7 @@ class CountedJobs(ListedJobs):
 def test_how_much_was_replayed() -> None:
     """What was read ahead does not count: with 5 of 20 jobs submitted it is a quarter."""
     jobs = [traced(n, 10 * n, 1, 5) for n in range(20)]
-    replaying = ArrayReplay(parts(alike(1, core=1), lists(), predictor=RequestedTime()), seconds=0)
+    replaying = EventLoop(parts(alike(1, core=1), lists(), predictor=RequestedTime()), seconds=0)
     reading = Reading(CountedJobs(jobs), replaying)
     seen = {replaying.submitted: reading.fraction_read}
     for _ in replaying.run(reading.batches()):

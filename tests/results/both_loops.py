@@ -13,7 +13,7 @@ import hpcsched
 import hpcsched.runs.runner
 from hpcsched.results.files import JOBS, MANIFEST, ROUNDS, TIMING
 from hpcsched.runs.column_run import TOO_FEW
-from hpcsched.simulation import array_replay
+from hpcsched.simulation import event_loop
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
 
@@ -57,8 +57,8 @@ def in_both_loops(
     The code for columns is run as plain Python, or as machine code.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(array_replay, "FEW_JOBS", -1 if compiled else sys.maxsize)
-        patch.setattr(array_replay, "FEW_PLACES", sys.maxsize)
+        patch.setattr(event_loop, "FEW_JOBS", -1 if compiled else sys.maxsize)
+        patch.setattr(event_loop, "FEW_PLACES", sys.maxsize)
         run(folder / "columns")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hpcsched.runs.runner, "_in_python", lambda *_: [FORCED])

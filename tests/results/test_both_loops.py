@@ -23,9 +23,9 @@ from hpcsched.results import record_file
 from hpcsched.runs import column_run
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.watching import Watching
-from hpcsched.simulation import array_replay, asking, replay_output
-from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation import decision_requests, event_loop, replay_output
 from hpcsched.simulation.event_log import EventLog
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.simulation.replay_output import HeldRounds
 from hpcsched.workload.job import Job, TracedJob
@@ -87,9 +87,9 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(record_file, "BATCH", 8)
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
-    monkeypatch.setattr(asking, "perf_counter", lambda: 0.0)
+    monkeypatch.setattr(decision_requests, "perf_counter", lambda: 0.0)
     monkeypatch.setattr(replay_output, "HeldRounds", _TimelessRounds)
-    monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
+    monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])
     columns, python = in_both_loops(lambda folder: hpcsched.run(scenario, folder), tmp_path)
     check_equal(columns, python)
@@ -202,7 +202,7 @@ def test_jobs_that_are_held_back_beside_outages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nodes go out of service, and decisions take time; the log of events tells of all."""
-    monkeypatch.setattr(ArrayReplay, "plainly", True)
+    monkeypatch.setattr(EventLoop, "plainly", True)
     changed = [
         "outages={maintenance: [{name: weekly, nodes: [node-0], start: 200, duration: 90}],"
         " failures: [{groups: [node], mean_up_time: 300, mean_repair_time: 60, end: 4000}]}",
@@ -222,7 +222,7 @@ def test_jobs_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     Of three jobs one asks for three units, each of which needs a node of its own. Odd ones may use
     two nodes, and even ones of a user two at a time.
     """
-    monkeypatch.setattr(ArrayReplay, "plainly", True)
+    monkeypatch.setattr(EventLoop, "plainly", True)
     changed = [
         "system={groups: [{name: thin, count: 2, resources: {core: 1}},"
         " {name: fat, count: 2, resources: {core: 1, gpu: 1}}]}",
@@ -353,7 +353,7 @@ def test_jobs_that_are_not_as_they_must_be(
 
 def test_interrupted_between_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C ends both loops after the same instant: the same jobs have left, and are left."""
-    monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
+    monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
     at: list[int] = []
     replayed, round_ended = ColumnMonitor.replayed, Monitor.round_ended
 
@@ -396,9 +396,9 @@ def test_an_interrupted_run_passes_the_audit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command says so, and what it leaves can be verified, and replayed as far as it came."""
-    monkeypatch.setattr(array_replay, "FEW_JOBS", sys.maxsize)
-    monkeypatch.setattr(array_replay, "FEW_PLACES", sys.maxsize)
-    monkeypatch.setattr(column_run, "ArrayReplay", partial(ArrayReplay, seconds=0))
+    monkeypatch.setattr(event_loop, "FEW_JOBS", sys.maxsize)
+    monkeypatch.setattr(event_loop, "FEW_PLACES", sys.maxsize)
+    monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
     replayed = ColumnMonitor.replayed
 
     def interrupt(monitor: ColumnMonitor, *part: Any) -> None:
@@ -441,7 +441,7 @@ def test_few_jobs(
     few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They are replayed by uncompiled code, which is said; with one more by compiled code."""
-    monkeypatch.setattr(array_replay, "FEW_JOBS", few)
+    monkeypatch.setattr(event_loop, "FEW_JOBS", few)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run"), "-v"]
     assert main(command) == 0
     said = capsys.readouterr().err.splitlines()[0]
@@ -457,8 +457,8 @@ def test_code_that_is_not_compiled_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That it is compiled is said before it is."""
-    monkeypatch.setattr(array_replay, "FEW_JOBS", -1)
-    monkeypatch.setattr(ArrayReplay, "is_compiled", False)
+    monkeypatch.setattr(event_loop, "FEW_JOBS", -1)
+    monkeypatch.setattr(EventLoop, "is_compiled", False)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
     assert main(command) == 0
     assert capsys.readouterr().err == f"{column_run.COMPILING}\n"
@@ -468,11 +468,11 @@ def test_an_interrupt_while_code_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It does not wait for the compiler: nothing was replayed, and the run says so."""
-    monkeypatch.setattr(array_replay, "FEW_JOBS", -1)
-    monkeypatch.setattr(ArrayReplay, "is_compiled", False)
+    monkeypatch.setattr(event_loop, "FEW_JOBS", -1)
+    monkeypatch.setattr(EventLoop, "is_compiled", False)
     monkeypatch.setattr(Watching, "say", lambda *_: signal.setitimer(signal.ITIMER_REAL, 0.05))
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-    monkeypatch.setattr(ArrayReplay, "run", lambda _replay, batches: _compile(batches))
+    monkeypatch.setattr(EventLoop, "run", lambda _replay, batches: _compile(batches))
     try:
         with pytest.raises(KeyboardInterrupt):
             hpcsched.run(hpcsched.load_scenario(SMALL, ["trace.jobs=50"]), tmp_path / "run")

@@ -8,7 +8,7 @@ from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError
-from hpcsched.live.asking import Asking
+from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.problems.solving import answers
 from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation
@@ -128,7 +128,7 @@ def test_rules(rule: str) -> None:
     with pytest.raises(DecisionError) as caught:
         list(answers([problem], dispatcher, "tested"))
     assert str(caught.value) == f"dispatcher tested, round 1: {message}"
-    answer = Asking(dispatcher, 60).ask(problem)
+    answer = GuardedDispatcher(dispatcher, 60).ask(problem)
     assert answer.trouble == message
     assert answer.decision.fallback
 
@@ -142,4 +142,4 @@ def test_a_decision_that_keeps_all_rules() -> None:
     assert [job.job_id for job in check_decision(problem, GOOD)] == [1, 3]
     (answer,) = answers([problem], dispatcher, "tested")
     assert [job.job_id for job in answer.started] == [1, 3]
-    assert not Asking(dispatcher, 60).ask(problem).trouble
+    assert not GuardedDispatcher(dispatcher, 60).ask(problem).trouble

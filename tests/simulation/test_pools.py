@@ -12,8 +12,8 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.errors import DecisionError, PluginError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
+from hpcsched.simulation.observer_data import givers_among
 from hpcsched.simulation.pool_accounts import PoolAccounts
-from hpcsched.simulation.telling import givers_among
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.pools import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.core.state import BoolArray
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.simulation.array_admission import admitted
-from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS, Interruption, JobRecord, RoundRecord
+from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray
@@ -63,7 +63,7 @@ def in_compiled_code(
     told = Told([], [], [], [], [])
     if hears:
         parts = parts._replace(observers=[_Hearing(told.heard)])
-    replay = ArrayReplay(parts, seconds)
+    replay = EventLoop(parts, seconds)
     replay.plainly = plainly
     batches = admitted(columns_of(jobs, RequestNumbers(), batch), parts)
     for left, held, lost, *_ in replay.run(batches):

@@ -11,7 +11,7 @@ from hpcsched.dispatching.core import event_kernels
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.array_replay import ArrayReplay
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.order_keys import keys_of
 from hpcsched.system.outages import Outage, Outages
 from hpcsched.system.pools import Change, Draw, Pool
@@ -95,7 +95,7 @@ def test_a_clock_that_has_run_out() -> None:
 def test_no_jobs() -> None:
     """An empty trace is replayed in an instant, with nothing to tell."""
     simulated = parts(alike(2, core=4), easy(), predictor=RequestedTime())
-    ((left, held, *_),) = ArrayReplay(simulated).run(())
+    ((left, held, *_),) = EventLoop(simulated).run(())
     assert len(left.sequence) == len(held.now) == 0
 
 
@@ -126,7 +126,7 @@ def test_stopped_while_jobs_are_read() -> None:
     at 190 and still starts then.
     """
     jobs = [traced(k, 10 * k, 1, 5) for k in range(40)]
-    replay = ArrayReplay(parts(alike(2, core=1), easy(), uniform_request=(1,)))
+    replay = EventLoop(parts(alike(2, core=1), easy(), uniform_request=(1,)))
 
     def batches() -> Iterator[JobColumns]:
         first, second = columns_of(jobs, RequestNumbers(), 20)
@@ -142,7 +142,7 @@ def test_amounts_of_jobs_that_wait_and_run_count() -> None:
     """One job runs and one waits, of 2⁶⁰ each: with a third they need more than 61 bits."""
     whole = 1 << 60
     jobs = [traced(k, k, 1, 100, (whole,)) for k in range(3)]
-    replay = ArrayReplay(parts(alike(1, core=whole), easy("best_fit")))
+    replay = EventLoop(parts(alike(1, core=whole), easy("best_fit")))
     with pytest.raises(NeedsPythonError, match="61 bits"):
         list(replay.run(columns_of(jobs, RequestNumbers(), 2)))
     assert (replay.running, replay.waiting) == (1, 1)
@@ -173,8 +173,8 @@ def test_jobs_alone_on_their_nodes_are_not_counted_in_units() -> None:
 def test_slots_have_a_loop_of_their_own() -> None:
     """The loop for nodes would do the same where units are counted, but slower."""
     counted = parts(alike(2, core=1), easy(), uniform_request=(1,))
-    assert ArrayReplay(counted).loop is event_kernels.advance_by_slot
-    assert ArrayReplay(parts(alike(2, core=1), easy())).loop is event_kernels.advance_by_node
+    assert EventLoop(counted).loop is event_kernels.advance_by_slot
+    assert EventLoop(parts(alike(2, core=1), easy())).loop is event_kernels.advance_by_node
 
 
 class Says:
@@ -216,7 +216,7 @@ def test_a_predictor_is_told_of_what_ends_at_last() -> None:
     """After the last submission nothing is predicted any more, and ends are told nevertheless."""
     told: list[tuple[int, int]] = []
     jobs = [traced(k, 0, 1, 5 - k) for k in range(3)]
-    replay = ArrayReplay(parts(alike(3, core=1), easy(), predictor=_Listening(told)))
+    replay = EventLoop(parts(alike(3, core=1), easy(), predictor=_Listening(told)))
     list(replay.run(columns_of(jobs, RequestNumbers())))
     assert told == [(2, 3), (1, 4), (0, 5)]
 
@@ -314,7 +314,7 @@ def test_pools_by_hand() -> None:
         told = in_compiled_code(simulated, jobs, plainly=True)
         assert {number: start for number, start, *_ in told.jobs} == {1: 0, 2: 0, 3: 20, 4: 8}
         assert told == event_by_event(simulated, jobs)
-        replay = ArrayReplay(simulated)
+        replay = EventLoop(simulated)
         replay.plainly = True
         levels = [
             (time, *amounts)

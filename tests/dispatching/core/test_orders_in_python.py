@@ -15,8 +15,8 @@ from hpcsched.dispatching.rules.multifactor_params import MultifactorParams, Wei
 from hpcsched.dispatching.rules.orders import ArrivalOrder
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.simulation.array_replay import ArrayReplay
 from hpcsched.simulation.engine import Simulation
+from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import System
@@ -116,7 +116,7 @@ def test_an_observer_that_tells_something() -> None:
         )
         for counting in in_both
     )
-    loop = ArrayReplay(simulated)
+    loop = EventLoop(simulated)
     loop.plainly = True
     list(loop.run(columns_of(jobs, RequestNumbers())))
     Simulation(other).run(iter(jobs))
@@ -137,7 +137,7 @@ def test_an_observer_that_tells_no_data() -> None:
     simulated = parts(
         alike(1, core=2), easy(), predictor=RequestedTime(), observers=[odd], givers={"odd": odd}
     )
-    loop = ArrayReplay(simulated)
+    loop = EventLoop(simulated)
     loop.plainly = True
     with pytest.raises(NeedsPythonError, match="an observer that fails"):
         list(loop.run(columns_of([traced(0, 0, 1, 5)], RequestNumbers())))

@@ -1,4 +1,4 @@
-"""Decisions that take simulated time, or that Python makes, in a replay of columns."""
+"""Decisions in flight: those that take simulated time, or that Python makes."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.time_bounds import LONGEST
 
 _LARGEST = 1 << 61
-"""What is lost while one decision is awaited may be so much, in amount × seconds."""
+"""Largest loss of capacity while one decision is awaited, in amount × seconds."""
 
 
-class ArrayFlight:
-    """When decisions are due, where they take simulated time, and what Python decides."""
+class ReplayFlight:
+    """Due times of decisions that take simulated time, and tables of decisions made in Python."""
 
     def __init__(self, latency: Latency | None, types: int, rows: int, *, in_python: bool) -> None:
         self._account = None if latency is None else LatencyAccount(latency)
@@ -25,13 +25,13 @@ class ArrayFlight:
         )
 
     def with_rows(self, rows: int) -> None:
-        """Have room for so many rows of jobs."""
+        """Extend the tables to a number of rows of jobs."""
         if self.tables.dismissed is not None:
             dismissed = with_length(self.tables.dismissed, rows)
             self.tables = self.tables._replace(dismissed=dismissed)
 
     def charge(self, tables: Tables, decision: Decision) -> None:
-        """Say when the decision that was just made is due."""
+        """Set the due time of the latest decision."""
         assert self._account is not None
         assert self.tables.decision_seconds is not None
         counters, decision_time = tables.counters, float(self.tables.decision_seconds[0])

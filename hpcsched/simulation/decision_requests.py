@@ -1,4 +1,4 @@
-"""Asks a dispatcher in Python for the decisions of a replay, and has the loop carry them out."""
+"""Requests to a dispatcher in Python for the decisions of a replay."""
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
@@ -13,14 +13,14 @@ from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError
-from hpcsched.simulation.array_events import ArrayEvents
-from hpcsched.simulation.array_holding import ArrayHolding
 from hpcsched.simulation.check import BadDecisionError, check_decision
+from hpcsched.simulation.observer_data import additional_data
 from hpcsched.simulation.occupancy import Snapshot
 from hpcsched.simulation.outage_reasons import OutageReasons
 from hpcsched.simulation.parts import Parts
+from hpcsched.simulation.replay_eligibility import ReplayEligibility
+from hpcsched.simulation.replay_events import ReplayEvents
 from hpcsched.simulation.stranded import why_stranded
-from hpcsched.simulation.telling import additional_data
 from hpcsched.system.allocation import Allocation, Interval, SlotMap
 from hpcsched.system.space import SlotSpace
 from hpcsched.system.system import IntArray
@@ -28,26 +28,26 @@ from hpcsched.system.system import IntArray
 _predicted_end = attrgetter("predicted_end_time")
 
 
-class Asking:
-    """Asks the dispatcher of a simulation's parts what to start, round by round.
+class DecisionRequests:
+    """Asks the dispatcher of a simulation, round by round, and writes its decisions down.
 
     Parameters
     ----------
     parts
-        What the simulation is made of.
+        Parts of the simulation.
     events
-        What has happened in it: the jobs in the system.
+        Events so far: the jobs in the system.
     holding
-        What holds jobs back, if anything may.
+        Eligibility of jobs, if any may be ineligible.
     slot_map
-        How slots are numbered, where they are counted.
+        Numbers of slots, where slots are counted.
     """
 
     def __init__(
         self,
         parts: Parts,
-        events: ArrayEvents,
-        holding: ArrayHolding | None,
+        events: ReplayEvents,
+        holding: ReplayEligibility | None,
         slot_map: SlotMap | None,
     ) -> None:
         self._parts, self._events, self._holding = parts, events, holding
@@ -60,9 +60,12 @@ class Asking:
         self.decision: Decision = NOTHING
 
     def ask(self, tables: Tables, flight: FlightTables, outages: OutageTables) -> Tables:
-        """Ask what to start now; return the tables, in which that is written down.
+        """Ask for a decision and write it into the tables, which are returned.
 
-        Raises DecisionError where the dispatcher fails, or its decision cannot be carried out.
+        Raises
+        ------
+        DecisionError
+            If the dispatcher fails, or its decision cannot be carried out.
         """
         counters = tables.counters
         now, number = int(counters[codes.NOW]), int(counters[codes.ROUND]) + 1
@@ -101,7 +104,7 @@ class Asking:
         return tables
 
     def stranded(self, tables: Tables) -> DecisionError:
-        """Return an error that says why the jobs that are left wait for ever."""
+        """Return the error about the remaining jobs, which wait for ever."""
         rows = tables.queue[: tables.counters[codes.QUEUED]]
         queue = self._waiting(rows, tables)
         events = self._events
@@ -113,7 +116,7 @@ class Asking:
         )
 
     def _fault(self, number: int, what: str) -> DecisionError:
-        """Return an error that names the dispatcher and the round that it was asked for."""
+        """Return an error that names the dispatcher and the round."""
         return DecisionError(f"dispatcher {self._parts.dispatcher_name}, round {number}: {what}")
 
     def _waiting(self, rows: IntArray, tables: Tables) -> list[WaitingJob]:
@@ -123,7 +126,7 @@ class Asking:
     def _held(
         self, queue: Sequence[WaitingJob], is_held: IntArray, now: int, outages: OutageTables
     ) -> Mapping[int, Reason]:
-        """Return why each job is held back that is, by number."""
+        """Return the reasons of the ineligible jobs, by number."""
         closing = self._outages.closing
         shut_out = {
             job.job_id: Reason(job.job_id, "outage", detail=closing(job, now, outages))
@@ -137,7 +140,7 @@ class Asking:
     def _shown(
         self, rows: IntArray, queue: Sequence[WaitingJob], tables: Tables, outages: OutageTables
     ) -> tuple[WaitingJob, ...]:
-        """Return jobs on the nodes that are open to them."""
+        """Return jobs restricted to the nodes that are open to them."""
         if outages.may_use is None:
             return tuple(queue)
         jobs = tables.jobs
@@ -173,7 +176,7 @@ class Asking:
         )
 
     def _running(self, tables: Tables, now: int) -> tuple[RunningJob, ...]:
-        """Return running jobs by foreseen end, those alike as predicted when submitted."""
+        """Return running jobs by estimated end; ties keep the order of submission."""
         jobs, rows = tables.jobs, tables.running[: tables.counters[codes.RUNNING]]
         running = self._events.running(jobs[rows, codes.SEQUENCE].tolist())
         if not running or running[0].predicted_end_time > now:
@@ -192,7 +195,7 @@ class Asking:
         return tuple(sorted(running, key=_predicted_end))
 
     def _free(self, tables: Tables) -> Snapshot:
-        """Return what is free now."""
+        """Return the free resources now."""
         if self._slot_map is None:
             available = tables.available.copy()
             available.flags.writeable = False
@@ -205,7 +208,7 @@ class Asking:
         return tuple(zip(low, high, strict=True))
 
     def _write(self, problem: DispatchingProblem, tables: Tables, flight: FlightTables) -> Tables:
-        """Write a decision into the tables: the rows of its jobs, and where these are placed."""
+        """Write a decision into the tables: rows and places of its jobs."""
         counters, starts = tables.counters, self.decision.starts
         row_of = self._events.rows
         if not starts:
@@ -229,7 +232,7 @@ class Asking:
     def _places(
         self, problem: DispatchingProblem, starts: Sequence[Start], tables: Tables
     ) -> list[Sequence[Interval]]:
-        """Return the cells of each start; slots are taken off the free ones."""
+        """Return the cells of each start; slots are taken from the free ones."""
         allocations: dict[int, Allocation] = {}
         cells: list[Sequence[Interval]]
         if self._slot_map is None:
@@ -256,7 +259,7 @@ class Asking:
 
 
 class _Conditions:
-    """Why jobs are not shown to a dispatcher, and nodes closed to jobs; for messages."""
+    """Explanations of ineligible jobs and closed nodes, for messages."""
 
     def __init__(
         self, held: Mapping[int, Reason], reasons: OutageReasons, outages: OutageTables
@@ -264,7 +267,7 @@ class _Conditions:
         self._held, self._reasons, self._outages = held, reasons, outages
 
     def held_back_by(self, job_id: int) -> str | None:
-        """Return how `job N is held back` goes on, if it is; or None."""
+        """Return the end of the sentence `job N is held back ...`, or None."""
         reason = self._held.get(job_id)
         if reason is None:
             return None
@@ -275,5 +278,5 @@ class _Conditions:
         return f": {reason.detail}"
 
     def closed_to(self, waiting: WaitingJob, node: int, now: int) -> str | None:
-        """Return why a node is closed to a job that would start now; None if it is not."""
+        """Return why a node is closed to a job that would start now; None if it is open."""
         return self._reasons.closed_to(waiting, node, now, self._outages)

@@ -1,8 +1,8 @@
-"""Predictions and corrections in a replay of columns: known beforehand, or asked for on the way.
+"""Predictions and corrections of a replay: known beforehand, or asked for on the way.
 
 Requested and real run times are known when jobs are read. Any other predictor is asked when the
-loop of events has come to a submission, and told before that of the jobs that have ended since, so
-that it is called in order.
+event loop has come to a submission, after it has been told of the jobs that have ended, so that it
+is called in order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,12 +27,18 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.time_bounds import LONGEST
 
 
-class ArrayPredictions:
-    """What is predicted of jobs, and by which numbers they are considered therefore.
+class ReplayPredictions:
+    """Predicted run times, and the sort keys of queue orders that follow from them.
 
-    `orders` are those of the queue and behind the head job. What a plugin does wrong raises
-    PluginError where Python decides (`in_python`), and is asked for corrections, and otherwise
-    NeedsPythonError: event by event, it fails in time.
+    Parameters
+    ----------
+    parts
+        Parts of the simulation.
+    orders
+        Orders of the queue and behind the head job.
+    in_python
+        True: corrections are asked for, and a failing plugin raises PluginError. False: it raises
+        NeedsPythonError, so that it fails event by event, in time.
     """
 
     def __init__(
@@ -50,32 +56,32 @@ class ArrayPredictions:
         self._told = 0
 
     def run_times(self, columns: JobColumns) -> IntArray:
-        """Return how long jobs will run here, `[B]`, in seconds."""
+        """Return the run times of jobs in this simulation, `[B]`, in seconds."""
         if self._parts.kill_at_requested_time:
             return np.minimum(columns.run_time, columns.requested_time)
         return columns.run_time
 
     def known(self, columns: JobColumns) -> IntArray:
-        """Return what is predicted of a batch of jobs, `[B]`, at least 1 s; 0 to be asked for."""
+        """Return the predictions of a batch, `[B]`, in seconds; 0 where they come later."""
         if self._asks:
             return np.zeros(len(columns.job_id), dtype=np.int64)
         actual = type(self._parts.predictor) is Actual
         return np.maximum(self.run_times(columns) if actual else columns.requested_time, 1)
 
     def keys(self, columns: JobColumns, predicted: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the keys of a batch of jobs in both orders, `[B, K]`."""
+        """Return the sort keys of a batch in both orders, `[B, K]`."""
         system = self._parts.system
         one, other = (keys_of(order, columns, predicted, system) for order in self._orders)
         return one, other
 
     @property
     def needs_jobs(self) -> bool:
-        """Whether a predictor or a correction is to be told of jobs."""
+        """True if a predictor or a correction is notified of jobs."""
         asks_corrections = type(self._parts.correction) not in KNOWN_CORRECTIONS
         return self._asks or self._in_python or asks_corrections
 
     def begin(self, columns: JobColumns, jobs: Sequence[TracedJob], counters: IntArray) -> None:
-        """Take note of the next batch of jobs, of which none has been submitted."""
+        """Begin the next batch of jobs; none of it has been submitted."""
         count = len(columns.job_id)
         counters[codes.FORESEEN] = 0 if self._asks else count
         self._first = int(counters[codes.SUBMITTED])
@@ -104,7 +110,7 @@ class ArrayPredictions:
         counters[codes.FORESEEN] = k
 
     def learn(self, counters: IntArray, output: Output) -> None:
-        """Tell the predictor of the jobs that have ended since."""
+        """Notify the predictor of the jobs that have ended since the last call."""
         first, self._told = self._told, int(counters[codes.OUT_JOBS])
         if not self._jobs or first == self._told:
             return
@@ -120,7 +126,7 @@ class ArrayPredictions:
 
     @contextmanager
     def _told_in_time(self, what: str) -> Iterator[None]:
-        """Have a plugin that fails do so event by event."""
+        """Turn the error of a plugin into one that makes it fail event by event."""
         try:
             yield
         except PluginError:
@@ -129,16 +135,16 @@ class ArrayPredictions:
             raise NeedsPythonError(f"a {what} that fails") from None
 
     def dismissed(self, sequence: IntArray) -> None:
-        """Take note of jobs that the dispatcher rejects, by their places among all submitted."""
+        """Record jobs that the dispatcher rejects, by their places among all submitted."""
         for number in sequence.tolist():
             self._jobs.pop(number)
 
     def taken(self) -> None:
-        """Take note that what was written down begins anew."""
+        """Note that the record of events begins anew."""
         self._told = 0
 
     def correct(self, tables: Tables) -> None:
-        """Ask for corrections of the predictions that running jobs have outlived by now."""
+        """Ask for corrections of outlived predictions of running jobs."""
         now, jobs = int(tables.counters[codes.NOW]), tables.jobs
         for row in tables.running[: tables.counters[codes.RUNNING]].tolist():
             if jobs[row, codes.PLANNED_END] > now:

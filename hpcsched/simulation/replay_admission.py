@@ -1,4 +1,4 @@
-"""Jobs of a replay of columns as their partitions let them run, and which are refused."""
+"""Admission of submitted jobs by their partitions, batch by batch."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,13 +14,13 @@ from hpcsched.simulation.records import REFUSALS
 from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, records_of
 
 _WHERE = ("partition", "queue", "group", "application", "partition_name", "queue_name")
-"""What decides to which partition a job belongs."""
+"""Columns by which a job belongs to a partition."""
 
 
 def admitted(batches: Iterable[JobColumns], parts: Parts) -> Iterator[JobColumns]:
-    """Yield batches of jobs that ask for nodes that their partitions have, and say who is refused.
+    """Yield batches with jobs restricted to the nodes of their partitions, and refusals marked.
 
-    Where there are no partitions, batches are as they were.
+    Without partitions batches are unchanged.
     """
     if not parts.partitions:
         yield from batches
@@ -54,6 +54,6 @@ def _admitted(
 
 
 def _as_numbers(column: pa.Array) -> npt.NDArray[np.int64]:
-    """Return numbers that differ where the values of a column do."""
+    """Return one number for each distinct value of a column."""
     found = column.dictionary_encode().indices.fill_null(-1)
     return numpy_array(found).astype(np.int64)

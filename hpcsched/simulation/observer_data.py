@@ -1,4 +1,4 @@
-"""Asks observers for what they tell dispatchers, and makes sure that it can be told."""
+"""Data that observers pass to dispatchers: names, requests and checks."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from hpcsched.errors import PluginError
 
 
 def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str, GivesData]:
-    """Return the observers that tell dispatchers something, by name.
+    """Return the observers that pass data to dispatchers, by name.
 
     Of several with one name, the second is called `NAME/2`, and so on.
     """
@@ -20,9 +20,12 @@ def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str,
 
 
 def additional_data(givers: Mapping[str, GivesData], now: int) -> AdditionalData:
-    """Return what observers tell at `now`, in seconds, by their names.
+    """Return the data of all givers at `now`, in seconds, by name.
 
-    Raises PluginError where one fails, or returns anything but a mapping of texts to data.
+    Raises
+    ------
+    PluginError
+        If one fails, or returns anything but a mapping of texts to data.
     """
     if not givers:
         return NO_DATA

@@ -1,7 +1,7 @@
-"""Jobs that are held back in a replay: they wait for others, are not due, or a limit is reached.
+"""Eligibility of queued jobs: dependencies, recorded starts and limits of users.
 
-They are looked at again only where that may have changed: where a job of their user has come or
-gone in their partition, or what they wait for has.
+A job is looked at again only where its eligibility may have changed: where a job of its user has
+come or gone in its partition, or a job that it depends on has left.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,18 +23,17 @@ _Together = Account | int
 
 
 class _Queued(NamedTuple):
-    """A job in the queue that may be held back, and its row in the table of jobs."""
+    """A queued job that may be ineligible, and its row in the table of jobs."""
 
     waiting: WaitingJob
     row: int
 
 
-class ArrayHolding:
-    """Which jobs are held back, and until when if nothing else happens.
+class ReplayEligibility:
+    """Eligibility of the queued jobs, and the next instant at which it changes by itself.
 
-    Jobs are known by their places among all submitted. The nodes that outages leave to a job are
-    not looked at here, but count: a job for which these are too few does not use up what its user
-    may run.
+    Jobs are known by their places among all submitted. Nodes that outages close are handled
+    elsewhere, but count: a job with too few open nodes does not use up the limit of its user.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -57,13 +56,13 @@ class ArrayHolding:
         self._rows: dict[int, int] = {}
 
     def may_hold(self, job: Job) -> bool:
-        """Say whether the job or others may be held back, or not any more, because of it."""
+        """Return True if a job may become ineligible, or change the eligibility of others."""
         if self._recorded is not None:
             return True
         return bool(job.after) or self._limits.account(job) is not None
 
     def submitted(self, waiting: WaitingJob, k: int, row: int, now: int, tables: Tables) -> None:
-        """Take note of a job that joins the queue; those that it waits for are watched then."""
+        """Add a job to the queue, and watch the jobs that it depends on."""
         job = waiting.job
         if self._dependencies is not None:
             self._dependencies.submitted(job, now)
@@ -82,14 +81,14 @@ class ArrayHolding:
             self._changed.add(self._with(job))
 
     def refused(self, waiting: WaitingJob, now: int) -> None:
-        """Take note of a job that is submitted and refused."""
+        """Record a job that is refused at submission."""
         if self._dependencies is not None:
             self._dependencies.submitted(waiting.job, now)
             self._note_release(waiting.job, now)
         self._left(waiting.job, now)
 
     def started(self, running: RunningJob, k: int) -> None:
-        """Take note of a job that has started."""
+        """Record the start of a job."""
         job = running.waiting.job
         self._limits.started(running)
         if self._dependencies is not None:
@@ -99,7 +98,7 @@ class ArrayHolding:
         self._leave_queue(job, k)
 
     def dismissed(self, job: Job, k: int, now: int) -> None:
-        """Take note of a job in the queue that the dispatcher rejects."""
+        """Record a queued job that the dispatcher rejects."""
         self._leave_queue(job, k)
         self._left(job, now)
 
@@ -112,7 +111,7 @@ class ArrayHolding:
                 del self._queues[together]
 
     def put_back(self, running: RunningJob, k: int, row: int) -> None:
-        """Take note of a job that has lost a node and waits again, at its old place."""
+        """Record a job that has lost a node and waits again, at its old place."""
         job = running.waiting.job
         self._limits.ended(running)
         if self.may_hold(job):
@@ -122,7 +121,7 @@ class ArrayHolding:
             self._changed.add(self._with(job))
 
     def ended(self, running: RunningJob, now: int) -> None:
-        """Take note of a job that runs no more, and leaves."""
+        """Record a job that has ended and leaves."""
         job = running.waiting.job
         self._limits.ended(running)
         if self._limits.account(job) is not None:
@@ -130,7 +129,7 @@ class ArrayHolding:
         self._left(job, now)
 
     def turned(self, now: int, tables: Tables) -> list[int]:
-        """Return the rows of those who are held back now and were not before, or vice versa."""
+        """Return the rows of the jobs with another eligibility than at the last call."""
         found = []
         for together in self._to_look_at(now):
             queue = self._queues[together]
@@ -148,11 +147,11 @@ class ArrayHolding:
 
     @property
     def next_release(self) -> int:
-        """When a job is released next, or a round wanted, if nothing else happens."""
+        """Next second at which a job becomes eligible, or a round is wanted, by itself."""
         return self._releases[0][0] if self._releases else codes.NEVER
 
     def frees(self, now: int, tables: Tables) -> bool:
-        """Say whether someone who was held back at the last look would not be any more."""
+        """Return True if a job that was ineligible at the last look would be eligible now."""
         for together in self._to_look_at(now):
             queue = self._queues[together]
             before = self._waiting & queue.keys()
@@ -169,7 +168,17 @@ class ArrayHolding:
     def reasons(
         self, queue: Sequence[WaitingJob], shut_out: Mapping[int, Reason], now: int
     ) -> dict[int, Reason]:
-        """Return why jobs of a queue are held back, by number; `shut_out` is what outages hold."""
+        """Return the reasons of ineligible jobs, by number.
+
+        Parameters
+        ----------
+        queue
+            Queued jobs.
+        shut_out
+            Reasons of the jobs that outages keep waiting.
+        now
+            Simulated second.
+        """
         held: dict[int, Reason] = {}
         if self._dependencies is not None:
             held |= self._dependencies.held_back(queue, now)
@@ -183,7 +192,7 @@ class ArrayHolding:
         }
 
     def _left(self, job: Job, now: int) -> None:
-        """Take note of a job that has left the system."""
+        """Record a job that has left the system."""
         if self._recorded is not None:
             self._recorded.left(job.job_id)
         if self._dependencies is None:
@@ -194,14 +203,14 @@ class ArrayHolding:
             self._note_release(other, now)
 
     def _note_release(self, job: Job, now: int) -> None:
-        """Have the job be looked at again once its think time is over."""
+        """Schedule another look at a job for the end of its think time."""
         assert self._dependencies is not None
         time = self._dependencies.held_until(job.job_id)
         if time is not None and time > now:
             heappush(self._releases, (time, next(self._turns), self._with(job)))
 
     def _to_look_at(self, now: int) -> Iterable[_Together]:
-        """Return those of whom some may be held back, or not any more, since the last look."""
+        """Return the groups of jobs that may have changed eligibility since the last look."""
         while self._releases and self._releases[0][0] <= now:
             together = heappop(self._releases)[-1]
             if together is not None:
@@ -211,7 +220,7 @@ class ArrayHolding:
         return [together for together in self._changed if together in self._queues]
 
     def _held_by_others(self, queue: Mapping[int, _Queued], now: int) -> set[int]:
-        """Return the jobs that wait for others, for their think time to be over, or to be due."""
+        """Return the jobs that wait for others, for their think time, or to be due."""
         return {k for k, (waiting, _) in queue.items() if self._is_held(waiting.job_id, now)}
 
     def _is_held(self, job_id: int, now: int) -> bool:
@@ -223,12 +232,12 @@ class ArrayHolding:
         return until is None or until > now
 
     def _over_limit(self, queue: Mapping[int, _Queued], among: Iterable[int]) -> set[int]:
-        """Return the jobs that a limit holds back, in order of arrival, if the others are shown."""
+        """Return the jobs beyond a limit, in order of arrival, if the others are shown."""
         numbers = {queue[k].waiting.job_id: k for k in among}
         held = self._limits.held_back([queue[k].waiting for k in numbers.values()])
         return {numbers[job_id] for job_id in held}
 
 
 def _is_shut_out(queued: _Queued, tables: Tables) -> bool:
-    """Say whether outages leave too few nodes to a job."""
+    """Return True if outages leave too few nodes to a job."""
     return bool(tables.jobs[queued.row, codes.HELD] & codes.HELD_BY_OUTAGES)

@@ -1,8 +1,8 @@
-"""Replays jobs by the loop of events of the core, columns in and columns out.
+"""Face of the event loop of the core: columns of jobs in, columns of results out.
 
-The loop is compiled where nothing needs Python at each event, of which `obstacles` tells. What has
-to be asked in Python is asked where the loop returns: it goes on where it was. Otherwise Python
-decides, and the same loop runs in Python; see `hpcsched.simulation.engine`.
+The loop is compiled where nothing needs Python at each event (see `obstacles`). Python answers
+where the loop returns, and the loop goes on where it was. Otherwise Python decides, and the same
+loop runs in Python; see `hpcsched.simulation.engine`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,12 +42,8 @@ from hpcsched.dispatching.decision import NOTHING
 from hpcsched.dispatching.rules.core_calls import COMPILING_TAKES, LOADING_TAKES
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
 from hpcsched.dispatching.shapes import shape_of
-from hpcsched.simulation.array_flight import ArrayFlight
-from hpcsched.simulation.array_following import ArrayFollowing
-from hpcsched.simulation.array_order import ArrayOrder
-from hpcsched.simulation.array_predictions import ArrayPredictions
-from hpcsched.simulation.asking import Asking
 from hpcsched.simulation.column_checks import ColumnChecks
+from hpcsched.simulation.decision_requests import DecisionRequests
 from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import (
@@ -57,9 +53,13 @@ from hpcsched.simulation.replay_choices import (
     orders_of,
     with_rounds,
 )
+from hpcsched.simulation.replay_flight import ReplayFlight
+from hpcsched.simulation.replay_followers import ReplayFollowers
+from hpcsched.simulation.replay_orders import ReplayOrders
 from hpcsched.simulation.replay_outages import longer, outage_tables, with_requests
 from hpcsched.simulation.replay_output import RunningJobs, Written, take_written
 from hpcsched.simulation.replay_pools import PoolAdmission
+from hpcsched.simulation.replay_predictions import ReplayPredictions
 from hpcsched.system.allocation import SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
@@ -68,23 +68,30 @@ from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, rec
 from hpcsched.workload.job import TracedJob
 
 FEW_JOBS = 1000
-"""At most so many jobs are replayed by uncompiled code sooner than compiled code is loaded."""
+"""Number of jobs up to which uncompiled code is quicker than loading compiled code."""
 
 FEW_PLACES = 30_000
-"""At most so many jobs times nodes are, where units are placed node by node."""
+"""The same for the product of jobs and nodes, where units are placed node by node."""
 
 
-class ArrayReplay:
+class EventLoop:
     """One replay; `run` can be called once.
 
-    A part of a replay lasts at most about `seconds` of real time, so that it can be watched and
-    stopped in between: `stopped` says that it was. Without `places` nobody is told which nodes jobs
-    ran on. Where the dispatcher is asked `in_python`, all that follows the replay is told of each
-    instant before the next.
+    Parameters
+    ----------
+    parts
+        Parts of the simulation.
+    seconds
+        Real seconds after which a part of the replay ends, so that it can be watched and stopped.
+    places
+        False: the nodes of jobs are not recorded.
+    in_python
+        True: the dispatcher is asked in Python, and all followers are notified of each instant
+        before the next.
     """
 
     plainly = False
-    """Whether the code is run in Python, not compiled; to be set before `run`."""
+    """True: the loop runs in Python, not compiled; to be set before `run`."""
 
     def __init__(
         self, parts: Parts, seconds: float = 0.2, *, places: bool = True, in_python: bool = False
@@ -95,7 +102,7 @@ class ArrayReplay:
         choices = DECIDED_IN_PYTHON
         if not in_python:
             orders, choices = orders_of(parts.dispatcher), choices_of(parts, places=places)
-        self._predictions = ArrayPredictions(parts, orders, in_python=in_python)
+        self._predictions = ReplayPredictions(parts, orders, in_python=in_python)
         self._seconds = seconds
         slots = np.zeros(1, dtype=np.int64)
         self.by_node = not counts_slots(parts, choices)
@@ -118,13 +125,13 @@ class ArrayReplay:
             self._tables.counters[codes.ALTERED] = 1
         rows = len(self._tables.jobs)
         late_starts = LateStarts(parts, self._outages) if in_python else None
-        self._following = following = ArrayFollowing(parts, self._tables, late_starts)
-        self._order = ArrayOrder(orders, choices, following.events)
+        self._following = following = ReplayFollowers(parts, self._tables, late_starts)
+        self._order = ReplayOrders(orders, choices, following.events)
         types = len(system.resource_types)
-        self._flight = ArrayFlight(parts.latency, types, rows, in_python=in_python)
-        self._asking: Asking | None = None
+        self._flight = ReplayFlight(parts.latency, types, rows, in_python=in_python)
+        self._asking: DecisionRequests | None = None
         if in_python:
-            self._asking = Asking(parts, following.events, following.holding, slot_map)
+            self._asking = DecisionRequests(parts, following.events, following.holding, slot_map)
         # In each period of pools a decision may take another time, as fractions of seconds are
         # carried over, and only one of these times may suit.
         rounds = 1 if parts.latency is None else parts.latency.fractions
@@ -138,67 +145,71 @@ class ArrayReplay:
 
     @property
     def waiting(self) -> int:
-        """The number of jobs in the queue."""
+        """Number of jobs in the queue."""
         return int(self._tables.counters[codes.QUEUED])
 
     @property
     def running(self) -> int:
-        """The number of running jobs."""
+        """Number of running jobs."""
         return int(self._tables.counters[codes.RUNNING])
 
     @property
     def submitted(self) -> int:
-        """The number of jobs that have been submitted."""
+        """Number of jobs that have been submitted."""
         return int(self._tables.counters[codes.SUBMITTED])
 
     @property
     def now(self) -> int:
-        """The present instant; 0 before the first."""
+        """Present simulated second; 0 before the first instant."""
         return int(self._tables.counters[codes.NOW])
 
     @property
     def held(self) -> IntArray:
-        """The amount of each resource type that running jobs hold, `[R]`."""
+        """Amount of each resource type that running jobs hold, `[R]`."""
         return self._tables.running_amounts
 
     @property
     def drawn(self) -> tuple[int, ...]:
-        """What is drawn from each pool, `[P]`."""
+        """Amount drawn from each pool, `[P]`."""
         drawn = self._pools.pool_drawn
         return () if drawn is None else tuple(drawn.tolist())
 
     @property
     def running_jobs(self) -> RunningJobs:
-        """The jobs that run."""
+        """The running jobs."""
         rows = self._tables.jobs[self._tables.running[: self.running]]
         return RunningJobs(*(rows[:, k] for k in (codes.START, codes.UNITS, codes.REQUEST)))
 
     @property
     def loop(self) -> Callable[[Any, float], int]:
-        """The compiled loop of events that it runs in."""
+        """The compiled loop that is used."""
         return advance_by_node if self.by_node else advance_by_slot
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the loop has been compiled for such a replay, here or by a process before."""
+        """True if the loop has been compiled for such a replay, here or by an earlier process."""
         batch = self._batch_of(NO_JOBS, np.empty(0, dtype=np.bool_), last=True)
         batch = batch._replace(draws=self._pools.pool_own)
         return self._is_compiled_for(batch)
 
     @property
     def few_jobs(self) -> int:
-        """How many jobs uncompiled code replays before compiled code is so much as loaded."""
+        """Number of jobs that are replayed uncompiled before compiled code is loaded."""
         return min(FEW_JOBS, FEW_PLACES // self._system.node_count) if self.by_node else FEW_JOBS
 
     def stop(self) -> None:
-        """End the replay when the present instant is over, with jobs left in the system."""
+        """End the replay after the present instant, with jobs left in the system."""
         self.stopped = True
 
     def run(self, batches: Iterable[JobColumns]) -> Iterator[Written]:
-        """Replay jobs; yield those that have left and the rounds that were held, part by part.
+        """Replay jobs; yield the jobs that have left and the rounds, part by part.
 
-        A batch is asked for when all jobs before it have been submitted. Raises NeedsPythonError
-        where the jobs are not as they must be.
+        A batch is read when all jobs before it have been submitted.
+
+        Raises
+        ------
+        NeedsPythonError
+            If jobs cannot be replayed in compiled code.
         """
         batches = iter(batches)
         batch = self._next_batch(batches)
@@ -238,26 +249,26 @@ class ArrayReplay:
         yield self._written()
 
     def _look_for_code(self, batch: Batch) -> None:
-        """Have the loop be compiled from here on, where that pays by now."""
+        """Compile the loop, or load it, once that pays."""
         pays = self._plain_seconds > COMPILING_TAKES
         self.plainly = not (pays or self._is_compiled_for(batch))
         self._looks_after = COMPILING_TAKES
 
     def _seconds_until(self, time: float) -> float:
-        """Return for how long the loop may go on; below 0 to the next instant."""
+        """Return the seconds for which the loop may go on; below 0: to the next instant."""
         if self._asking is not None:
             return -1.0
         return 0.0 if self.stopped else max(time - perf_counter(), 0.0)
 
     def _stranded(self) -> Exception:
-        """Return what is raised where jobs wait for ever."""
+        """Return the error about jobs that wait for ever."""
         if self._asking is None:
             return NeedsPythonError("jobs that wait for ever")
         self._following.catch_up(self._tables, self._output)
         return self._asking.stranded(self._tables)
 
     def _is_answered(self, because: int, batch: Batch) -> bool:
-        """Say whether Python was asked something, and answer it; no array is replaced."""
+        """Answer a question of the loop; return False if it was none. No array is replaced."""
         tables, output, following = self._tables, self._output, self._following
         if because == codes.NEEDS_DECISION:
             return self._is_decided()
@@ -284,7 +295,7 @@ class ArrayReplay:
         return True
 
     def _is_decided(self) -> bool:
-        """Ask the dispatcher for a decision; say whether all arrays are the same as before."""
+        """Ask the dispatcher for a decision; return False if arrays were replaced."""
         assert self._asking is not None
         tables, flight = self._tables, self._flight.tables
         assert flight.dismissed is not None
@@ -301,7 +312,7 @@ class ArrayReplay:
 
     @property
     def _functions(self) -> Sequence[Any]:
-        """What is compiled: first what takes longest for that."""
+        """Functions to compile, the slowest to compile first."""
         decides = self._choices.decides
         if decides is None:
             return (self.loop,)
@@ -331,7 +342,7 @@ class ArrayReplay:
         return self._tables.counters[codes.PHASE] in (codes.NEXT_INSTANT, codes.FLIGHT)
 
     def _make_room(self, because: int) -> None:
-        """Make the tables longer that are full."""
+        """Extend the tables that are full."""
         if because == codes.NEEDS_ROWS:
             self._tables = with_rows(self._tables, 2 * len(self._tables.jobs))
             self._following.with_rows(len(self._tables.jobs))
@@ -354,7 +365,7 @@ class ArrayReplay:
         return int(self._tables.counters[codes.MOST_CELLS])
 
     def _make_places(self) -> None:
-        """Make sure that the places of any one job can be written."""
+        """Make room for the places of any one job."""
         largest = self._system.node_count
         if len(self._output.nodes) < 2 * largest:
             self._output = new_output(
@@ -365,7 +376,7 @@ class ArrayReplay:
             )
 
     def _next_batch(self, batches: Iterator[JobColumns]) -> Batch:
-        """Return the next batch of jobs as the core wants it, and have it begin there."""
+        """Return the next batch of jobs in the form of the core, and begin it."""
         columns = next(batches, None)
         last = columns is None
         if columns is None:
@@ -385,7 +396,7 @@ class ArrayReplay:
         return batch
 
     def _batch_of(self, columns: JobColumns, watched: BoolArray, *, last: bool) -> Batch:
-        """Return jobs as the core wants them."""
+        """Return jobs in the form of the core."""
         predicted = self._predictions.known(columns)
         keys, behind_keys = self._predictions.keys(columns, predicted)
         return Batch(
@@ -404,7 +415,7 @@ class ArrayReplay:
         )
 
     def _records(self, columns: JobColumns) -> tuple[Sequence[TracedJob], BoolArray]:
-        """Return the jobs of a batch, if Python is to be told of them, and which are watched."""
+        """Return the jobs of a batch as records, if needed, and the mask of followed ones."""
         after = columns.details.column("after")
         undeclared = after.null_count < len(after) and not self._parts.dependencies
         if undeclared and self._asking is None:
@@ -437,7 +448,7 @@ class ArrayReplay:
         self._pools = with_nodes(first_nodes(self._pools, known), self._shapes)
 
     def _make_shapes(self, count: int) -> None:
-        """Have room for so many shapes, with those on fewer nodes."""
+        """Extend the tables to a number of shapes, those on fewer nodes included."""
         self._shapes = with_length_of_all(self._shapes, count)
         self._outages = longer(self._outages, count)
         self._pools = with_nodes(self._pools, self._shapes)

@@ -25,7 +25,7 @@ class Answer(NamedTuple):
     trouble: str
 
 
-class Asking:
+class GuardedDispatcher:
     """A dispatcher with a limit to how long it may think, in real seconds.
 
     It works in a thread of its own, which nothing can break off: while a round that took too long

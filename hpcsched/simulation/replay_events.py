@@ -1,6 +1,6 @@
-"""What happens in a replay, as records: for what follows single events in Python.
+"""Events of a replay as records, for everything in Python that follows single events.
 
-The loop writes its events down in order. They are gone through whenever it returns.
+The loop writes its events down in order. They are read whenever it returns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +12,9 @@ from hpcsched.dispatching.decision import NOTHING, Decision
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import PluginError
-from hpcsched.simulation.array_holding import ArrayHolding
 from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.listeners import listeners
+from hpcsched.simulation.observer_data import additional_data
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import (
     REFUSALS,
@@ -24,17 +24,24 @@ from hpcsched.simulation.records import (
     RejectedBy,
     RoundRecord,
 )
+from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.stranded import Stranded
-from hpcsched.simulation.telling import additional_data
 from hpcsched.system.allocation import Allocation, NodeAllocation
 from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.job import TracedJob
 
 
 class _Present(NamedTuple):
-    """A job in the system, and how it ends if it runs on.
+    """A job in the system.
 
-    So many `requeues` of it were lost with a node, which had run for `lost_time` seconds together.
+    Attributes
+    ----------
+    waiting
+        The job as submitted.
+    state
+        State in which it ends if it runs on.
+    requeues, lost_time
+        Number of attempts that were lost with a node, and their run time in seconds.
     """
 
     waiting: WaitingJob
@@ -43,17 +50,29 @@ class _Present(NamedTuple):
     lost_time: int = 0
 
 
-class ArrayEvents:
-    """The events of a replay, told to what follows them and to what holds jobs back.
+class ReplayEvents:
+    """Stream of the events of a replay, for observers and for eligibility.
 
-    Jobs are known by their places among all submitted. `heard` says whether anything follows, and
-    `explains` whether it wants reasons. Where Python decides, there are `late_starts`, `rows` are
-    those of the jobs in the system, by number, `held` says why jobs were held back in the last
-    round, and `stranded` what may keep them waiting.
+    Jobs are known by their places among all submitted.
+
+    Attributes
+    ----------
+    heard
+        True if anything follows the events.
+    explains
+        True if an observer wants reasons.
+    late_starts
+        Explanations of starts that were not carried out, where Python decides.
+    rows
+        Rows of the jobs in the system, by number, where Python decides.
+    held
+        Reasons of the jobs that were ineligible in the last round.
+    stranded
+        Possible reasons why jobs wait for ever.
     """
 
     def __init__(
-        self, parts: Parts, holding: ArrayHolding | None, late_starts: LateStarts | None = None
+        self, parts: Parts, holding: ReplayEligibility | None, late_starts: LateStarts | None = None
     ) -> None:
         self._parts, self._holding = parts, holding
         self._tell = listeners(parts.observers, parts.followers)
@@ -88,19 +107,22 @@ class ArrayEvents:
         return [running[number] for number in numbers]
 
     def taken(self) -> None:
-        """Take note that what is written down begins anew."""
+        """Note that the record of events begins anew."""
         self._told = self._places = 0
 
     def read(self, jobs: Sequence[TracedJob]) -> None:
-        """Take note of the next batch of jobs."""
+        """Add the next batch of jobs."""
         self._coming.update(enumerate(jobs, self._read))
         self._read += len(jobs)
 
     def catch_up(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
-        """Tell of all events that were written down since.
+        """Notify all listeners of the events since the last call.
 
-        Where an observer fails, raises what it does, or NeedsPythonError where the loop is ahead of
-        what it was told: event by event, it fails in time.
+        Raises
+        ------
+        NeedsPythonError
+            If an observer fails while the loop is ahead of it: event by event, it fails in time.
+            Otherwise the observer's own error is raised.
         """
         try:
             self._tell_of_all(tables, followed, output)
@@ -110,12 +132,12 @@ class ArrayEvents:
             raise NeedsPythonError("an observer that fails") from error
 
     def asked(self, now: int, held: Mapping[int, Reason]) -> None:
-        """Take note that Python is asked for a decision, and of why jobs are held back from it."""
+        """Record a request for a decision, and the reasons of ineligible jobs."""
         self.stranded.asked.append(now)
         self.held = held
 
     def decided(self, decision: Decision, allocations: Mapping[int, Allocation]) -> None:
-        """Take note of a decision, and of where the jobs are placed that it starts, in turn."""
+        """Record a decision, and the allocations of its starts, in turn."""
         self._decision, self._decided = decision, dict(allocations)
 
     def _tell_of_all(self, tables: Tables, followed: FollowedTables, output: Output) -> None:
@@ -167,7 +189,7 @@ class ArrayEvents:
             tell(waiting)
 
     def _reject(self, now: int, number: int, refused_by: int, predicted: int) -> None:
-        """Have a job be submitted that is refused."""
+        """Submit a job that is refused."""
         waiting = waiting_job(self._coming.pop(number).job, predicted, self._parts.system)
         self.stranded.clear()
         if self._holding is not None:
@@ -177,7 +199,7 @@ class ArrayEvents:
         self._tell_rejected(_Present(waiting, "rejected"), REFUSALS[refused_by])
 
     def _dismiss(self, now: int, number: int) -> None:
-        """Have a job leave that the dispatcher rejects."""
+        """Remove a job that the dispatcher rejects."""
         self._pass_over(None, now)
         present = self._present.pop(number)
         del self.rows[present.waiting.job_id]
@@ -205,7 +227,7 @@ class ArrayEvents:
             tell(record)
 
     def _pass_over(self, until: int | None, now: int) -> None:
-        """Take note of why jobs do not start that were to, up to one that does; or all of them."""
+        """Record why planned starts were dropped, up to the next one carried out; or of all."""
         while self._decided:
             job_id = next(iter(self._decided))
             if job_id == until:
@@ -245,7 +267,7 @@ class ArrayEvents:
             tell(running)
 
     def _lose(self, now: int, number: int, row: int, *, requeued: bool) -> None:
-        """Have a job run no more that has lost a node; it waits again or leaves."""
+        """End the attempt of a job that has lost a node; the job waits again or leaves."""
         running, present = self._stop(number), self._present[number]
         start, allocation = running.start_time, running.allocation
         for follow in self._tell.followed_ends:
@@ -265,7 +287,7 @@ class ArrayEvents:
             self._holding.put_back(running, number, row)
 
     def _leave(self, running: RunningJob, present: _Present, state: JobState, now: int) -> None:
-        """Have a job leave that runs no more."""
+        """Remove a job that has ended."""
         waiting = present.waiting
         self.rows.pop(waiting.job_id, None)
         if self._holding is not None:
@@ -288,7 +310,7 @@ class ArrayEvents:
             tell(record)
 
     def _stop(self, number: int) -> RunningJob:
-        """Return a running job that runs no more."""
+        """Remove and return a running job."""
         self.stranded.clear()
         running = self._running.pop(number)
         if self._late_starts is not None:

@@ -1,4 +1,4 @@
-"""Queue orders in a replay of columns that Python works out before each round."""
+"""Queue orders of a replay that are computed in Python before each round."""
 
 from collections.abc import Sequence
 
@@ -11,21 +11,23 @@ from hpcsched.dispatching.core.state import Choices, Shapes, Tables
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.dispatching.rules.multifactor import Moment, MultifactorOrder
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.simulation.array_events import ArrayEvents
+from hpcsched.simulation.replay_events import ReplayEvents
 from hpcsched.system.system import IntArray
 
 IN_PYTHON = (MultifactorOrder,)
-"""The orders that are asked so."""
+"""Orders that are computed in Python."""
 
 
-class ArrayOrder:
-    """The order of the queue and that behind the head job, of which Python works out some."""
+class ReplayOrders:
+    """Orders of the queue and behind the head job, as far as Python computes them."""
 
-    def __init__(self, orders: Sequence[QueueOrder], choices: Choices, events: ArrayEvents) -> None:
+    def __init__(
+        self, orders: Sequence[QueueOrder], choices: Choices, events: ReplayEvents
+    ) -> None:
         self._orders, self._choices, self._events = orders, choices, events
 
     def sort(self, tables: Tables, shapes: Shapes, *, by_node: bool) -> None:
-        """Put the jobs that rules are shown in order; all that has happened has been told."""
+        """Sort the jobs that a rule is shown; all events so far have been read."""
         counters, jobs = tables.counters, tables.jobs
         counters[codes.ORDERED] = 1
         count = int(counters[codes.QUEUED])
@@ -50,7 +52,7 @@ class ArrayOrder:
                 queue[len(shown) : count] = held
 
     def _running(self, now: int, tables: Tables) -> Sequence[RunningJob]:
-        """Return the running jobs as dispatchers are shown them: by the ends that are foreseen."""
+        """Return the running jobs as dispatchers are shown them, by estimated end."""
         jobs, correction = tables.jobs, self._choices.correction
         rows = tables.running[: tables.counters[codes.RUNNING]].tolist()
         ends: IntArray = np.array([jobs[row, codes.SHOWN_END] for row in rows], dtype=np.int64)
