@@ -10,6 +10,7 @@ from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.filling import Filling
 from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
 from hpcsched.dispatching.planning.improver import Improved, Improver, PlanningRound
+from hpcsched.dispatching.planning.kept_plan import KeptPlan
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
@@ -45,6 +46,8 @@ class PlanningDispatcher:
         Whether there is a list plan by area over weight beside them.
     fill
         Whether jobs beyond the plan start at all; otherwise they wait until they are planned.
+    keeps
+        Whether a plan is kept for the rounds that come while all is as planned (see `KeptPlan`).
     """
 
     objective: SearchObjective
@@ -55,10 +58,13 @@ class PlanningDispatcher:
     orders: tuple[QueueOrder, ...]
     weighted: bool
     fill: bool = True
+    keeps: bool = False
+    _kept: KeptPlan = field(init=False, repr=False)
     _filling: Filling = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Have what fills up plans ready."""
+        """Have what fills up plans ready, and what keeps them."""
+        self._kept = KeptPlan()
         self._filling = Filling(self.allocator)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
@@ -66,6 +72,12 @@ class PlanningDispatcher:
         workspace = open_workspace(problem, self.allocator)
         if nothing_fits(problem, workspace):
             return with_reasons(problem, NOTHING, None, self.allocator)
+        kept = self._kept.plan_at(problem) if self.keeps else None
+        if kept is not None:
+            starts = starts_now(problem, kept, self.allocator)
+            self._kept.carry_on(problem, starts)
+            self.objective.add(problem, starts)
+            return with_reasons(problem, Decision(starts), kept, self.allocator)
         by_priority = self.priority.sort(problem)
         if not problem.explain and all_fit(problem, workspace, self.wanted):
             starts = place_all(by_priority, workspace)
@@ -78,6 +90,8 @@ class PlanningDispatcher:
         elif self.fill and carried_out is not None:
             more = self._filling.starts_beside(problem, by_priority, carried_out, decision.starts)
             decision = decision._replace(starts=decision.starts + more)
+        if self.keeps:
+            self._kept.keep(problem, carried_out, decision.starts)
         self.objective.add(problem, decision.starts)
         return with_reasons(problem, decision, carried_out, self.allocator)
 

@@ -44,6 +44,8 @@ def make_order_search(params: OrderSearchParams, context: Context) -> PlanningDi
         tuple(context.make("queue_order", order) for order in params.orders),
         weighted=True,
         fill=params.fill,
+        # With a patience little is asked of what is planned far ahead.
+        keeps=not pursuit.patience,
     )
 
 

@@ -1,0 +1,74 @@
+"""A plan that is kept: it goes on to be carried out while all comes as it was planned."""
+
+from collections.abc import Sequence
+
+from hpcsched.dispatching.decision import Start
+from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.problem import DispatchingProblem
+
+
+class KeptPlan:
+    """The plan that was made last, for rounds that need no other.
+
+    It is thrown away where not all is as planned: a job has been submitted, one has ended sooner or
+    later than predicted, or one has not started when it was to.
+    """
+
+    def __init__(self) -> None:
+        self._carried_out: CarriedOut | None = None
+        self._made = 0
+        # When jobs that wait are to start, and running ones to end, by job number.
+        self._starts: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+
+    def keep(
+        self, problem: DispatchingProblem, carried_out: CarriedOut | None, starts: Sequence[Start]
+    ) -> None:
+        """Keep a plan that was made now, if it says all of what is to come.
+
+        It does not where it leaves out jobs of the queue, where other jobs start than it says, and
+        where there are pools or outages, in view of which plans are cautious.
+        """
+        self._carried_out = None
+        if carried_out is None or problem.system.pools or problem.outages:
+            return
+        if len(carried_out.selection.jobs) < len(problem.queue):
+            return
+        now = problem.now
+        self._starts = carried_out.start_times(now)
+        to_start = {job_id for job_id, start in self._starts.items() if start == now}
+        if to_start != {start.job_id for start in starts}:
+            return
+        self._carried_out, self._made = carried_out, now
+        self._ends = {job.job_id: job.predicted_end_time for job in problem.running}
+        self.carry_on(problem, starts)
+
+    def plan_at(self, problem: DispatchingProblem) -> CarriedOut | None:
+        """Return the plan, counted from now; None if it is not as planned, or there is none."""
+        if self._carried_out is None:
+            return None
+        plan, data = self._carried_out.plan, self._carried_out.selection.data
+        steps, rest = divmod(problem.now - self._made, data.step)
+        if rest or not self._is_as_planned(problem):
+            self._carried_out = None
+            return None
+        return self._carried_out._replace(plan=plan._replace(starts=plan.starts - steps))
+
+    def carry_on(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
+        """Take note of what the plan starts now."""
+        started = {start.job_id for start in starts}
+        for job in problem.queue:
+            if job.job_id in started:
+                self._ends[job.job_id] = problem.now + job.predicted_run_time
+                del self._starts[job.job_id]
+
+    def _is_as_planned(self, problem: DispatchingProblem) -> bool:
+        """Say whether the jobs that wait and run are those of the plan, and none is late."""
+        now, starts = problem.now, self._starts
+        if problem.outages or len(problem.queue) != len(starts):
+            return False
+        if any(starts.get(job.job_id, -1) < now for job in problem.queue):
+            return False
+        self._ends = {job_id: end for job_id, end in self._ends.items() if end > now}
+        running = {job.job_id: job.predicted_end_time for job in problem.running}
+        return running == self._ends
