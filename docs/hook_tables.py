@@ -75,4 +75,5 @@ def _first_line(documented: Any) -> str:
 def _annotation(annotation: Any) -> str:
     """Return a type as code, its names without their modules."""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return f"`{MODULES.sub('', text)}`"
+    unquoted = text.replace("'", "")  # forward references
+    return f"`{MODULES.sub('', unquoted)}`"

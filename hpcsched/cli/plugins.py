@@ -24,10 +24,7 @@ def list_plugins(
     from hpcsched.plugins import manager
     from hpcsched.report.tables.report_table import Table
 
-    rows = [
-        (i.kind, i.plugin.name, i.distribution, i.version, i.plugin.summary)
-        for i in manager.registry()
-    ]
+    rows = manager.registry().listed()
     table = Table.formatted(_COLUMNS, rows, words=len(_COLUMNS), name="plugins")
 
     def content() -> list[dict[str, str]]:

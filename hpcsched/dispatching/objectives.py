@@ -8,11 +8,12 @@ of those that can be planned with can be too.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.planned_cost import (
     FloatArray,
@@ -32,9 +33,11 @@ from hpcsched.metrics.tables import Table
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
 from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.parameters import Listed, Params, Selects
+from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray
 
 
+@builtin("objective", "slowdown", summary="mean slowdown")
 @dataclass(frozen=True, slots=True)
 class Slowdown:
     """Mean slowdown of jobs that ran for at least a second, a ratio."""
@@ -51,11 +54,17 @@ class Slowdown:
         return cost._replace(population=max(len(jobs), 1))
 
 
+@builtin("objective", "bounded_slowdown", TauParams, summary="mean bounded slowdown")
 @dataclass(frozen=True, slots=True)
 class BoundedSlowdown:
     """Mean bounded slowdown, a ratio; `tau` is the bound in seconds."""
 
     tau: int = 10
+
+    @classmethod
+    def build(cls, params: TauParams, _context: Context) -> Self:
+        """Return the objective with the bound of the parameters."""
+        return cls(params.tau)
 
     def measure(self, jobs: Table) -> float | None:
         """Return the mean bounded slowdown."""
@@ -72,6 +81,7 @@ class BoundedSlowdown:
         return linear(weights, free, constant)._replace(population=max(len(jobs), 1))
 
 
+@builtin("objective", "af", summary="mean response time")
 @dataclass(frozen=True, slots=True)
 class AF:
     """Mean response time, in seconds."""
@@ -86,6 +96,7 @@ class AF:
         return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
 
 
+@builtin("objective", "wait_time", summary="mean wait time")
 @dataclass(frozen=True, slots=True)
 class WaitTime:
     """Mean wait time, in seconds. Plans that are best by it are best by AF, and the reverse."""
@@ -100,6 +111,7 @@ class WaitTime:
         return cost._replace(population=max(len(jobs), 1))
 
 
+@builtin("objective", "awf", summary="area-weighted mean response time")
 @dataclass(frozen=True, slots=True)
 class AWF:
     """Mean response time weighted by area, in seconds."""
@@ -116,11 +128,17 @@ class AWF:
         return linear(weights, constant=float(weights @ responses))
 
 
+@builtin("objective", "psf", AlphaParams, summary="priority-weighted specific response time")
 @dataclass(frozen=True, slots=True)
 class PSF:
     """Priority-weighted specific response time of level `alpha`, in seconds."""
 
     alpha: float = 2
+
+    @classmethod
+    def build(cls, params: AlphaParams, _context: Context) -> Self:
+        """Return the objective with the level of the parameters."""
+        return cls(params.alpha)
 
     def measure(self, jobs: Table) -> float | None:
         """Return PαSF."""
@@ -133,6 +151,7 @@ class PSF:
         return PlannedCost(*_no_terms(jobs), specific=specific)
 
 
+@builtin("objective", "makespan", summary="last end less first submission")
 @dataclass(frozen=True, slots=True)
 class Makespan:
     """Last end less first submission, in seconds."""
@@ -197,48 +216,12 @@ def _no_terms(jobs: Sequence[WaitingJob]) -> tuple[FloatArray, IntArray]:
     return np.zeros((0, len(jobs))), np.zeros((0, len(jobs)), dtype=np.int64)
 
 
-class Context(Protocol):
-    """What the factory of a weighted sum needs of an assembly."""
-
-    def make(self, kind: str, choice: Any) -> Any:
-        """Return what another plugin builds."""
-
-
-def make_slowdown(_params: Params, _context: object) -> Slowdown:
-    """Return the objective `slowdown`."""
-    return Slowdown()
-
-
-def make_bounded_slowdown(params: TauParams, _context: object) -> BoundedSlowdown:
-    """Return the objective `bounded_slowdown`."""
-    return BoundedSlowdown(params.tau)
-
-
-def make_af(_params: Params, _context: object) -> AF:
-    """Return the objective `af`."""
-    return AF()
-
-
-def make_wait_time(_params: Params, _context: object) -> WaitTime:
-    """Return the objective `wait_time`."""
-    return WaitTime()
-
-
-def make_awf(_params: Params, _context: object) -> AWF:
-    """Return the objective `awf`."""
-    return AWF()
-
-
-def make_psf(params: AlphaParams, _context: object) -> PSF:
-    """Return the objective `psf`."""
-    return PSF(params.alpha)
-
-
-def make_makespan(_params: Params, _context: object) -> Makespan:
-    """Return the objective `makespan`."""
-    return Makespan()
-
-
+@builtin(
+    "objective",
+    "weighted_sum",
+    WeightedSumParams,
+    summary="objectives added up, each with its weight",
+)
 def make_weighted_sum(params: WeightedSumParams, context: Context) -> WeightedSum:
     """Return the objective `weighted_sum`; it can be planned with if all of its terms can be."""
     objectives = tuple(context.make("objective", term.objective) for term in params.terms)

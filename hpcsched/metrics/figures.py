@@ -12,6 +12,7 @@ from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
 from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.parameters import Params, PositiveDuration
+from hpcsched.registration import builtin
 
 SECONDS = "s"
 RATIO = ""
@@ -53,47 +54,67 @@ class Figure:
         return self.function(run)
 
 
+@builtin(
+    "metric",
+    "mean_bounded_slowdown",
+    TauParams,
+    summary="mean of max(1, response time / max(run time, tau))",
+)
 def make_mean_bounded_slowdown(params: TauParams, _context: object) -> Figure:
     """Return the metric `mean_bounded_slowdown`."""
     return Figure(RATIO, ALL, lambda run: mean_bounded_slowdown(run.jobs, params.tau))
 
 
+@builtin("metric", "mean_slowdown", summary="mean of response time / run time")
 def make_mean_slowdown(_params: Params, _context: object) -> Figure:
     """Return the metric `mean_slowdown`."""
     population = "jobs that ran for at least 1 s"
     return Figure(RATIO, population, lambda run: mean_slowdown(run.jobs))
 
 
+@builtin("metric", "mean_wait_time", summary="mean wait time")
 def make_mean_wait_time(_params: Params, _context: object) -> Figure:
     """Return the metric `mean_wait_time`."""
     return Figure(SECONDS, ALL, lambda run: mean_wait_time(run.jobs))
 
 
+@builtin("metric", "mean_response_time", summary="mean response time (AF)")
 def make_mean_response_time(_params: Params, _context: object) -> Figure:
     """Return the metric `mean_response_time`."""
     return Figure(SECONDS, ALL, lambda run: mean_response_time(run.jobs))
 
 
+@builtin(
+    "metric", "area_weighted_response_time", summary="mean response time weighted by area (AWF)"
+)
 def make_area_weighted_response_time(_params: Params, _context: object) -> Figure:
     """Return the metric `area_weighted_response_time`."""
     return Figure(SECONDS, ALL, lambda run: area_weighted_response_time(run.jobs))
 
 
+@builtin("metric", "p2sf", AlphaParams, summary="priority-weighted specific response time (PαSF)")
 def make_p2sf(params: AlphaParams, _context: object) -> Figure:
     """Return the metric `p2sf`."""
     return Figure(SECONDS, ALL, lambda run: specific_response_time(run.jobs, params.alpha))
 
 
+@builtin("metric", "utilization", summary="share of the busiest resource type in use")
 def make_utilization(_params: Params, _context: object) -> Figure:
     """Return the metric `utilization`."""
     return Figure(RATIO, WINDOW, utilization)
 
 
+@builtin("metric", "makespan", summary="last end less first submission")
 def make_makespan(_params: Params, _context: object) -> Figure:
     """Return the metric `makespan`."""
     return Figure(SECONDS, WINDOW, lambda run: makespan(run.jobs))
 
 
+@builtin(
+    "metric",
+    "loss_of_capacity",
+    summary="share of the busiest resource type that waiting jobs could have used",
+)
 def make_loss_of_capacity(_params: Params, _context: object) -> Figure:
     """Return the metric `loss_of_capacity`."""
     population = f"{WINDOW}; all jobs while they waited"

@@ -14,6 +14,7 @@ import pluggy
 from hpcsched.errors import PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugins import spec
+from hpcsched.plugins.index import built_in
 from hpcsched.plugins.registry import KINDS, Installed, Plugin, Registry
 from hpcsched.version import __version__
 
@@ -52,8 +53,6 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
     `modules` with hooks take part as if each were installed, under the name of its package. Raises
     PluginError for a broken plugin.
     """
-    from hpcsched.plugins import builtin  # noqa: PLC0415 (builtin imports all of the floors below)
-
     manager = pluggy.PluginManager(spec.PROJECT)
     manager.add_hookspecs(spec)
     origins: dict[object, tuple[str, str]] = {}
@@ -73,7 +72,6 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
             )
         origins[module] = (distribution, version)
 
-    register(builtin, "hpcsched", __version__)
     if external:
         for distribution, entry_point in _entry_points():
             name, version = distribution.name, distribution.version
@@ -82,6 +80,7 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
         register(module, module.__name__.partition(".")[0], getattr(module, "__version__", "0"))
 
     result = Registry()
+    result.add_built_in(built_in())
     for kind in KINDS:
         for implementation in getattr(manager.hook, f"hpcsched_{kind}s").get_hookimpls():
             distribution_name, version = origins[implementation.plugin]

@@ -1,8 +1,14 @@
 """What a running job that has outlived its prediction is said to need."""
 
+from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
 
+@builtin(
+    "correction",
+    "one-second",
+    summary="one more second, in every round anew",
+)
 class OneSecond:
     """Expects the end one second from now, each time anew.
 
@@ -14,6 +20,11 @@ class OneSecond:
         return elapsed + 1
 
 
+@builtin(
+    "correction",
+    "doubling",
+    summary="the prediction doubled as often as needed, up to the requested time",
+)
 class Doubling:
     """Doubles the prediction as often as needed, and expects no more than the user requested.
 
@@ -34,6 +45,11 @@ class Doubling:
         return min(doubled, job.requested_time) if job.requested_time > elapsed else doubled
 
 
+@builtin(
+    "correction",
+    "requested-time",
+    summary="the requested time; when that has passed, one more second",
+)
 class ToRequestedTime:
     """Expects the end at the requested time; when that has passed, one second from now."""
 

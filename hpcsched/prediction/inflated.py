@@ -7,9 +7,11 @@ from typing import Annotated, Any, Protocol, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.context import Context
 from hpcsched.parameters import Params, Selects
 from hpcsched.prediction.predictor import Oracle, Predictor, capped, whole_seconds
 from hpcsched.prediction.recent import Recent
+from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
 WINDOW = 1000
@@ -183,13 +185,12 @@ class _Scale:
         return capped(longer, job) if self._cap else longer
 
 
-class Context(Protocol):
-    """What the factory needs of an assembly."""
-
-    def make(self, kind: str, choice: Any) -> Any:
-        """Return what another plugin builds."""
-
-
+@builtin(
+    "predictor",
+    "inflated",
+    InflatedParams,
+    summary="what another predictor says, multiplied",
+)
 def make_inflated(params: InflatedParams, context: Context) -> Inflated | InflatedOracle:
     """Return the predictor `inflated`; around an oracle, it is one."""
     inner: Predictor | Oracle = context.make("predictor", params.of)

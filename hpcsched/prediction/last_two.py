@@ -5,6 +5,7 @@ from pydantic import Field
 from hpcsched.parameters import Params
 from hpcsched.prediction.predictor import REQUESTED_TIME, Prediction, capped
 from hpcsched.prediction.recent import Recent
+from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
 LAST_TWO = "last_two"
@@ -20,6 +21,12 @@ class LastTwoParams(Params):
     )
 
 
+@builtin(
+    "predictor",
+    "last-two",
+    LastTwoParams,
+    summary="the mean run time of the user's last two jobs",
+)
 class LastTwo:
     """Predicts the mean of the run times of the user's last two completed jobs.
 

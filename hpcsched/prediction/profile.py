@@ -7,6 +7,7 @@ from pydantic import Field
 from hpcsched.parameters import Params
 from hpcsched.prediction.predictor import REQUESTED_TIME, Prediction, capped
 from hpcsched.prediction.recent import Recent
+from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
 RULES = (
@@ -34,6 +35,12 @@ class ProfileParams(Params):
     )
 
 
+@builtin(
+    "predictor",
+    "profile",
+    ProfileParams,
+    summary="the run time of the user's last job of a similar profile, by six rules",
+)
 class Profile:
     """Predicts the run time of the user's last completed job whose profile is similar.
 

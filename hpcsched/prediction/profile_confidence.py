@@ -7,6 +7,7 @@ from pydantic import Field
 from hpcsched.prediction.predictor import Prediction, capped
 from hpcsched.prediction.profile import RULES, Profile, ProfileParams
 from hpcsched.prediction.recent import Recent
+from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
 BELIEVED = "believed"
@@ -31,6 +32,12 @@ class ProfileConfidenceParams(ProfileParams):
     )
 
 
+@builtin(
+    "predictor",
+    "profile-confidence",
+    ProfileConfidenceParams,
+    summary="the requested time of users who have been accurate, and otherwise as profile",
+)
 class ProfileConfidence:
     """Predicts the requested time of users who have been accurate, and as `Profile` does otherwise.
 

@@ -1,8 +1,14 @@
 """The predictor that believes the user."""
 
+from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
 
 
+@builtin(
+    "predictor",
+    "requested-time",
+    summary="the time that the user requested",
+)
 class RequestedTime:
     """Predicts the requested time."""
 

@@ -7,13 +7,16 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pyarrow as pa
 
+from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.parameters import Params
+from hpcsched.registration import builtin
 from hpcsched.results.files import USAGE
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.schema import usage_schema
@@ -46,6 +49,11 @@ class UsageRow(NamedTuple):
     memory: int | None
 
 
+@builtin(
+    "observer",
+    "cpu-memory",
+    summary="measures CPU time and memory of the simulation, round by round; writes usage.parquet",
+)
 class ProcessUsage(Observer):
     """Observer that writes `usage.parquet`: a row for each round.
 
@@ -56,6 +64,11 @@ class ProcessUsage(Observer):
     InputError
         If the file cannot be written.
     """
+
+    @classmethod
+    def build(cls, _params: Params, context: Context) -> Self:
+        """Return the observer, which writes into the run directory."""
+        return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
         self._file: RecordFile[UsageRow] = RecordFile(folder / USAGE, usage_schema(), _columns)

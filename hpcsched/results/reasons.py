@@ -2,13 +2,16 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hpcsched.context import Context
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.dispatching.reasons import STARTS, Reason, ReasonKind
+from hpcsched.parameters import Params
+from hpcsched.registration import builtin
 from hpcsched.results.files import REASONS
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.schema import reasons_schema
@@ -46,6 +49,11 @@ class ReasonRow(NamedTuple):
     detail: str
 
 
+@builtin(
+    "observer",
+    "reasons",
+    summary="asks the dispatcher why jobs start or wait; writes reasons.parquet",
+)
 class ReasonRecorder(Observer):
     """Observer that writes `reasons.parquet`: for each job its reasons, where they change.
 
@@ -58,6 +66,11 @@ class ReasonRecorder(Observer):
     InputError
         If the file cannot be written.
     """
+
+    @classmethod
+    def build(cls, _params: Params, context: Context) -> Self:
+        """Return the observer, which writes into the run directory."""
+        return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
         self._file: RecordFile[ReasonRow] = RecordFile(

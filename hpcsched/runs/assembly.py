@@ -153,11 +153,10 @@ class Assembly:
     def metrics(self) -> dict[str, ChosenMetric]:
         """Build every installed metric, with the parameters that the scenario gives it."""
         built = {}
-        for installed in self.registry.entries.values():
-            if installed.kind == "metric":
-                parameters = self.scenario.metrics.parameters(installed.plugin.name)
-                metric = self._build(installed, parameters)
-                built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())
+        for installed in self.registry.of_kind("metric", as_registered=True):
+            parameters = self.scenario.metrics.parameters(installed.plugin.name)
+            metric = self._build(installed, parameters)
+            built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())
         return built
 
     def distributions(self) -> dict[str, str]:

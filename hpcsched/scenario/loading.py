@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.plugins import manager
-from hpcsched.plugins.registry import Registry
+from hpcsched.plugins.registry import KINDS, Registry
 from hpcsched.scenario.choices import Chooser, tag_of
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import Fault, faults_of
@@ -82,7 +82,7 @@ def check_document(
     # What names a system comes first: other overrides may reach into the system that it names.
     naming = [text for text in overrides if names_system(text)]
     within = [text for text in overrides if not names_system(text)]
-    tags = {installed.plugin.name: tag_of(installed.kind) for installed in registry}
+    tags = {name: tag_of(kind) for kind in KINDS for name in registry.names(kind)}
     findings.extend(apply_overrides(document.value, naming, positions, tags))
     unknown = list(include_system(document.value, positions, file.parent, os.environ))
     findings.extend(unknown)

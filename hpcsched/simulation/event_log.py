@@ -2,16 +2,26 @@
 
 import json
 from pathlib import Path
+from typing import Self
 
+from hpcsched.context import Context
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.parameters import Params
+from hpcsched.registration import builtin
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 FILE_NAME = "events.jsonl"
 
 
+@builtin("observer", "event-log", summary="writes every event to events.jsonl in the run directory")
 class EventLog(Observer):
     """Observer that writes `events.jsonl` into the run directory, in order of simulated events."""
+
+    @classmethod
+    def build(cls, _params: Params, context: Context) -> Self:
+        """Return the observer, which writes into the run directory."""
+        return cls(context.folder)
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("w", encoding="utf-8")

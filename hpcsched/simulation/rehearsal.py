@@ -5,11 +5,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from hpcsched.context import Context
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.history import FollowsJobs
-from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.hyper.dispatcher import Hyper, make_hyper
+from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.registration import builtin
 from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
@@ -17,37 +20,32 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
-from hpcsched.system.system import IntArray, System
+from hpcsched.system.system import IntArray
 from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, records_of
-from hpcsched.workload.partitions import Partitions
 
 PLAIN_JOBS = 20_000
 """After so many replayed jobs code is compiled that replays them."""
 
 
-class Context(Protocol):
-    """What replays of the past need of an assembly."""
+class RehearsalContext(Context, Protocol):
+    """The parts of a scenario that replays of the past need."""
 
     followers: list[FollowsJobs]
-
-    @property
-    def system(self) -> System:
-        """The scenario's system."""
-
-    @property
-    def partitions(self) -> Partitions:
-        """The scenario's partitions."""
-
-    @property
-    def objective(self) -> Objective:
-        """The scenario's objective."""
 
     @property
     def correction(self) -> Correction:
         """What is asked about jobs that have outlived their prediction."""
 
-    def make(self, kind: str, choice: Any) -> Any:
-        """Return what another plugin builds."""
+
+@builtin(
+    "dispatcher",
+    "hyper",
+    HyperParams,
+    summary="tunes itself: replays the past under others, and moves to what served best",
+)
+def make_tuning_dispatcher(params: HyperParams, context: RehearsalContext) -> Hyper:
+    """Return `hyper`, with what replays the past for it."""
+    return make_hyper(params, context, Rehearsals(context))
 
 
 class _Starts(Observer):
@@ -69,7 +67,7 @@ class Rehearsals:
     own.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: RehearsalContext) -> None:
         self._context = context
         self._compiled: dict[int, bool] = {}
         self._jobs = self._admitted = NO_JOBS
@@ -129,7 +127,7 @@ class Rehearsals:
         return self._admitted
 
 
-def _uniform_request(context: Context, jobs: JobColumns) -> tuple[int, ...] | None:
+def _uniform_request(context: RehearsalContext, jobs: JobColumns) -> tuple[int, ...] | None:
     """Return what each unit of all jobs asks for, if that is the same and units may be counted."""
     if not jobs.requests or context.system.pools or context.partitions.bind_nodes(context.system):
         return None

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import InputPath, Params
+from hpcsched.registration import builtin
 from hpcsched.system.cluster import ClusterJob, ClusterState, RefusedError
 
 _STATE = TypeAdapter(ClusterState)
@@ -24,6 +25,12 @@ class StateFileParams(Params):
     )
 
 
+@builtin(
+    "workload_manager",
+    "state-file",
+    StateFileParams,
+    summary="a cluster as some program has written it down; nothing can be placed on it",
+)
 class StateFile:
     """A cluster in a file, which is read anew each time."""
 

@@ -48,16 +48,16 @@ def test_objectives_are_the_metrics() -> None:
     table = jobs_table(jobs)
     run = RunTables(table, rounds_table([]), {"core": 4})
     pairs = [
-        (objectives.make_slowdown(NONE, None), FIGURES[1]),
-        (objectives.make_bounded_slowdown(figures.TauParams(), None), FIGURES[0]),
-        (objectives.make_af(NONE, None), FIGURES[3]),
-        (objectives.make_awf(NONE, None), FIGURES[4]),
-        (objectives.make_psf(figures.AlphaParams(), None), FIGURES[5]),
-        (objectives.make_makespan(NONE, None), FIGURES[7]),
+        (objectives.Slowdown(), FIGURES[1]),
+        (objectives.BoundedSlowdown(), FIGURES[0]),
+        (objectives.AF(), FIGURES[3]),
+        (objectives.AWF(), FIGURES[4]),
+        (objectives.PSF(), FIGURES[5]),
+        (objectives.Makespan(), FIGURES[7]),
     ]
     for objective, figure in pairs:
         assert objective.measure(table) == figure.measure(run) is not None
-    other = objectives.make_bounded_slowdown(figures.TauParams(tau=60), None)
+    other = objectives.BoundedSlowdown(60)
     assert other.measure(table) != FIGURES[0].measure(run)
 
 

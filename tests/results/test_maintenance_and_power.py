@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli.auditing import audit_directory
-from hpcsched.dispatching.cp.params import DISPATCHERS as CP_DISPATCHERS
+from hpcsched.dispatching.cp.params import CpParams
 from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import FOLLOWS_RECORD
 from hpcsched.runs.runner import RunResult, run
@@ -28,12 +28,13 @@ SHORTENED = (
     f" {{name: window, start: 7d3h, shift: false}}, {{name: first, jobs: {JOBS}}}]",
     "outages.failures[0].mean_up_time=10h",
 )
+PLUGINS = [installed.plugin for installed in build_registry(external=False).of_kind("dispatcher")]
 DISPATCHERS = [
-    installed.plugin.name
-    for installed in build_registry(external=False).of_kind("dispatcher")
-    if FOLLOWS_RECORD not in installed.plugin.capabilities  # which goes with neither
+    plugin.name
+    for plugin in PLUGINS
+    if FOLLOWS_RECORD not in plugin.capabilities  # which goes with neither
 ]
-SOLVING = {name for name, *_ in CP_DISPATCHERS}
+SOLVING = {plugin.name for plugin in PLUGINS if issubclass(plugin.params, CpParams)}
 MODULES = {"choco": "pychoco", "exact": "exact", "pumpkin": "pumpkin_solver", "z3": "z3"}
 """The modules that solvers need which are no part of every installation."""
 

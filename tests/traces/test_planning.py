@@ -8,11 +8,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.dispatching.cp.params import DISPATCHERS
+from hpcsched.dispatching.cp.params import CpParams
+from hpcsched.plugins.manager import build_registry
 from tests.real_traces import KTH_SP2, trace
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
-NAMES = [name for name, _, _ in DISPATCHERS]
+NAMES = [
+    installed.plugin.name
+    for installed in build_registry(external=False).of_kind("dispatcher")
+    if issubclass(installed.plugin.params, CpParams)
+]
 VARIANTS = ["{name: pcp21, shared_positions: true}", "{name: joint-now, node_classes: false}"]
 ANSWERED = ("optimal", "feasible")
 

@@ -1,6 +1,5 @@
 """The CP dispatchers that a scenario can name, with their parameters."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -246,21 +245,3 @@ class BestOfParams(ImproveParams):
         if self.budget is not None or self.time_limits is not None:
             raise ValueError("a budget and time limits are for a solver")
         return self
-
-
-DISPATCHERS: Sequence[tuple[str, str, type[CpParams]]] = (
-    ("hcp19", "CP: when jobs start, nodes pooled; where, by best fit (HCP'19)", Hcp19Params),
-    ("pcp19", "CP: an optional interval for each unit on each node (PCP'19)", VersionParams),
-    ("pcp4", "CP: counts of units on each node (thesis, section 6.1)", PaperParams),
-    ("pcp20", "CP: units as boxes on an array of each resource type (PCP'20)", PaperParams),
-    ("pcp21", "CP: as PCP'20, with ordered units (PCP'21)", Pcp21Params),
-    ("node-time", "CP: nodes and times of units on one long line", PlanAllParams),
-    ("joint-now", "CP: nodes of what starts now, times of all else", JointNowParams),
-    (
-        "cp",
-        "CP: the best list plan made better, nodes pooled, for any objective",
-        CpPlanParams,
-    ),
-    ("best-of", "CP: the best of list plans, each made better, and one from nothing", BestOfParams),
-)
-"""Name, summary and parameters of each; what builds them is in `factories`."""

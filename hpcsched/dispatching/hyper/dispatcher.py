@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.hyper.choosing import better
-from hpcsched.dispatching.hyper.params import HyperParams
+from hpcsched.dispatching.hyper.choosing import better, first_of
+from hpcsched.dispatching.hyper.params import HyperParams, label_of
 from hpcsched.dispatching.hyper.past import Past, PastJobs
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.hyper.scores import score
@@ -16,6 +17,12 @@ from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.system.system import IntArray
+
+FIRST = ("order-search", "easy")
+"""What decides at first, if it is in the portfolio."""
+
+SHORT_JOBS_FIRST = ("list order=spf", *FIRST)
+"""What decides at first by slowdown, unless predictions are found not to be exact."""
 
 GROWTH = 1.25
 """The past is replayed anew when it has so many times the jobs."""
@@ -200,3 +207,18 @@ class Hyper:
 def _number(value: float) -> str:
     """Return a number with five digits."""
     return f"{np.round(value, 5):.5g}"
+
+
+def make_hyper(params: HyperParams, context: Context, rehearsal: Rehearsal) -> Hyper:
+    """Return `hyper`; `rehearsal` replays the past for it."""
+    members = [
+        Member(choice, label_of(choice), context.make("dispatcher", choice))
+        for choice in params.portfolio
+    ]
+    labels = [member.label for member in members]
+    first = if_inexact = first_of(labels, FIRST)
+    if params.first is not None:
+        first = if_inexact = params.first - 1
+    elif isinstance(context.objective, Slowdown | BoundedSlowdown):
+        first = first_of(labels, SHORT_JOBS_FIRST)
+    return Hyper(Portfolio(members, first, if_inexact), rehearsal, context.objective, params)

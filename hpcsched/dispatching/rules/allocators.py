@@ -5,9 +5,11 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.pressure import Pressure
+from hpcsched.registration import builtin
 from hpcsched.system.allocation import Interval, NodeAllocation
 
 
+@builtin("allocator", "first_fit", summary="the lowest-numbered nodes with room")
 class FirstFit:
     """Fills nodes in the order in which the system declares them."""
 
@@ -28,6 +30,7 @@ class FirstFit:
         raise ValueError(f"{units} slots asked for, {units - missing} free")
 
 
+@builtin("allocator", "best_fit", summary="the fullest nodes with room")
 class BestFit:
     """Fills the fullest nodes first, so that large pieces stay free.
 
@@ -40,6 +43,11 @@ class BestFit:
         return fill(units, room.fits, np.argsort(free_share(room), kind="stable"))
 
 
+@builtin(
+    "allocator",
+    "keep_scarce",
+    summary="nodes that offer least of what the job does not need; the fullest among them",
+)
 class KeepScarce:
     """Keeps free what is scarce and not asked for; then best fit.
 

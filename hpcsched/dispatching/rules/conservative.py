@@ -1,7 +1,8 @@
 """Conservative backfilling (Mu'alem and Feitelson 2001)."""
 
-from typing import Literal
+from typing import Literal, Self
 
+from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
@@ -9,6 +10,8 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
 from hpcsched.dispatching.rules.kept import KeptReservations
 from hpcsched.dispatching.rules.orders import ArrivalOrder
+from hpcsched.dispatching.rules.params import ConservativeParams
+from hpcsched.registration import builtin
 
 Compression = Literal["arrival", "reservation"]
 """In which order reservations are moved to earlier times."""
@@ -20,6 +23,12 @@ COMPRESSIONS: dict[Compression, int] = {
 """The codes of the orders in which reservations are moved to earlier times."""
 
 
+@builtin(
+    "dispatcher",
+    "conservative",
+    ConservativeParams,
+    summary="a reservation for every job from its submission on, never moved later",
+)
 class Conservative:
     """Promises every job a start when it is submitted, and keeps its promises.
 
@@ -37,6 +46,11 @@ class Conservative:
     runtime estimates in scheduling the IBM SP2 with backfilling, IEEE Transactions on Parallel and
     Distributed Systems 12(6), 2001.
     """
+
+    @classmethod
+    def build(cls, params: ConservativeParams, context: Context) -> Self:
+        """Return the dispatcher with the chosen allocator."""
+        return cls(context.make("allocator", params.allocator), params.compression)
 
     def __init__(self, allocator: Allocator, compression: Compression = "arrival") -> None:
         self.allocator = allocator

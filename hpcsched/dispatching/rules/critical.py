@@ -5,14 +5,19 @@ Heterogeneity-aware resource allocation in HPC systems, ISC High Performance 201
 of their programs: keep jobs off resources that others will miss, and use up what is scarce evenly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.allocators import free_share
+from hpcsched.dispatching.rules.params import CriticalParams
 from hpcsched.dispatching.rules.pressure import Pressure
+from hpcsched.errors import Finding, InputError
+from hpcsched.registration import Caution, builtin
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray, System
 
@@ -20,6 +25,26 @@ Ranks = npt.NDArray[np.float64]
 """By what nodes are preferred, the least first, `[N]`."""
 
 
+def review_critical(params: CriticalParams, system: System) -> Iterator[Caution]:
+    """Refuse critical resource types that no node group has."""
+    for name in params.unknown(system):
+        message = f"{name} cannot be critical: no node group has it"
+        yield Caution("unknown-resource-type", message, "critical", "error")
+
+
+def _checked_types(params: CriticalParams, system: System) -> tuple[str, ...] | None:
+    for caution in review_critical(params, system):
+        raise InputError(Finding(caution.rule, caution.message, key="dispatcher"))
+    return params.critical
+
+
+@builtin(
+    "allocator",
+    "balanced",
+    CriticalParams,
+    summary="nodes without critical resources, then by turns those that have some",
+    review=review_critical,
+)
 class Balanced:
     """Uses nodes without critical resources first, and then evenly those that have some.
 
@@ -28,6 +53,11 @@ class Balanced:
     The others are divided by which critical types they have; nodes of these classes take turns,
     each class as often as is its share of what is free of its types, the fullest nodes first.
     """
+
+    @classmethod
+    def build(cls, params: CriticalParams, context: Context) -> Self:
+        """Return the allocator; raises InputError for resource types that are not there."""
+        return cls(_checked_types(params, context.system))
 
     def __init__(self, critical: Sequence[str] | None = None) -> None:
         self.critical = critical
@@ -40,6 +70,7 @@ class Balanced:
         )
 
 
+@builtin("allocator", "weighted", summary="nodes on which least would be left of what is in demand")
 class Weighted:
     """Uses first the nodes on which least would be left of what is wanted.
 
@@ -58,8 +89,20 @@ class Weighted:
         return fill(units, room.fits, np.argsort(ranks, kind="stable"))
 
 
+@builtin(
+    "allocator",
+    "hybrid",
+    CriticalParams,
+    summary="as balanced, by the weights of weighted among nodes of a kind",
+    review=review_critical,
+)
 class Hybrid:
     """Balanced, with weights: within a class the nodes of least weight come first."""
+
+    @classmethod
+    def build(cls, params: CriticalParams, context: Context) -> Self:
+        """Return the allocator; raises InputError for resource types that are not there."""
+        return cls(_checked_types(params, context.system))
 
     def __init__(self, critical: Sequence[str] | None = None) -> None:
         self.critical = critical

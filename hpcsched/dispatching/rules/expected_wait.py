@@ -2,14 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
+from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.params import ExpectedWaitParams
+from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray
 from hpcsched.workload.wait_classes import WaitClass
 
 
+@builtin(
+    "queue_order",
+    "expected_wait",
+    ExpectedWaitParams,
+    summary="largest wait time over the wait that is expected in its queue first",
+)
 @dataclass(frozen=True)
 class ExpectedWaitOrder:
     """Sorts by wait time over expected wait, the largest first.
@@ -23,6 +33,11 @@ class ExpectedWaitOrder:
     other: int
     waits: Mapping[int, int] = field(default_factory=dict)
     by: WaitClass = WaitClass.QUEUE
+
+    @classmethod
+    def build(cls, params: ExpectedWaitParams, _context: Context) -> Self:
+        """Return the order by the expected waits of the parameters."""
+        return cls(params.other, params.waits, params.by)
 
     def of(self, jobs: Sequence[WaitingJob]) -> IntArray:
         """Return the expected waits of jobs, `[J]`, in seconds."""

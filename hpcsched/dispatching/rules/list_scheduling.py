@@ -1,15 +1,19 @@
 """List scheduling: Algorithm 1 of Goponenko et al. (DEBS 2024, section 2.4)."""
 
 from collections.abc import Container, Sequence
-from typing import Literal
+from typing import Literal, Self
 
+from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
+from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.kept import KeptPromises
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
+from hpcsched.dispatching.rules.params import ListParams, PrbParams
+from hpcsched.registration import builtin
 
 Option = Literal["strict", "greedy", "backfill", "committed", "committed-backfill"]
 """What happens at a job that cannot start: stop, skip it, or reserve room for it; or commit to it,
@@ -38,6 +42,12 @@ class ChosenFirst:
         return sorted(self._order.sort(problem), key=lambda job: job.job_id not in self._chosen)
 
 
+@builtin(
+    "dispatcher",
+    "list",
+    ListParams,
+    summary="list scheduling: strict, greedy, committed, or with a reservation for every job",
+)
 class ListScheduler:
     """Considers the queue in an order, and starts what can start.
 
@@ -55,6 +65,13 @@ class ListScheduler:
     Source of these two: the simulator of D. Zhang, D. Dai, Y. He, F. S. Bao and B. Xie,
     RLScheduler: an automated HPC batch job scheduler using reinforcement learning, SC 2020.
     """
+
+    @classmethod
+    def build(cls, params: ListParams, context: Context) -> Self:
+        """Return the dispatcher with the chosen order and allocator."""
+        order = context.make("queue_order", params.order)
+        allocator = context.make("allocator", params.allocator)
+        return cls(order, params.option, allocator, params.depth)
 
     def __init__(
         self, order: QueueOrder, option: Option, allocator: Allocator, depth: int | None = None
@@ -82,3 +99,16 @@ class ListScheduler:
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
         return self._rounds.decide(problem, self._order, self.backfill_order)
+
+
+@builtin(
+    "dispatcher",
+    "prb",
+    PrbParams,
+    summary="priority rule: jobs by wait over expected wait, those without room skipped",
+)
+def make_prb(params: PrbParams, context: Context) -> ListScheduler:
+    """Return `prb`: list scheduling by expected wait that skips what finds no room."""
+    waits = params.expected_wait
+    order = ExpectedWaitOrder(1) if waits is None else ExpectedWaitOrder.build(waits, context)
+    return ListScheduler(order, "greedy", context.make("allocator", params.allocator))

@@ -6,11 +6,13 @@ say what the factors are; the code is our own.
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.dispatching.rules.multifactor_params import MultifactorParams
 from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User
+from hpcsched.registration import builtin
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 from hpcsched.workload.partitions import Partitions
@@ -34,6 +36,12 @@ class Factors(NamedTuple):
     qos: float
 
 
+@builtin(
+    "queue_order",
+    "multifactor",
+    MultifactorParams,
+    summary="highest priority first, by age, size, fair share, partition and quality of service",
+)
 class MultifactorOrder:
     """Sorts by priority, the highest first; equal ones stay in order of arrival.
 
@@ -50,6 +58,11 @@ class MultifactorOrder:
     All shares are those of the users that have one in the parameters, of those of whom a job has
     started, and of those in the queue. Users of unknown number are one user here.
     """
+
+    @classmethod
+    def build(cls, params: MultifactorParams, context: Context) -> Self:
+        """Return the order for the scenario's system and partitions."""
+        return cls(params, context.system, context.partitions)
 
     def __init__(self, params: MultifactorParams, system: System, partitions: Partitions) -> None:
         self._params = params

@@ -8,7 +8,11 @@ Times are predicted run times, `area` is demand × time (Goponenko et al., DEBS 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.params import ShortestJobParams, SlowdownParams
+from hpcsched.parameters import Params
+from hpcsched.registration import builtin
 
 
 class QueueOrder(Protocol):
@@ -18,6 +22,7 @@ class QueueOrder(Protocol):
         """Return the queued jobs, each once, the first to be considered first."""
 
 
+@builtin("queue_order", "fcfs", summary="first come, first served")
 class ArrivalOrder:
     """FCFS: first come, first served."""
 
@@ -102,3 +107,41 @@ def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
     """SPF: by area × time, then area, then submit time."""
     area = job.area
     return area * job.predicted_run_time, area, job.submit_time
+
+
+@builtin(
+    "queue_order", "slowdown", SlowdownParams, summary="largest slowdown first, if it started now"
+)
+def make_slowdown(params: SlowdownParams, _context: Context) -> WaitOver:
+    """Return the queue order `slowdown`."""
+    return slowdown_order(then_area=params.ties == "area")
+
+
+@builtin("queue_order", "sjf", ShortestJobParams, summary="shortest job first")
+def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
+    """Return the queue order `sjf`."""
+    return KeyOrder(shortest_job if params.ties == "demand" else run_time)
+
+
+@builtin("queue_order", "ljf", summary="longest job first")
+def make_longest_job(_params: Params, _context: Context) -> KeyOrder:
+    """Return the queue order `ljf`."""
+    return KeyOrder(longest_job)
+
+
+@builtin("queue_order", "saf", summary="smallest area first")
+def make_smallest_area(_params: Params, _context: Context) -> KeyOrder:
+    """Return the queue order `saf`."""
+    return KeyOrder(smallest_area)
+
+
+@builtin("queue_order", "laf", summary="largest area first")
+def make_largest_area(_params: Params, _context: Context) -> KeyOrder:
+    """Return the queue order `laf`."""
+    return KeyOrder(largest_area)
+
+
+@builtin("queue_order", "spf", summary="smallest area × run time first")
+def make_smallest_product(_params: Params, _context: Context) -> KeyOrder:
+    """Return the queue order `spf`."""
+    return KeyOrder(smallest_product)

@@ -1,20 +1,37 @@
 """The dispatcher `recorded`, the log's own schedule: jobs start when the log says that they did."""
 
+from typing import Self
+
+from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.recorded_starts import MissingStart, RecordedStarts
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import KeyOrder
+from hpcsched.dispatching.rules.params import RecordedParams
 from hpcsched.errors import Finding, InputError
+from hpcsched.registration import FOLLOWS_RECORD, builtin
 
 
+@builtin(
+    "dispatcher",
+    "recorded",
+    RecordedParams,
+    summary="the log's own schedule: each job starts when the log says that it did",
+    capabilities={FOLLOWS_RECORD},
+)
 class Recorded:
     """Starts each job at its recorded start or, without room, as soon as there is some.
 
     Jobs that are late go by the instants at which they were due, the earliest first, and others
     that fit pass them: the start of one does not move those of the others.
     """
+
+    @classmethod
+    def build(cls, params: RecordedParams, context: Context) -> Self:
+        """Return the dispatcher with the chosen allocator."""
+        return cls(context.make("allocator", params.allocator), params.missing_start)
 
     def __init__(self, allocator: Allocator, missing_start: MissingStart = "error") -> None:
         self.allocator = allocator

@@ -2,8 +2,10 @@
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.registration import builtin
 
 
+@builtin("dispatcher", "reject", summary="refuses every job: measures the simulator alone")
 class Reject:
     """Refuses every job, like AccaSim's rejecting dispatcher (thesis 2020, section 3.4)."""
 

@@ -1,11 +1,14 @@
 """Relaxed backfilling (Ward, Mahood and West 2002)."""
 
+from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
-from hpcsched.dispatching.rules.easy import Easy
+from hpcsched.dispatching.rules.easy import Easy, chosen_orders
 from hpcsched.dispatching.rules.kept import KeptPromises
 from hpcsched.dispatching.rules.orders import QueueOrder
+from hpcsched.dispatching.rules.params import RelaxedParams
+from hpcsched.registration import builtin
 
 
 class Relaxed(Easy):
@@ -38,3 +41,15 @@ class Relaxed(Easy):
             kept=KeptPromises({}),
             choices={"relaxation": float(relaxation)},
         )
+
+
+@builtin(
+    "dispatcher",
+    "relaxed",
+    RelaxedParams,
+    summary="as easy, but the head job may be delayed a little",
+)
+def make_relaxed(params: RelaxedParams, context: Context) -> Relaxed:
+    """Return `relaxed` with the chosen allocator and orders."""
+    allocator = context.make("allocator", params.allocator)
+    return Relaxed(allocator, params.relaxation, *chosen_orders(params, context))

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from hpcsched.context import Context
 from hpcsched.dispatching.rules.orders import KeyOrder, QueueOrder, WaitOver
+from hpcsched.parameters import Params
+from hpcsched.registration import builtin
 from hpcsched.system.system import System
 
 _STEPS = 2**20
@@ -83,3 +86,47 @@ def _processors(job: Any, system: System) -> Any:
 def _parts(value: Any) -> Any:
     """Return a positive number in whole steps, at least one."""
     return np.maximum(np.rint(value * _STEPS), 1).astype(np.int64)[()]
+
+
+@builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
+def make_wfp3(_params: Params, context: Context) -> QueueOrder:
+    """Return the queue order `wfp3` for the scenario's system."""
+    return wfp3(context.system)
+
+
+@builtin("queue_order", "unicef", summary="largest wait / (run time × log₂ processors) first")
+def make_unicef(_params: Params, context: Context) -> QueueOrder:
+    """Return the queue order `unicef` for the scenario's system."""
+    return unicef(context.system)
+
+
+@builtin(
+    "queue_order", "f1", summary="smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)"
+)
+def make_f1(_params: Params, context: Context) -> QueueOrder:
+    """Return the queue order `f1` for the scenario's system."""
+    return f1(context.system)
+
+
+@builtin(
+    "queue_order", "f2", summary="smallest √(run time) × processors + 25600 × log₁₀(submit time)"
+)
+def make_f2(_params: Params, context: Context) -> QueueOrder:
+    """Return the queue order `f2` for the scenario's system."""
+    return f2(context.system)
+
+
+@builtin(
+    "queue_order", "f3", summary="smallest run time × processors + 6.86e6 × log₁₀(submit time)"
+)
+def make_f3(_params: Params, context: Context) -> QueueOrder:
+    """Return the queue order `f3` for the scenario's system."""
+    return f3(context.system)
+
+
+@builtin(
+    "queue_order", "f4", summary="smallest run time × √processors + 5.3e5 × log₁₀(submit time)"
+)
+def make_f4(_params: Params, context: Context) -> QueueOrder:
+    """Return the queue order `f4` for the scenario's system."""
+    return f4(context.system)

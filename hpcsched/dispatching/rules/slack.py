@@ -1,9 +1,12 @@
 """Slack-based backfilling (Talby and Feitelson 1999)."""
 
+from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.rules.conservative import COMPRESSIONS, Compression, Conservative
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
+from hpcsched.dispatching.rules.params import SlackParams
+from hpcsched.registration import builtin
 
 
 class SlackBased(Conservative):
@@ -41,3 +44,15 @@ class SlackBased(Conservative):
                 "least_slack": least_slack,
             },
         )
+
+
+@builtin(
+    "dispatcher",
+    "slack",
+    SlackParams,
+    summary="as conservative, but promised starts may slip a little",
+)
+def make_slack(params: SlackParams, context: Context) -> SlackBased:
+    """Return `slack` with the chosen allocator."""
+    allocator = context.make("allocator", params.allocator)
+    return SlackBased(allocator, params.share, params.least_slack, params.compression)

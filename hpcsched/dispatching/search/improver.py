@@ -76,3 +76,8 @@ def search_costs(cost: PlannedCost, run_times: IntArray, patience: float) -> Cos
     """Return what compiled code wants to know of a cost; run times in seconds, `[J]`."""
     waits = np.zeros_like(run_times) if cost.specific is None else cost.specific.waits
     return costs_of(cost, -waits.astype(np.int64), run_times, patience)
+
+
+def random_state(seed: int) -> IntArray:
+    """Return the state of a search's random numbers, which is never 0, `[1]`."""
+    return np.array([seed % (1 << 62) + 1], dtype=np.int64)

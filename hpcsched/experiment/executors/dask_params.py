@@ -1,11 +1,15 @@
-"""The parameters of the executor `dask`, and whether Dask is there; takes no time to import."""
+"""The executor `dask` without Dask: its parameters, its packages, its factory."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from hpcsched.errors import PluginError
+from hpcsched.experiment.executors.executor import Executor
 from hpcsched.parameters import Params, PositiveAmount, PositiveDuration
+from hpcsched.registration import Caution, builtin
 
 ClusterKind = Literal["slurm", "pbs", "sge", "lsf", "oar"]
 
@@ -78,3 +82,27 @@ def what_to_install(params: DaskParams) -> str | None:
         return None
     verb = "is" if len(missing) == 1 else "are"
     return f"executor dask: {', '.join(missing)} {verb} not installed; pip install 'hpcsched[dask]'"
+
+
+def review_dask(params: DaskParams, _system: object) -> Iterator[Caution]:
+    """Refuse where packages are missing, and say what to install."""
+    missing = what_to_install(params)
+    if missing:
+        yield Caution("not-installed", missing, severity="error")
+
+
+@builtin(
+    "executor",
+    "dask",
+    DaskParams,
+    summary="workers of a Dask cluster: here, at an address, or started by a batch system",
+    review=review_dask,
+)
+def make_dask(params: DaskParams, _folder: object) -> Executor:
+    """Return the executor; raises PluginError where packages are missing."""
+    missing = what_to_install(params)
+    if missing:
+        raise PluginError(missing)
+    from hpcsched.experiment.executors.dask_cluster import DaskExecutor  # noqa: PLC0415
+
+    return DaskExecutor(params)

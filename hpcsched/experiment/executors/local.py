@@ -11,6 +11,7 @@ from pydantic import Field
 from hpcsched.experiment.executors.attempt import carry_out, new_attempt
 from hpcsched.experiment.executors.executor import Ended, Task
 from hpcsched.parameters import Params
+from hpcsched.registration import builtin
 
 
 class LocalParams(Params):
@@ -23,6 +24,7 @@ class LocalParams(Params):
     )
 
 
+@builtin("executor", "local", LocalParams, summary="processes of this machine")
 class LocalExecutor:
     """Runs tasks as processes of this machine, which stop when the one that started them ends."""
 

@@ -14,13 +14,15 @@ from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST, Listed
+from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray, System
@@ -100,6 +102,13 @@ _REQUESTS_KEPT = 4096
 """How many different requests are kept, so that each need not be read again."""
 
 
+@builtin(
+    "trace_source",
+    "alea",
+    AleaParams,
+    summary="logs of the Alea simulator: cores and memory, node properties, exclusive use",
+    capabilities={RECORDS_WAITS},
+)
 class AleaSource(ColumnSource):
     """Streams the jobs of a log.
 
@@ -108,6 +117,11 @@ class AleaSource(ColumnSource):
     `fractional_processors`, `unlike_processors`, `missing_memory`, `unknown_property`,
     `larger_than_system`. Queues are numbered from 1 as they appear; `comments` name them.
     """
+
+    @classmethod
+    def build(cls, params: AleaParams, context: Context) -> Self:
+        """Return the source for the scenario's system."""
+        return cls(params, context.system)
 
     def __init__(self, params: AleaParams, system: System) -> None:
         super().__init__(params, Path(params.path), system)

@@ -6,12 +6,14 @@ nodes that it may use, and run time. Rejected jobs never ran, and are skipped.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, InputPath, Params
+from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import System
 from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
@@ -50,11 +52,23 @@ class RunSourceParams(Params):
     )
 
 
+@builtin(
+    "trace_source",
+    "run",
+    RunSourceParams,
+    summary="the jobs of an earlier run, live or simulated, as they ran",
+    capabilities={RECORDS_WAITS},
+)
 class RunSource:
     """The jobs of a run, by submit time and number."""
 
     uniform_request: tuple[int, ...] | None = None
     comments: Sequence[str] = ()
+
+    @classmethod
+    def build(cls, params: RunSourceParams, context: Context) -> Self:
+        """Return the source for the scenario's system."""
+        return cls(params, context.system)
 
     def __init__(self, params: RunSourceParams, system: System) -> None:
         self._path = Path(params.path)

@@ -19,13 +19,15 @@ the preceding job's end in the simulation.
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
+from hpcsched.registration import RECORDS_WAITS, Caution, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import IntArray, System
@@ -93,6 +95,28 @@ Last come what a unit draws from pools.
 """
 
 
+def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
+    """Warn where no node could hold even one unit, so that every job would be skipped."""
+    unit = None if params.unit is None else parted(params.unit, system)[0]
+    if unit is None:
+        known = {*system.resource_types, *(pool.name for pool in system.pools)}
+        lacking = set(types_in_records(Path(params.path))) - known
+        if lacking:
+            names = ", ".join(sorted(lacking))
+            message = f"its units ask for {names}, which no node group has; the run will be refused"
+            yield Caution("unknown-resource-type", message, "path")
+    elif set(unit) <= set(system.resource_types) and not room_for(system, system.request(unit)):
+        yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
+
+
+@builtin(
+    "trace_source",
+    "swf",
+    SwfParams,
+    summary="Standard Workload Format logs, plain or gzip",
+    capabilities={RECORDS_WAITS},
+    review=review_swf,
+)
 class SwfSource(ColumnSource):
     """Streams the jobs of a log.
 
@@ -100,6 +124,11 @@ class SwfSource(ColumnSource):
     `unsorted`, `missing_run_time`, `zero_run_time`, `missing_processors`, `missing_requested_time`,
     `larger_than_system`.
     """
+
+    @classmethod
+    def build(cls, params: SwfParams, context: Context) -> Self:
+        """Return the source for the scenario's system."""
+        return cls(params, context.system)
 
     def __init__(self, params: SwfParams, system: System) -> None:
         super().__init__(params, Path(params.path), system)

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from hpcsched.context import Context
+from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import Asked, Campaign, Interleaving
-from hpcsched.workload.synthetic.context import Context
 from hpcsched.workload.synthetic.cycles import hours
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.eurora_figures import (
@@ -98,6 +99,12 @@ class EuroraLikeParams(WindowParams):
     )
 
 
+@builtin(
+    "trace_source",
+    "eurora-like",
+    EuroraLikeParams,
+    summary="made up: stands in for the log of Eurora, with cores, memory, GPUs and MICs",
+)
 def make_eurora_like(params: EuroraLikeParams, context: Context) -> SyntheticSource:
     """Return the source; raises InputError if the system lacks a resource type that jobs need."""
     system, seed = context.system, context.seed

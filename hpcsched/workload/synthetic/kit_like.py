@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
+from hpcsched.context import Context
+from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import Asked, Campaign, Interleaving
-from hpcsched.workload.synthetic.context import Context
 from hpcsched.workload.synthetic.cycles import hours
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.kit_figures import (
@@ -69,6 +70,12 @@ class KitLikeParams(WindowParams):
     )
 
 
+@builtin(
+    "trace_source",
+    "kit-like",
+    KitLikeParams,
+    summary="made up: stands in for the log of KIT's ForHLR II, most jobs on whole nodes",
+)
 def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
     """Return the source; raises InputError if the system lacks a resource type that jobs need."""
     system, seed = context.system, context.seed

@@ -16,10 +16,11 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.parameters import Params
+from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.synthetic.context import Context
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.incomplete_gamma import lower_gamma
 from hpcsched.workload.synthetic.portable import exp, log
@@ -182,6 +183,12 @@ class Lublin99Params(Params):
     )
 
 
+@builtin(
+    "trace_source",
+    "lublin99",
+    Lublin99Params,
+    summary="made up: the model of rigid jobs of Lublin and Feitelson, 2003",
+)
 def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
     """Return the source; raises InputError if the system lacks a resource type that jobs need."""
     unit = params.unit or {"core": 1}

@@ -16,19 +16,20 @@ has no requested times of its own, what stands in for them there is mimicked.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from operator import add
-from typing import Annotated, Any, Protocol, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import Amount, Params, PositiveAmount, Selects
+from hpcsched.registration import builtin
 from hpcsched.system.request import Request, is_constrained
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.instants import calendar_of, time_comments
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.source import TraceSource
-from hpcsched.workload.synthetic import context
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.fitted_jobs import (
     FittedJobs,
@@ -126,13 +127,12 @@ class MimicParams(Params):
         return performance
 
 
-class Context(context.Context, Protocol):
-    """What the source needs to know of where it is used."""
-
-    def make(self, kind: str, choice: Any) -> Any:
-        """Return what another plugin builds."""
-
-
+@builtin(
+    "trace_source",
+    "mimic",
+    MimicParams,
+    summary="made up: jobs like those of another trace, as many as are wanted",
+)
 def make_mimic(params: MimicParams, context: Context) -> "MimicSource":
     """Return the source.
 

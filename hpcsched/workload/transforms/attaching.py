@@ -5,6 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from hpcsched.context import Context
 from hpcsched.parameters import (
     LARGEST,
     Listed,
@@ -13,11 +14,11 @@ from hpcsched.parameters import (
     ResourceType,
     parse_amount,
 )
+from hpcsched.registration import builtin
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.context import Context
 from hpcsched.workload.transforms.own_draws import own_seed
 from hpcsched.workload.transforms.rooms import Rooms, TooLarge, asking
 
@@ -121,6 +122,12 @@ class AttachParams(Params):
         return parse_amount(amount) if isinstance(amount, str) else amount
 
 
+@builtin(
+    "transform",
+    "attach",
+    AttachParams,
+    summary="a resource type that jobs ask for and the trace says nothing of",
+)
 class Attach:
     """Lets jobs ask for a resource type, by a draw for each that follows from its number.
 
@@ -128,6 +135,11 @@ class Attach:
     `RESOURCE_attached`. One that does not fit on the idle system with so much is clipped or skipped
     as `RESOURCE_too_large`; clipped to nothing, it is passed on as it was.
     """
+
+    @classmethod
+    def build(cls, params: AttachParams, context: Context) -> Self:
+        """Return the transform for the scenario's system and seed."""
+        return cls(params, context)
 
     def __init__(self, params: AttachParams, context: Context) -> None:
         self._params = params

@@ -7,6 +7,7 @@ from sys import maxsize
 from pydantic import Field
 
 from hpcsched.parameters import Params
+from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.transform import TransformAccount
 
@@ -20,6 +21,13 @@ class FirstParams(Params):
     )
 
 
+@builtin(
+    "transform",
+    "first",
+    FirstParams,
+    summary="so many jobs from the beginning",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
 class First:
     """Passes on the first jobs and reads no further.
 

@@ -15,6 +15,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from hpcsched.parameters import Listed, Params, PositiveDuration
+from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.moments import Span
 from hpcsched.workload.transform import TransformAccount
@@ -54,6 +55,13 @@ class WithoutFlurriesParams(Params):
         return self
 
 
+@builtin(
+    "transform",
+    "without-flurries",
+    WithoutFlurriesParams,
+    summary="the jobs that belong to no burst of a single user's activity",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
 class WithoutFlurries:
     """Takes away the jobs of flurries, which count as `flurry`.
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from typing import Self
 
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.parameters import Params, PositiveDuration
+from hpcsched.registration import KEEPS_REQUESTS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.context import Context
 from hpcsched.workload.transforms.own_draws import own_share
 
 
@@ -26,12 +28,24 @@ class JitterParams(Params):
     )
 
 
+@builtin(
+    "transform",
+    "jitter",
+    JitterParams,
+    summary="jobs submitted a little later, each by a draw of its own",
+    capabilities={KEEPS_REQUESTS},
+)
 class Jitter:
     """Adds a random delay to the submit time of each job, from 0 to `by` whole seconds.
 
     The delay follows from the job's number and the seeds alone. A delayed job counts as `jittered`.
     Jobs submitted within `by` seconds are held, to be put in order; at one instant the order stays.
     """
+
+    @classmethod
+    def build(cls, params: JitterParams, context: Context) -> Self:
+        """Return the transform for the scenario's system and seed."""
+        return cls(params, context)
 
     def __init__(self, params: JitterParams, context: Context) -> None:
         self._by = params.by

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from hpcsched.parameters import Params
+from hpcsched.registration import KEEPS_REQUESTS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.transform import TransformAccount
 
@@ -20,6 +21,13 @@ class ScaleLoadParams(Params):
     )
 
 
+@builtin(
+    "transform",
+    "scale-load",
+    ScaleLoadParams,
+    summary="more or less load, by the times between submissions",
+    capabilities={KEEPS_REQUESTS},
+)
 class ScaleLoad:
     """Divides the time since the first submission by the factor, rounded to the nearest second.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from hpcsched.parameters import LARGEST, Listed, Params, parse_duration
+from hpcsched.registration import KEEPS_REQUESTS, builtin
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.transform import TransformAccount
 
@@ -61,6 +62,13 @@ class ShiftParams(Params):
         return numbers
 
 
+@builtin(
+    "transform",
+    "shift",
+    ShiftParams,
+    summary="jobs submitted earlier or later, all of them or those of some users",
+    capabilities={KEEPS_REQUESTS},
+)
 class Shift:
     """Adds a constant to submit times; second 0 stays, so that hours of the day do change.
 

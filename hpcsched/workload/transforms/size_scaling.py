@@ -1,14 +1,15 @@
 """Transform `scale-sizes`: the same jobs, each of more or fewer units."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.parameters import Params
+from hpcsched.registration import KEEPS_REQUESTS, builtin
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.context import Context
 from hpcsched.workload.transforms.own_draws import own_share
 from hpcsched.workload.transforms.rooms import Rooms, TooLarge
 
@@ -32,12 +33,24 @@ class ScaleSizesParams(Params):
     )
 
 
+@builtin(
+    "transform",
+    "scale-sizes",
+    ScaleSizesParams,
+    summary="more or less load, by the number of units of each job",
+    capabilities={KEEPS_REQUESTS},
+)
 class ScaleSizes:
     """Multiplies the units of each job, and with them what the trace says that it draws from pools.
 
     A job with another number of units than before counts as `size_scaled`. One that does not fit
     any more is clipped or skipped as `scaled_too_large`.
     """
+
+    @classmethod
+    def build(cls, params: ScaleSizesParams, context: Context) -> Self:
+        """Return the transform for the scenario's system and seed."""
+        return cls(params, context)
 
     def __init__(self, params: ScaleSizesParams, context: Context) -> None:
         self._params = params

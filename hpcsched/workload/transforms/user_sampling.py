@@ -1,14 +1,15 @@
 """Transform `sample-users`: the jobs of a share of the users."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
+from hpcsched.context import Context
 from hpcsched.parameters import Params
+from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.transform import TransformAccount
-from hpcsched.workload.transforms.context import Context
 from hpcsched.workload.transforms.own_draws import own_share
 
 
@@ -30,12 +31,24 @@ class SampleUsersParams(Params):
     )
 
 
+@builtin(
+    "transform",
+    "sample-users",
+    SampleUsersParams,
+    summary="the jobs of a share of the users",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
 class SampleUsers:
     """Passes on all jobs of the users that are kept; the others' count as `not_sampled`.
 
     Whether a user is kept follows from the user's number and the seeds alone. With a larger share
     the same users are kept, and more. What is held is one answer for each user.
     """
+
+    @classmethod
+    def build(cls, params: SampleUsersParams, context: Context) -> Self:
+        """Return the transform for the scenario's system and seed."""
+        return cls(params, context)
 
     def __init__(self, params: SampleUsersParams, context: Context) -> None:
         self._params = params

@@ -5,6 +5,7 @@ from itertools import chain
 
 from pydantic import Field
 
+from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.moments import Span
 from hpcsched.workload.transform import TransformAccount
@@ -20,6 +21,13 @@ class WindowParams(Span):
     )
 
 
+@builtin(
+    "transform",
+    "window",
+    WindowParams,
+    summary="the jobs submitted within a part of the trace",
+    capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
+)
 class Window:
     """Passes on the jobs of a window, and stops at its end.
 

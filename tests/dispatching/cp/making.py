@@ -20,7 +20,6 @@ from hpcsched.dispatching.cp.limits import Budget, Limits
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
-from hpcsched.dispatching.planning.factory import random_state
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.search_objective import (
     ModelCost,
@@ -35,7 +34,7 @@ from hpcsched.dispatching.rules.orders import (
     shortest_job,
     slowdown_order,
 )
-from hpcsched.dispatching.search.improver import OrderSearch
+from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
 from tests.builders import ALLOCATORS, ORDERS
 

@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from hpcsched import cli
-from hpcsched.dispatching.cp.backends import installed
+from hpcsched import cli, registration
 from hpcsched.dispatching.cp.backends.backend import Backend, Outcome, total
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
 from hpcsched.dispatching.cp.backends.exact import Exact
 from hpcsched.dispatching.cp.backends.ortools import OrTools
-from hpcsched.dispatching.cp.backends.plugins import SOLVERS
 from hpcsched.dispatching.cp.backends.pumpkin import Pumpkin
 from hpcsched.dispatching.cp.backends.restarting import RestartedSession
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
@@ -33,6 +31,7 @@ from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.errors import PluginError
+from hpcsched.plugins.index import built_in
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.review import not_reproducible
@@ -59,7 +58,7 @@ CASES = {
     "z3": Case(Z3(), 20),
     "exact": Case(Exact(), 20),
 }
-PACKAGES = {solver.name: solver.package for solver in SOLVERS}
+PACKAGES = {row.name: row.needs for row in built_in() if row.kind == "solver"}
 
 
 def cases(*names: str) -> pytest.MarkDecorator:
@@ -68,7 +67,7 @@ def cases(*names: str) -> pytest.MarkDecorator:
     for name in names:
         package = PACKAGES[name.partition(",")[0]]
         absent = pytest.mark.skipif(
-            find_spec(package.module) is None, reason=f"{package.name} is not installed"
+            find_spec(package.module) is None, reason=f"{package.package} is not installed"
         )
         params.append(pytest.param(CASES[name], id=name, marks=absent))
     return pytest.mark.parametrize("case", params)
@@ -378,7 +377,7 @@ class TestAbsentPackages:
 
     @pytest.fixture(autouse=True)
     def _nothing_is_installed(self, monkeypatch):
-        monkeypatch.setattr(installed, "find_spec", lambda _name: None)
+        monkeypatch.setattr(registration, "find_spec", lambda _name: None)
 
     @pytest.mark.parametrize("name", [name for name, package in PACKAGES.items() if package])
     def test_run(self, name, tmp_path, monkeypatch, capsys):
@@ -392,7 +391,7 @@ class TestAbsentPackages:
         )
         printed = capsys.readouterr()
         assert printed.err == (
-            f"error: solver {name}: the package {PACKAGES[name].name} is not installed;"
+            f"error: solver {name}: the package {PACKAGES[name].package} is not installed;"
             f" pip install 'hpcsched[{name}]'\n"
         )
         assert not printed.out

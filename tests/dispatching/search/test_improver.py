@@ -8,13 +8,12 @@ from hypothesis import given
 
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
-from hpcsched.dispatching.planning.factory import random_state
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.search_objective import Level, search_objective
 from hpcsched.dispatching.planning.selection import LARGEST, Wanted
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
-from hpcsched.dispatching.search.improver import OrderSearch
+from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit
 from hpcsched.system.outages import NO_OUTAGES, Outage, Outages

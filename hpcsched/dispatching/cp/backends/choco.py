@@ -4,7 +4,7 @@ Answers are deterministic under a budget: Choco searches with one thread and fix
 nodes of the search tree are counted.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import cpmpy as cp
 from cpmpy.expressions.variables import _IntVarImpl
@@ -13,11 +13,14 @@ from cpmpy.transformations.get_variables import get_variables_model
 from cpmpy.transformations.normalize import toplevel_list
 from pychoco import backend
 
+from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.backends.solver_params import ChocoParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
 from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.registration import builtin
 
 NODES = 1000
 """Nodes of the search tree for one unit of work."""
@@ -26,6 +29,7 @@ LARGEST_SET = 1024
 """Domains with more values are intervals; as sets, places on a line take seconds to make."""
 
 
+@builtin("solver", "choco", ChocoParams, summary="Choco", needs=installed.CHOCO)
 class Choco(NamedTuple):
     """Choco. With `follow_phases` it branches as the formulation's search says.
 
@@ -39,6 +43,11 @@ class Choco(NamedTuple):
     follow_phases: bool = False
     largest: int = 1 << 28
     largest_objective: int = 1 << 28
+
+    @classmethod
+    def build(cls, params: ChocoParams, _context: Context) -> Self:
+        """Return the solver as its parameters say."""
+        return cls(follow_phases=params.search == "papers")
 
     @property
     def deterministic(self) -> bool:

@@ -6,17 +6,20 @@ takes the program `cpoptimizer`, which comes with a licence.
 
 import io
 from contextlib import redirect_stdout
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from cpmpy.solvers.cpo import CPM_cpo
 from cpmpy.solvers.solver_interface import ExitStatus
 
+from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.backends.solver_params import CpOptimizerParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.limits import Budget
 from hpcsched.errors import PluginError
+from hpcsched.registration import builtin
 
 _STATUS: dict[ExitStatus, Outcomes] = {
     ExitStatus.OPTIMAL: "optimal",
@@ -26,6 +29,13 @@ _STATUS: dict[ExitStatus, Outcomes] = {
 }
 
 
+@builtin(
+    "solver",
+    "cpo",
+    CpOptimizerParams,
+    summary="CP Optimizer, which takes a licence and stops by the clock",
+    needs=installed.CPO,
+)
 class CpOptimizer(NamedTuple):
     """CP Optimizer.
 
@@ -38,6 +48,11 @@ class CpOptimizer(NamedTuple):
     workers: int = 1
     largest: int = 1 << 50
     largest_objective: int = 1 << 50
+
+    @classmethod
+    def build(cls, params: CpOptimizerParams, _context: Context) -> Self:
+        """Return the solver as its parameters say."""
+        return cls(params.workers)
 
     @property
     def deterministic(self) -> bool:

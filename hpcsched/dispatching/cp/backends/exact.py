@@ -19,11 +19,13 @@ from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.registration import builtin
 
 _STOPPED = "Program interrupted by user."
 """What Exact raises at its deterministic limit."""
 
 
+@builtin("solver", "exact", summary="Exact, for small models", needs=installed.EXACT)
 class Exact(NamedTuple):
     """Exact.
 

@@ -1,29 +1,9 @@
-"""The Python packages of solvers, and whether they are there; takes no time to import."""
+"""The Python packages of solvers that hpcsched does not depend on."""
 
-from importlib.util import find_spec
-from typing import NamedTuple
+from hpcsched.registration import OptionalPackage
 
-from hpcsched.errors import PluginError
-
-
-class Package(NamedTuple):
-    """What a solver needs: a module, the package that has it, and the extra of hpcsched."""
-
-    solver: str
-    module: str
-    name: str
-
-    def require(self) -> None:
-        """Raise PluginError, saying what to install, where the package is absent."""
-        if find_spec(self.module) is None:
-            raise PluginError(
-                f"solver {self.solver}: the package {self.name} is not installed;"
-                f" pip install 'hpcsched[{self.solver}]'"
-            )
-
-
-CHOCO = Package("choco", "pychoco", "pychoco")
-PUMPKIN = Package("pumpkin", "pumpkin_solver", "pumpkin-solver")
-Z3 = Package("z3", "z3", "z3-solver")
-EXACT = Package("exact", "exact", "exact")
-CPO = Package("cpo", "docplex", "docplex")
+CHOCO = OptionalPackage("solver choco", "pychoco", "pychoco", "choco")
+PUMPKIN = OptionalPackage("solver pumpkin", "pumpkin_solver", "pumpkin-solver", "pumpkin")
+Z3 = OptionalPackage("solver z3", "z3", "z3-solver", "z3")
+EXACT = OptionalPackage("solver exact", "exact", "exact", "exact")
+CPO = OptionalPackage("solver cpo", "docplex", "docplex", "cpo")

@@ -7,16 +7,19 @@ Answers are deterministic under a budget: one worker, a fixed seed, and work tha
 import threading
 from math import ceil
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from cpmpy.exceptions import NotSupportedError
 from cpmpy.solvers.ortools import CPM_ortools
 from cpmpy.solvers.solver_interface import ExitStatus
 from ortools.sat.python import cp_model
 
+from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
+from hpcsched.dispatching.cp.backends.solver_params import OrToolsParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
 from hpcsched.dispatching.cp.limits import Budget, Limits, Patience, Watch
+from hpcsched.registration import builtin
 
 _FROM_HINT = {
     "cp_model_presolve": False,
@@ -56,6 +59,7 @@ class CpSat(CPM_ortools):
         return model.add_no_overlap_2d(*intervals)
 
 
+@builtin("solver", "ortools", OrToolsParams, summary="OR-Tools CP-SAT")
 class OrTools(NamedTuple):
     """CP-SAT. With `follow_phases` it branches as the formulation's search says.
 
@@ -66,6 +70,11 @@ class OrTools(NamedTuple):
     workers: int = 1
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
+
+    @classmethod
+    def build(cls, params: OrToolsParams, _context: Context) -> Self:
+        """Return the solver as its parameters say."""
+        return cls(follow_phases=params.search == "papers")
 
     @property
     def deterministic(self) -> bool:

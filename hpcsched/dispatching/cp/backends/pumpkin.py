@@ -5,18 +5,21 @@ Answers are not deterministic under a budget: its Python interface has no limit 
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from cpmpy.expressions.utils import is_num
 from cpmpy.solvers.pumpkin import CPM_pumpkin
 from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.transformations.normalize import toplevel_list
 
+from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.backends.solver_params import PumpkinParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.registration import builtin
 
 _STATUS: dict[ExitStatus, Outcomes] = {
     ExitStatus.OPTIMAL: "optimal",
@@ -26,6 +29,13 @@ _STATUS: dict[ExitStatus, Outcomes] = {
 }
 
 
+@builtin(
+    "solver",
+    "pumpkin",
+    PumpkinParams,
+    summary="Pumpkin, which stops by the clock",
+    needs=installed.PUMPKIN,
+)
 class Pumpkin(NamedTuple):
     """Pumpkin.
 
@@ -38,6 +48,11 @@ class Pumpkin(NamedTuple):
 
     largest: int = 1 << 28
     largest_objective: int = 1 << 28
+
+    @classmethod
+    def build(cls, _params: PumpkinParams, _context: Context) -> Self:
+        """Return the solver."""
+        return cls()
 
     @property
     def deterministic(self) -> bool:

@@ -4,16 +4,25 @@ Answers are deterministic under a budget: the nodes of the search tree are count
 """
 
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from hpcsched.context import Context
+from hpcsched.dispatching.cp.backends.solver_params import ScheduleOrPostponeParams
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.limits import Limits
 from hpcsched.dispatching.cp.postpone.search import make_ready, schedule_or_postpone
 from hpcsched.dispatching.cp.solving import Answer
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.registration import builtin
 
 
+@builtin(
+    "solver",
+    "schedule-or-postpone",
+    ScheduleOrPostponeParams,
+    summary="the papers' search, which is part of hpcsched",
+)
 class ScheduleOrPostpone(NamedTuple):
     """The search of `hpcsched.dispatching.cp.postpone`.
 
@@ -24,6 +33,11 @@ class ScheduleOrPostpone(NamedTuple):
     restart_after: int | None = None
     largest: int = 1 << 60
     largest_objective: int = 1 << 50
+
+    @classmethod
+    def build(cls, params: ScheduleOrPostponeParams, _context: Context) -> Self:
+        """Return the solver as its parameters say."""
+        return cls(params.restart_after)
 
     @property
     def deterministic(self) -> bool:

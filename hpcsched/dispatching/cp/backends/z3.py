@@ -18,6 +18,7 @@ from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.registration import builtin
 
 RESOURCES = 4_000_000
 """What z3 counts for one unit of work."""
@@ -25,6 +26,7 @@ RESOURCES = 4_000_000
 _MOST = (1 << 32) - 1
 
 
+@builtin("solver", "z3", summary="z3, for small models", needs=installed.Z3)
 class Z3(NamedTuple):
     """z3.
 

@@ -11,12 +11,14 @@ Unix times, so that the zone of a site does not matter.
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, field_validator
 
+from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
+from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
@@ -64,6 +66,13 @@ class PbsAccountingParams(BatchLogParams):
         return named
 
 
+@builtin(
+    "trace_source",
+    "pbs-accounting",
+    PbsAccountingParams,
+    summary="accounting logs of PBS Professional and TORQUE: chunks, memory, GPUs, names",
+    capabilities={RECORDS_WAITS},
+)
 class PbsAccountingSource(BatchLogSource):
     """Streams the jobs of a log, or of a folder of daily logs in the order of their names.
 
@@ -75,6 +84,11 @@ class PbsAccountingSource(BatchLogSource):
     Users, groups (accounts where there are none) and queues are numbered from 1 as they appear;
     `comments` name them.
     """
+
+    @classmethod
+    def build(cls, params: PbsAccountingParams, context: Context) -> Self:
+        """Return the source for the scenario's system."""
+        return cls(params, context.system)
 
     def __init__(self, params: PbsAccountingParams, system: System) -> None:
         lines = TextLines(Path(params.path))

@@ -12,11 +12,13 @@ Source: the manual page `sacct` of SchedMD; what a `core` is here, Slurm calls a
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, field_validator
 
+from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.slurm.resource_types import renamed, resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import (
@@ -83,6 +85,13 @@ class SlurmSacctParams(BatchLogParams):
         return named
 
 
+@builtin(
+    "trace_source",
+    "slurm-sacct",
+    SlurmSacctParams,
+    summary="what Slurm's `sacct --parsable2` prints: cores, memory, GPUs, names",
+    capabilities={RECORDS_WAITS},
+)
 class SlurmSacctSource(BatchLogSource):
     """Streams the jobs of a dump.
 
@@ -94,6 +103,11 @@ class SlurmSacctSource(BatchLogSource):
     Users, accounts, qualities of service and partitions are numbered from 1 as they appear, as
     `user`, `group`, `queue` and `partition` of a job; `comments` name them.
     """
+
+    @classmethod
+    def build(cls, params: SlurmSacctParams, context: Context) -> Self:
+        """Return the source for the scenario's system."""
+        return cls(params, context.system)
 
     def __init__(self, params: SlurmSacctParams, system: System) -> None:
         rows = SacctRows(Path(params.path))

@@ -11,10 +11,12 @@ Simulator*, JSSPP 2016.
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
+from hpcsched.context import Context
+from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
@@ -55,6 +57,12 @@ class BatsimParams(RecordPolicies):
     )
 
 
+@builtin(
+    "trace_source",
+    "batsim",
+    BatsimParams,
+    summary="workloads of the simulator Batsim, in JSON: jobs whose profiles are delays",
+)
 class BatsimSource(RecordSource):
     """Yields the jobs of a workload.
 
@@ -62,6 +70,11 @@ class BatsimSource(RecordSource):
     `unsorted`, `other_profile`, `missing_run_time`, `zero_run_time`, `missing_requested_time`,
     `larger_than_system`.
     """
+
+    @classmethod
+    def build(cls, params: BatsimParams, context: Context) -> Self:
+        """Return the source for the scenario's system."""
+        return cls(params, context.system)
 
     def __init__(self, params: BatsimParams, system: System) -> None:
         self._file = BatsimFile(Path(params.path))

@@ -7,10 +7,12 @@ saying. `jobs.parquet` of a run is such a table, and so is what `hpcsched trace 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from zoneinfo import ZoneInfo
 
+from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
@@ -29,6 +31,13 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": "Group"}
 
 
+@builtin(
+    "trace_source",
+    "table",
+    TableParams,
+    summary="tables of jobs, CSV or Parquet, whose columns the scenario names",
+    capabilities={RECORDS_WAITS},
+)
 class TableSource(RecordSource):
     """Streams the jobs of a table.
 
@@ -37,6 +46,11 @@ class TableSource(RecordSource):
     `missing_requested_time`, `larger_than_system`. A value that is not given is an empty text, a
     null, or -1.
     """
+
+    @classmethod
+    def build(cls, params: TableParams, context: Context) -> Self:
+        """Return the source for the scenario's system."""
+        return cls(params, context.system)
 
     def __init__(self, params: TableParams, system: System) -> None:
         self._rows = open_rows(Path(params.path), params.delimiter)

@@ -1,23 +1,20 @@
-"""What builds the dispatcher that searches orders.
-
-To be imported where one is built: compiled code takes time to import.
-"""
+"""The dispatcher that searches orders: how it is put together."""
 
 from dataclasses import replace
 
+from hpcsched.context import Context
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
-from hpcsched.dispatching.planning.factory import Context, random_state
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import LARGEST, Wanted
-from hpcsched.dispatching.search.improver import OrderSearch
+from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.dispatching.search.params import OrderSearchParams, PursuitParams
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit, pursuit_of
 
 
-def make_order_search(params: OrderSearchParams, context: Context) -> PlanningDispatcher:
-    """Return `order-search`; raises InputError for an objective that cannot be planned for."""
+def make_online_order_search(params: OrderSearchParams, context: Context) -> PlanningDispatcher:
+    """Return `order-search` for rounds; raises InputError for an objective without a plan cost."""
     pursuit = pursuit_of(context.objective) if params.pursuit is None else _pursuit(params.pursuit)
     objective = search_objective(context.objective, pursuit.level)
     pursued = Pursued(objective.cost_of, pursuit)

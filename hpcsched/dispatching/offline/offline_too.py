@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.search.order_search import make_online_order_search
+from hpcsched.dispatching.search.params import OrderSearchParams
+from hpcsched.registration import PLANS_OFFLINE, builtin
 
 
 @dataclass(frozen=True)
@@ -33,3 +37,16 @@ class OfflineToo:
         from hpcsched.dispatching.offline.planner import plan_offline  # noqa: PLC0415
 
         return plan_offline(problem, self.budget, self.seed)
+
+
+@builtin(
+    "dispatcher",
+    "order-search",
+    OrderSearchParams,
+    summary="list scheduling in the order that costs least, found by compiled search",
+    capabilities={PLANS_OFFLINE},
+)
+def make_order_search(params: OrderSearchParams, context: Context) -> OfflineToo:
+    """Return `order-search`; raises InputError for an objective that cannot be planned for."""
+    online = make_online_order_search(params, context)
+    return OfflineToo(online, online.allocator, params.budget, context.seed)

@@ -1,13 +1,10 @@
-"""What builds the CP dispatchers.
+"""The CP dispatchers: how each is put together of formulation, solver and list plans."""
 
-To be imported where one is built: CPMpy takes time to import, and so does what compiles list plans.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
+from hpcsched.context import Context
 from hpcsched.dispatching.cp.asking import Asker
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
 from hpcsched.dispatching.cp.calls import Method
@@ -38,7 +35,6 @@ from hpcsched.dispatching.cp.params import (
 )
 from hpcsched.dispatching.planned_cost import Plannable, PlannedCost
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
-from hpcsched.dispatching.planning.factory import Context, random_state
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.search_objective import (
     ModelCost,
@@ -49,15 +45,22 @@ from hpcsched.dispatching.planning.search_objective import (
 from hpcsched.dispatching.planning.selection import LARGEST, Wanted
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.dispatching.search.improver import OrderSearch
+from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import NONE
+from hpcsched.registration import builtin
 
 SEARCH_BIAS = 2.0
 """By how much more often a search moves jobs from the front of the order (see `Effort`)."""
 
 
+@builtin(
+    "dispatcher",
+    "hcp19",
+    Hcp19Params,
+    summary="CP: when jobs start, nodes pooled; where, by best fit (HCP'19)",
+)
 def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
     formulation = Hcp19(params.queue_length if params.version == 0 else None)
@@ -65,38 +68,75 @@ def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     return replace(made, wanted=made.wanted._replace(pooled=True))
 
 
+@builtin(
+    "dispatcher",
+    "pcp19",
+    VersionParams,
+    summary="CP: an optional interval for each unit on each node (PCP'19)",
+)
 def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'19, or a version before it."""
     method: Method = "list" if params.version >= 2 else "prb"
     return _make_version(Pcp19(), params, context, method, ExpectedWaits.pcp_cost)
 
 
+@builtin(
+    "dispatcher",
+    "pcp4",
+    PaperParams,
+    summary="CP: counts of units on each node (thesis, section 6.1)",
+)
 def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP₄."""
     return _make_from_paper(Pcp4(), params, context)
 
 
+@builtin(
+    "dispatcher",
+    "pcp20",
+    PaperParams,
+    summary="CP: units as boxes on an array of each resource type (PCP'20)",
+)
 def make_pcp20(params: PaperParams, context: Context) -> PlanningDispatcher:
     """Return PCP'20."""
     return _make_from_paper(Pcp20(), params, context)
 
 
+@builtin("dispatcher", "pcp21", Pcp21Params, summary="CP: as PCP'20, with ordered units (PCP'21)")
 def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
     """Return PCP'21, or PCP'21s."""
     formulation = Pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
     return _make_from_paper(formulation, params, context)
 
 
+@builtin(
+    "dispatcher",
+    "node-time",
+    PlanAllParams,
+    summary="CP: nodes and times of units on one long line",
+)
 def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatcher:
     """Return `node-time`."""
     return _make(NodeTime(), params, context)
 
 
+@builtin(
+    "dispatcher",
+    "joint-now",
+    JointNowParams,
+    summary="CP: nodes of what starts now, times of all else",
+)
 def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatcher:
     """Return `joint-now`."""
     return _make(JointNow(classes=params.node_classes), params, context)
 
 
+@builtin(
+    "dispatcher",
+    "cp",
+    CpPlanParams,
+    summary="CP: the best list plan made better, nodes pooled, for any objective",
+)
 def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
     """Return `cp`; raises InputError for an objective that cannot be planned for."""
     search = None
@@ -105,6 +145,12 @@ def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
     return _make_any_objective("best", params, context, search)
 
 
+@builtin(
+    "dispatcher",
+    "best-of",
+    BestOfParams,
+    summary="CP: the best of list plans, each made better, and one from nothing",
+)
 def make_best_of(params: BestOfParams, context: Context) -> PlanningDispatcher:
     """Return `best-of`; raises InputError for an objective that cannot be planned for."""
     return _make_any_objective("each", params, context)
@@ -227,17 +273,3 @@ def _limits(params: CpParams) -> Limits:
     if limits is None:
         return Budget(params.budget or BUDGET)
     return Patience(limits.first, limits.most, limits.extensions)
-
-
-MAKERS: Mapping[str, Callable[[Any, Context], PlanningDispatcher]] = {
-    "hcp19": make_hcp19,
-    "pcp19": make_pcp19,
-    "pcp4": make_pcp4,
-    "pcp20": make_pcp20,
-    "pcp21": make_pcp21,
-    "node-time": make_node_time,
-    "joint-now": make_joint_now,
-    "cp": make_cp,
-    "best-of": make_best_of,
-}
-"""What builds each dispatcher, by name."""

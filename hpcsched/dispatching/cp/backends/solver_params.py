@@ -1,0 +1,48 @@
+"""The parameters of solvers, apart from the solvers, which take time to import."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from hpcsched.parameters import NotReproducible, Params
+
+SEARCH = (
+    "Whether {} decides on what to branch, or the papers' search does: start the job with the"
+    " highest priority as early as possible, then place it, or postpone it."
+)
+
+
+class OrToolsParams(Params):
+    """How CP-SAT searches."""
+
+    search: Literal["own", "papers"] = Field("own", description=SEARCH.format("CP-SAT"))
+
+
+class ChocoParams(Params):
+    """How Choco searches."""
+
+    search: Literal["own", "papers"] = Field("own", description=SEARCH.format("Choco"))
+
+
+class ScheduleOrPostponeParams(Params):
+    """How schedule-or-postpone searches."""
+
+    restart_after: int | None = Field(
+        None,
+        ge=1,
+        description="After how many fails to begin anew with another order of jobs, at first; after"
+        " twice as many the next time, and so on. null: never.",
+    )
+
+
+class PumpkinParams(Params):
+    """Pumpkin has no parameters."""
+
+    not_reproducible: ClassVar = NotReproducible("the solver pumpkin stops by the clock")
+
+
+class CpOptimizerParams(Params):
+    """How CP Optimizer searches."""
+
+    not_reproducible: ClassVar = NotReproducible("the solver cpo stops by the clock")
+    workers: int = Field(1, ge=1, description="How many threads search.")

@@ -1,0 +1,235 @@
+"""Registration: a plugin's description, and the decorator that registers what is built in."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+from hpcsched.context import Context
+from hpcsched.errors import PluginError
+from hpcsched.parameters import Params
+
+if TYPE_CHECKING:
+    from hpcsched.system.system import System
+
+KINDS = MappingProxyType(
+    {
+        "trace_source": "where jobs come from",
+        "transform": "changes a trace before anything else sees it",
+        "predictor": "says how long a job will run",
+        "correction": "says what a job needs that outlives its prediction",
+        "dispatcher": "decides when and where jobs start",
+        "queue_order": "how a queue is sorted",
+        "allocator": "decides on which nodes a job is placed",
+        "solver": "solves the models of constraint programming",
+        "objective": "what a scenario wants to be small",
+        "metric": "one figure of the summary",
+        "observer": "follows a simulation",
+        "workload_manager": "reads a real cluster, and places jobs on it",
+        "executor": "runs the cells of an experiment",
+    }
+)
+"""The kinds of plugin, with what each is for."""
+
+SEES_RUN_TIME = "sees_run_time"
+"""The capability, for predictors alone, of being shown a job's real run time at submission."""
+
+KEEPS_REQUESTS = "keeps_requests"
+"""The capability, for transforms alone, of leaving as it is what job units ask for, and where they
+may run. Where all units ask for the same, it is known then that they still do."""
+
+KEEPS_WAITS = "keeps_waits"
+"""The capability, for transforms alone, of leaving a part of the trace as it was: submissions are
+as far from each other as before, and jobs as large, so that recorded starts still fit together."""
+
+RECORDS_WAITS = "records_waits"
+"""The capability, for trace sources alone, of telling how long jobs waited (`keep_waits`)."""
+
+FOLLOWS_RECORD = "follows_record"
+"""The capability, for dispatchers alone, of starting jobs when a log says (`follow_record`)."""
+
+PLANS_OFFLINE = "plans_offline"
+"""The capability, for dispatchers alone, of planning a whole trace (`plan_offline`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A finding of a plugin's review about a legal choice.
+
+    It is an error where the choice cannot be run on this machine.
+
+    Attributes
+    ----------
+    rule : str
+        The name of the rule, in kebab case.
+    message : str
+        One sentence for people.
+    key : str
+        The key path within the plugin's parameters; empty for the choice as a whole.
+    severity : {"error", "warning"}
+        An error refuses the scenario.
+    """
+
+    rule: str
+    message: str
+    key: str = ""
+    severity: Literal["error", "warning"] = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A name that a scenario can select, the model of its parameters, and its factory.
+
+    Attributes
+    ----------
+    name : str
+        The name in scenarios, in kebab case.
+    summary : str
+        One line for people, without a full stop.
+    factory : function
+        Takes the validated parameters and a `Context`; returns an object that follows the protocol
+        of the kind.
+    params : type
+        The model of the parameters, derived from `Params`.
+    capabilities : set of str
+        Capabilities such as `SEES_RUN_TIME`.
+    review : function, optional
+        Takes the parameters and the system; yields cautions about parameters that are legal and
+        suspicious.
+    """
+
+    name: str
+    summary: str
+    factory: Callable[[Any, Context], object]
+    params: type[Params] = Params
+    capabilities: frozenset[str] = frozenset()
+    review: Callable[[Any, "System"], Iterable[Caution]] | None = None
+
+
+class OptionalPackage(NamedTuple):
+    """A Python package that a plugin needs and that hpcsched does not depend on.
+
+    Attributes
+    ----------
+    what : str
+        The plugin, as messages call it.
+    module : str
+        The module to import.
+    package : str
+        The name of the package in package registries.
+    extra : str
+        The extra of hpcsched that installs it.
+    """
+
+    what: str
+    module: str
+    package: str
+    extra: str
+
+    def missing(self) -> str | None:
+        """Return the message that says what to install, or None where the package is there."""
+        if find_spec(self.module) is not None:
+            return None
+        return (
+            f"{self.what}: the package {self.package} is not installed;"
+            f" pip install 'hpcsched[{self.extra}]'"
+        )
+
+    def require(self) -> None:
+        """Raise PluginError where the package is not there."""
+        message = self.missing()
+        if message is not None:
+            raise PluginError(message)
+
+
+class BuiltIn(NamedTuple):
+    """The registration of a built-in plugin; objects are references such as `module:Name`.
+
+    Attributes
+    ----------
+    kind, name, summary : str
+        As in `KINDS` and in `Plugin`.
+    made_by : str
+        The decorated class or function.
+    params : str
+        The model of the parameters.
+    review : str or None
+        The function that reviews them.
+    capabilities : tuple of str
+        In alphabetical order.
+    needs : OptionalPackage or None
+        The package without which `made_by` cannot be imported.
+    """
+
+    kind: str
+    name: str
+    summary: str
+    made_by: str
+    params: str
+    review: str | None = None
+    capabilities: tuple[str, ...] = ()
+    needs: OptionalPackage | None = None
+
+
+registered: list[BuiltIn] = []
+"""The registrations of the modules imported so far, from which the index is made."""
+
+_Made = TypeVar("_Made", bound=Callable[..., object])
+
+
+def builtin(
+    kind: str,
+    name: str,
+    params: type[Params] = Params,
+    *,
+    summary: str,
+    capabilities: Iterable[str] = (),
+    review: Callable[[Any, Any], Iterable[Caution]] | None = None,
+    needs: OptionalPackage | None = None,
+) -> Callable[[_Made], _Made]:
+    """Register the decorated class or function as a built-in plugin.
+
+    A function is the factory: it takes the parameters and a `Context`. A class is built by its
+    class method `build`, which takes the same; without one the class is called with its parameters,
+    or with nothing where it has none. After a change of any registration the index has to be
+    written anew: `python -m hpcsched.plugins.index`.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of plugin, a key of `KINDS`.
+    name : str
+        The name in scenarios, in kebab case.
+    params : type
+        The model of the parameters. Its module must be quick to import.
+    summary : str
+        One line for people, without a full stop.
+    capabilities : iterable of str
+        Capabilities such as `SEES_RUN_TIME`.
+    review : function, optional
+        A function of a module that is quick to import; see `Plugin`.
+    needs : OptionalPackage, optional
+        The package that the decorated object's module imports.
+    """
+
+    def register(made: _Made) -> _Made:
+        registered.append(
+            BuiltIn(
+                kind,
+                name,
+                summary,
+                _reference(made),
+                _reference(params),
+                None if review is None else _reference(review),
+                tuple(sorted(capabilities)),
+                needs,
+            )
+        )
+        return made
+
+    return register
+
+
+def _reference(thing: Any) -> str:
+    return f"{thing.__module__}:{thing.__qualname__}"

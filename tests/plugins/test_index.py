@@ -1,0 +1,89 @@
+"""The index of built-in plugins is current, and reading it imports none of them."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from hpcsched.errors import PluginError
+from hpcsched.parameters import Params
+from hpcsched.plugins.index import FILE, LazyFactory, built_in, load, make_index
+from hpcsched.registration import KINDS, BuiltIn, OptionalPackage
+
+HEAVY = ("numba", "pyarrow", "cpmpy", "ortools", "matplotlib", "pandas", "distributed")
+
+
+def test_the_index_is_current() -> None:
+    """The file is what the decorators give: `python -m hpcsched.plugins.index` writes it anew."""
+    assert FILE.read_text(encoding="utf-8") == make_index()
+
+
+def test_each_kind_has_a_plugin() -> None:
+    """Every kind has at least one plugin of our own, and no name stands twice."""
+    rows = list(built_in())
+    assert {row.kind for row in rows} == set(KINDS)
+    assert len({(row.kind, row.name) for row in rows}) == len(rows)
+
+
+def test_the_list_and_a_validation_import_nothing_heavy() -> None:
+    """Listing all plugins, and all parameters, needs neither compiled code nor solvers."""
+    program = (
+        "import sys; from hpcsched.plugins.manager import build_registry\n"
+        "registry = build_registry(external=False)\n"
+        "assert len(registry.listed()) > 60\n"
+        "assert not [name for name in sys.modules if name.startswith('hpcsched.dispatching')]\n"
+        "assert list(registry)\n"
+        f"assert not set({HEAVY!r}) & set(sys.modules), sys.modules.keys()\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_a_factory_returns() -> None:
+    """A function is called, `build` is preferred, and a class may take parameters or nothing."""
+
+    def factory(made_by: str, params: str = "hpcsched.parameters:Params") -> LazyFactory:
+        return LazyFactory(BuiltIn("metric", "x", "x", f"{__name__}:{made_by}", params))
+
+    assert factory("made")("params", "context") == ("params", "context")
+    assert factory("Built")("params", "context") == Built("params context")
+    assert factory("Plain")(Params(), "context") == Plain()
+    assert factory("Built", "other:Params")("params", "context") == Built("params context")
+    assert factory("Plain", "other:Params")("params", "context") == Plain("params")
+
+
+def test_a_missing_package_is_named() -> None:
+    """A plugin whose package is not installed says what to install, in review and factory."""
+    nothing: Any = None
+    package = OptionalPackage("solver x", "no_such_module", "no-such-module", "x")
+    plugin = load(
+        BuiltIn("solver", "x", "x", "nowhere:X", "hpcsched.parameters:Params", needs=package)
+    )
+    message = "solver x: the package no-such-module is not installed; pip install 'hpcsched\\[x\\]'"
+    with pytest.raises(PluginError, match=message):
+        plugin.factory(Params(), nothing)
+    assert plugin.review is not None
+    (caution,) = plugin.review(Params(), nothing)
+    assert (caution.rule, caution.severity) == ("not-installed", "error")
+
+
+def made(params: object, context: object) -> object:
+    """Return both arguments."""
+    return params, context
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Takes parameters, or nothing."""
+
+    text: str = ""
+
+
+class Built(Plain):
+    """Is built from parameters and context."""
+
+    @classmethod
+    def build(cls, params: str, context: str) -> "Built":
+        """Return an object made of both."""
+        return cls(f"{params} {context}")
