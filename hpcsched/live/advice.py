@@ -1,4 +1,4 @@
-"""What a dispatcher would have done, beside what the cluster did."""
+"""Advice of a dispatcher, beside the actions of the cluster."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from hpcsched.system.cluster import ClusterState
 
 
 class Advised(NamedTuple):
-    """A job that a dispatcher would have started: when first, where, and why, in seconds."""
+    """First advice to start a job: second, nodes and reason."""
 
     key: str
     job_id: int
@@ -22,14 +22,14 @@ class Advised(NamedTuple):
 
 
 class Advice:
-    """Collects the first advice on each job, and what the cluster says of it at that time."""
+    """Collection of the first advice on each job, with the actions of the cluster."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
         self.given: dict[int, Advised] = {}
 
     def take(self, held: Round) -> list[Advised]:
-        """Take note of a round; return the advice that is new."""
+        """Add a round; return the advice that is new."""
         reasons = {reason.job_id: reason for reason in held.reasons}
         new = []
         for start in held.starts:
@@ -48,7 +48,7 @@ class Advice:
         started: Mapping[int, int],
         nodes: Mapping[int, tuple[str, ...]],
     ) -> None:
-        """Write `advice.jsonl`: a line for each job, with when and where the cluster started it."""
+        """Write `advice.jsonl`: a line for each job, with its start by the cluster."""
         lines = [
             json.dumps(
                 one._asdict()
@@ -60,7 +60,7 @@ class Advice:
 
 
 def in_words(reason: Reason | None, jobs: Mapping[int, object]) -> str:
-    """Return a reason in a few words; jobs are called as the cluster calls them."""
+    """Return a reason in a few words, with the cluster's job ids."""
     if reason is None:
         return "-"
     words: list[str] = [reason.kind]
@@ -74,9 +74,18 @@ def in_words(reason: Reason | None, jobs: Mapping[int, object]) -> str:
 def advice_lines(
     held: Round, names: Sequence[str], state: ClusterState, most: int
 ) -> Iterator[str]:
-    """Yield a table of a round: what is advised of each job, why, and what the cluster says.
+    """Yield a table of a round: advice, reasons, and the cluster's own reasons.
 
-    All starts are shown, and of the jobs that wait the first `most`.
+    Parameters
+    ----------
+    held
+        The round.
+    names
+        Names of the nodes.
+    state
+        State of the cluster.
+    most
+        Largest number of waiting jobs; all starts are shown.
     """
     whys = {job.job_id: job.why for job in state.jobs}
     starts = {

@@ -1,4 +1,4 @@
-"""The loop that looks at a cluster, asks a dispatcher, and advises or places jobs."""
+"""Loop of a live run: read the cluster, ask the dispatcher, advise or place jobs."""
 
 import math
 import time
@@ -19,7 +19,7 @@ from hpcsched.system.cluster import (
 
 @dataclass(frozen=True)
 class Pace:
-    """How often a cluster is looked at, in seconds; see `hpcsched.scenario.live.LiveSettings`."""
+    """Intervals of a live run, in seconds; see `hpcsched.scenario.live.LiveSettings`."""
 
     poll: float
     tick: float
@@ -28,17 +28,17 @@ class Pace:
 
 @dataclass(frozen=True)
 class Clock:
-    """What tells the time, in seconds since 1970, and lets it pass; another one in tests."""
+    """Time in seconds since 1970, and a function that waits; replaced in tests."""
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
 
 
 class Failures:
-    """The jobs that a cluster did not start, each left alone for twice as long as the time before.
+    """Jobs that a cluster did not start, each left alone for twice as long as the time before.
 
-    That begins with 2 seconds, and never is more than ten minutes or, where that is longer, the
-    patience that is given.
+    The first time is 2 seconds; the longest is ten minutes or, where that is longer, the given
+    patience.
     """
 
     def __init__(self, patience: float) -> None:
@@ -46,7 +46,7 @@ class Failures:
         self._until: dict[str, tuple[int, float]] = {}
 
     def add(self, key: str, now: float) -> None:
-        """Take note that a job was not started, at `now` in seconds."""
+        """Record at `now`, in seconds, that a job was not started."""
         count = self._until.get(key, (0, 0.0))[0] + 1
         self._until[key] = count, now + min(self._longest, 2.0**count)
 
@@ -60,12 +60,19 @@ class Failures:
 
 
 class Driver:
-    """Drives a cluster, or only advises: without a journal nothing is changed.
+    """Driver of a cluster; without a journal it advises and changes nothing.
 
-    `ask` holds a round on a state, at an instant in seconds since the origin, without the jobs of
-    some keys, which the cluster did not start lately; `told` is given each round that was held.
-    `say` is given lines about what an operator should know, `beat` is called whenever the cluster
-    was in hand.
+    Parameters
+    ----------
+    ask
+        Function that holds a round on a state, at an instant in seconds since the origin, without
+        the jobs of some keys.
+    told
+        Receives each round.
+    say
+        Receives lines for the operator.
+    beat
+        Called whenever the cluster could be read.
     """
 
     def __init__(
@@ -103,11 +110,19 @@ class Driver:
     def run(
         self, seconds: float | None = None, rounds: int | None = None, *, until_idle: bool = False
     ) -> None:
-        """Look and answer until it is stopped, the time is over, or so many rounds were held.
+        """Read and answer until stopped, or until a limit is reached.
 
-        With `until_idle`, until none of the jobs that are followed is left. Looks come as a second
-        begins. Clusters tell times in whole seconds: what ended in one is so answered in the next,
-        always, and a simulation in whole seconds can do the same.
+        Looks come as a second begins. Clusters state times in whole seconds, so that the end of one
+        second is answered in the next, always, and a simulation in whole seconds can do the same.
+
+        Parameters
+        ----------
+        seconds
+            Real seconds after which the loop ends.
+        rounds
+            Number of rounds after which the loop ends.
+        until_idle
+            True: the loop ends when none of the followed jobs is left.
         """
         end = float("inf") if seconds is None else self._clock.now() + seconds
         due = 0.0
@@ -122,7 +137,7 @@ class Driver:
             due = math.floor(looked) + self._pace.poll
 
     def step(self) -> bool:
-        """Look once, and hold a round if one is due; return whether the cluster could be read."""
+        """Look once, and hold a round if one is due; return True if the cluster could be read."""
         try:
             state = self._manager.read()
         except UnavailableError as error:
@@ -172,7 +187,7 @@ class Driver:
             self._seen = _fingerprint(state, self._journal.placed)
 
     def _make(self, held: Round, now: float, journal: Journal) -> bool:
-        """Make the starts of a round, each written down before; return whether all were made."""
+        """Carry out the starts of a round, each written down before; return True if all were."""
         jobs = [*(held.jobs[start.job_id] for start in held.starts), *held.beyond]
         by_key = {job.key: job for job in jobs}
         changes: list[tuple[Do, str, tuple[str, ...]]] = [
@@ -206,7 +221,7 @@ class Driver:
         return tuple(self._following.site.names[node] for node in nodes)
 
     def _take_back(self, state: ClusterState, now: float, journal: Journal) -> None:
-        """Take back the jobs that were told to start and have not, or were put back since."""
+        """Take back the jobs that were to start and have not, or were put back since."""
         late = [
             job
             for job in state.jobs
@@ -236,9 +251,9 @@ def _is_held(job: ClusterJob) -> bool:
 
 
 def _fingerprint(state: ClusterState, started: Collection[str]) -> object:
-    """Return what changes when a round may come to another answer.
+    """Return a value that changes when a round may decide otherwise.
 
-    The jobs of the keys `started` were placed here, so that their start changes nothing.
+    Starts of the jobs with keys `started`, which were placed here, do not change it.
     """
     return (
         tuple((node.name, node.usable) for node in state.nodes),

@@ -1,4 +1,4 @@
-"""The lock that lets one driver at a time change a cluster, and its heartbeat."""
+"""Lock that lets one driver at a time change a cluster, and its heartbeat."""
 
 import json
 import os
@@ -15,7 +15,13 @@ HEARTBEAT = "heartbeat.json"
 
 @contextmanager
 def driver_lock(folder: Path) -> Iterator[None]:
-    """Hold the driver's lock on a folder, which is made; raises InputError if another has it."""
+    """Hold the driver's lock on a folder, which is created.
+
+    Raises
+    ------
+    InputError
+        If another process has it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder, LOCK).acquire()
@@ -30,10 +36,10 @@ def driver_lock(folder: Path) -> Iterator[None]:
 
 
 class Heartbeat:
-    """A file that says when a driver last had a cluster in hand, for a watchdog to read.
+    """File with the instant at which a driver last had a cluster in hand, for a watchdog.
 
-    It names the partitions that are driven, and after how many seconds without a beat their jobs
-    are to be handed to the cluster's own scheduler.
+    It names the driven partitions, and the seconds without a beat after which their jobs are to be
+    handed to the cluster's own scheduler.
     """
 
     def __init__(self, folder: Path, partitions: Sequence[str], release_after: int) -> None:
@@ -43,7 +49,7 @@ class Heartbeat:
         self._last = 0.0
 
     def beat(self, now: float) -> None:
-        """Write the instant, seconds since 1970, unless it was written less than a second ago."""
+        """Write the instant, seconds since 1970, unless the last one is less than a second old."""
         # A clock that was put back must not silence the driver until it has caught up.
         if 0 <= now - self._last < 1:
             return

@@ -1,4 +1,4 @@
-"""Follows the jobs of a cluster from look to look, and tells observers what has become of them."""
+"""Jobs of a cluster from look to look, and notification of observers."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from hpcsched.workload.account import TraceAccount
 
 @dataclass
 class _Followed:
-    """A job that has been seen, and what was last known of it."""
+    """A followed job, and its last known state."""
 
     waiting: WaitingJob
     counted: bool
@@ -25,11 +25,11 @@ class _Followed:
 
 
 class Following:
-    """The jobs of a site's partitions, those in the system and those that have left it.
+    """Jobs of a site's partitions, those in the system and those that have left it.
 
     The account counts the jobs that were seen waiting here, or that an earlier driver started
     (`ours`, by key): these become records. Jobs that ran before are followed, so that predictors
-    learn from them. `started_at` has the starts that were seen, by job number, in seconds.
+    learn from them. `started_at` holds the seen starts, by job number, in seconds.
     """
 
     def __init__(
@@ -54,16 +54,16 @@ class Following:
 
     @property
     def waiting(self) -> int:
-        """How many counted jobs wait."""
+        """Number of counted jobs that wait."""
         return sum(job.counted and job.running is None for job in self._jobs.values())
 
     @property
     def running(self) -> int:
-        """How many counted jobs run."""
+        """Number of counted jobs that run."""
         return sum(job.counted and job.running is not None for job in self._jobs.values())
 
     def update(self, state: ClusterState, now: int) -> None:
-        """Take note of a cluster at `now`, in seconds since the origin."""
+        """Read the state of a cluster at `now`, in seconds since the origin."""
         present = set()
         for job in state.jobs:
             if job.partition not in self.site.partitions:

@@ -1,4 +1,4 @@
-"""Asks a dispatcher, and answers by list scheduling where it fails or takes too long."""
+"""Dispatcher with a time limit, and list scheduling where it fails or takes too long."""
 
 from queue import Empty, Queue
 from threading import Thread
@@ -15,9 +15,16 @@ from hpcsched.simulation.check import BadDecisionError, check_decision
 
 
 class Answer(NamedTuple):
-    """A checked decision, the real seconds that it took, and why it is not the dispatcher's own.
+    """A checked decision.
 
-    `trouble` is empty where it is.
+    Attributes
+    ----------
+    decision
+        The decision.
+    seconds
+        Real seconds that it took.
+    trouble
+        Reason why it is not the dispatcher's own; empty if it is.
     """
 
     decision: Decision
@@ -26,10 +33,10 @@ class Answer(NamedTuple):
 
 
 class GuardedDispatcher:
-    """A dispatcher with a limit to how long it may think, in real seconds.
+    """Dispatcher with a limit on its decisions, in real seconds.
 
-    It works in a thread of its own, which nothing can break off: while a round that took too long
-    goes on, the rounds that follow are answered by list scheduling, first come, first served.
+    It works in a thread of its own, which cannot be interrupted: while a late decision goes on, the
+    following rounds are answered by list scheduling, first come, first served.
     """
 
     def __init__(self, dispatcher: Dispatcher, limit: float) -> None:
@@ -42,7 +49,7 @@ class GuardedDispatcher:
         Thread(target=self._work, name="dispatcher", daemon=True).start()
 
     def warm_up(self, problem: DispatchingProblem, limit: float) -> None:
-        """Have a problem answered and the answer dropped, so that what is compiled is ready."""
+        """Answer a problem and drop the answer, so that code is compiled."""
         if not problem.queue:
             return
         usual, self._limit = self._limit, limit

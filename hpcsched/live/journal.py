@@ -1,7 +1,7 @@
-"""The journal: every change to a cluster, written down before it is made.
+"""Journal: every change to a cluster, written down before it is made.
 
-A line of JSON a change, and one that says what came of it. What was written and not made is simply
-decided again: the cluster itself is always read anew, and the journal only tells which of its jobs
+A line of JSON for each change, and one for its outcome. A change that was written and not made is
+decided again: the cluster itself is always read anew, and the journal only states which of its jobs
 a driver has placed, and where.
 """
 
@@ -16,11 +16,11 @@ from hpcsched.errors import Finding, InputError, Place
 NAME = "journal.jsonl"
 
 Do = Literal["start", "hold"]
-"""What is done to a job: it is to start on nodes, or is taken back."""
+"""Kind of a change: start a job on nodes, or take it back."""
 
 
 class Entry(NamedTuple):
-    """A change: its number, when (seconds since 1970), in which round, of which job, and where."""
+    """A change: number, time (seconds since 1970), round, kind, job and nodes."""
 
     number: int
     time: float
@@ -31,11 +31,19 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """A journal that is appended to; `close` it in the end.
+    """Journal that is appended to; `close` it in the end.
 
-    `placed` has the jobs that were told to start and not taken back since, by key. Raises
-    InputError where the file cannot be read or written. A last line that was broken off is left
-    out: its change was not made.
+    A last line that was broken off is dropped: its change was not made.
+
+    Attributes
+    ----------
+    placed
+        Jobs that were told to start and not taken back since, by key.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,7 +58,7 @@ class Journal:
             raise _problem(self._path, f"it cannot be written: {error.strerror}") from error
 
     def _read(self) -> int:
-        """Read what there is, and return the length of its whole lines in bytes."""
+        """Read the file, and return the length of its whole lines in bytes."""
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:
@@ -83,7 +91,7 @@ class Journal:
     def intend(
         self, now: float, round_: int, changes: Sequence[tuple[Do, str, Sequence[str]]]
     ) -> list[Entry]:
-        """Write down changes that are to be made next; they are on the disk when this returns."""
+        """Write changes that are made next; they are on the disk on return."""
         entries = []
         for do, job, nodes in changes:
             self._number += 1
@@ -96,7 +104,7 @@ class Journal:
         return entries
 
     def outcome(self, entry: Entry, refused: str = "") -> None:
-        """Write down what came of a change: it was made, or refused, and why."""
+        """Write the outcome of a change: made, or refused with a reason."""
         line: dict[str, Any] = {"of": entry.number, "outcome": "refused" if refused else "made"}
         self._write(line | ({"why": refused} if refused else {}))
         self._note(line)
@@ -106,7 +114,7 @@ class Journal:
         self.placed = {key: entry for key, entry in self.placed.items() if key in present}
 
     def close(self) -> None:
-        """Write what is left."""
+        """Flush and close the file."""
         self._sync()
         self._file.close()
 

@@ -1,4 +1,4 @@
-"""What a live predictor knows: the cluster's history at first, then every job that completes."""
+"""Predictions of a live run: learnt from the cluster's history and from completed jobs."""
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
@@ -9,14 +9,18 @@ from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.workload.job import Job, TracedJob
 
 _NOT_KNOWN = 0
-"""The run time of a job that has not ended: only an oracle would be shown it."""
+"""Stand-in for the run time of a job that has not ended; only an oracle is shown run times."""
 
 
 class Predictions:
-    """The predicted run time of every job, asked for when the job is first seen.
+    """Predicted run time of every job, asked for when the job is first seen.
 
-    A prediction stands, also where the predictor has learnt since, as it does in a simulation.
-    Raises PluginError where the predictor fails; messages call it by `name`, or by its class.
+    A prediction stands, also where the predictor has learnt since, as in a simulation.
+
+    Raises
+    ------
+    PluginError
+        If the predictor fails; messages name it by `name`, or by its class.
     """
 
     def __init__(self, predictor: Predictor | Oracle, name: str | None = None) -> None:
@@ -34,7 +38,7 @@ class Predictions:
         return known
 
     def learn(self, job: Job, run_time: int) -> None:
-        """Tell the predictor that a job has completed; its prediction is forgotten."""
+        """Notify the predictor of a completion, and forget the prediction."""
         self._predictor.observe(job, run_time)
         self.forget(job.job_id)
 
@@ -43,10 +47,17 @@ class Predictions:
         self._seconds.pop(job_id, None)
 
     def learn_history(self, jobs: Iterator[TracedJob], origin: int) -> int:
-        """Learn from jobs by ascending submit time, in seconds since 1970; return how many.
+        """Learn from earlier jobs; return their number.
 
         They are predicted as they are submitted, and end as if none had waited, since some
-        predictors count what is in the system.
+        predictors count the jobs in the system.
+
+        Parameters
+        ----------
+        jobs
+            Jobs by ascending submit time, in seconds since 1970.
+        origin
+            Origin of times of the site, in the same seconds.
         """
         ends: list[tuple[int, int, Job, int]] = []
         count = 0

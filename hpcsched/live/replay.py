@@ -1,4 +1,4 @@
-"""What ran live, simulated again with the same dispatcher: how far apart the start times are."""
+"""Simulation of a live run with the same dispatcher, and differences of start times."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,15 @@ from hpcsched.scenario import load_scenario
 
 
 class StartDifferences(NamedTuple):
-    """How much later jobs started live than simulated, in seconds, by job number."""
+    """Differences of start times between a live run and its simulation.
+
+    Attributes
+    ----------
+    live, simulated
+        The two run directories.
+    seconds
+        Start live − start simulated, by job number.
+    """
 
     live: Path
     simulated: Path
@@ -23,7 +31,7 @@ class StartDifferences(NamedTuple):
 
     @property
     def median_absolute(self) -> float:
-        """The median of the differences, whichever was the earlier, in seconds."""
+        """Median of the absolute differences, in seconds."""
         return float(median(map(abs, self.seconds.values())))
 
 
@@ -38,8 +46,25 @@ def replay_live(
 ) -> StartDifferences:
     """Simulate the jobs of a live run with the dispatcher of a scenario; compare start times.
 
-    `latency` is the time that a real cluster takes from a job's arrival or end to the start that
-    answers it, in seconds. Raises InputError where the run cannot be read or no job ended.
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    live
+        Run directory of the live run.
+    out
+        Run directory of the simulation.
+    latency
+        Seconds that the cluster takes from an arrival or an end to the start that answers it.
+    overrides
+        Values of `--set`.
+    force
+        True: replace an existing simulation.
+
+    Raises
+    ------
+    InputError
+        If the run cannot be read or no job ended.
     """
     directory = RunDirectory.open(live)
     jobs = (live / JOBS).absolute()
@@ -73,7 +98,7 @@ def replay_live(
 
 
 def difference_lines(found: StartDifferences) -> Iterator[str]:
-    """Yield what came of a comparison, in a few lines."""
+    """Yield the result of a comparison, in a few lines."""
     ordered: Sequence[int] = sorted(map(abs, found.seconds.values()))
     yield f"{len(ordered)} jobs, live and simulated"
     yield f"  median difference of start times  {found.median_absolute:g} s"

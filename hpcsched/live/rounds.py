@@ -1,4 +1,4 @@
-"""One live round: a cluster's state in, a decision that can be made and its reasons out."""
+"""One live round: from the state of a cluster to a checked decision with reasons."""
 
 from collections.abc import Mapping
 from time import perf_counter
@@ -14,11 +14,22 @@ from hpcsched.system.cluster import ClusterJob, ClusterState
 
 
 class Round(NamedTuple):
-    """What a round came to.
+    """Result of a round.
 
-    `starts` can be made as they are. `jobs` has the cluster's jobs of the queue by number,
-    `reasons` says why each starts or waits. `trouble` is why the answer is not the dispatcher's
-    own, empty if it is. `beyond` are held jobs that only the cluster's own scheduler can place.
+    Attributes
+    ----------
+    problem
+        The dispatching problem.
+    jobs
+        The cluster's jobs of the queue, by number.
+    starts
+        Starts that can be carried out as they are.
+    reasons
+        Reason of each job to start or wait.
+    trouble
+        Reason why the answer is not the dispatcher's own; empty if it is.
+    beyond
+        Held jobs that only the cluster's own scheduler can place.
     """
 
     problem: DispatchingProblem
@@ -49,7 +60,7 @@ def hold_round(
 
 
 def _record(problem: DispatchingProblem, answer: Answer, seconds: float) -> RoundRecord:
-    """Return the record of a round, in which decisions take no time of the cluster's."""
+    """Return the record of a round; decisions take no time of the cluster's."""
     starts = answer.decision.starts
     types = range(len(problem.system.resource_types))
     starting = {start.job_id for start in starts}

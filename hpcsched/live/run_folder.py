@@ -1,4 +1,4 @@
-"""The run directory of a live run: what happened on the cluster, and what the dispatcher said."""
+"""Run directory of a live run: events of the cluster, rounds and reasons."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,9 +19,17 @@ from hpcsched.workload.account import TraceAccount
 
 
 class RunFolder:
-    """The files of a live run, written as it goes; `finish` it in the end.
+    """Files of a live run, written as it goes; `finish` it in the end.
 
-    `observers` are to be told of jobs. Raises InputError where the folder cannot be written.
+    Attributes
+    ----------
+    observers
+        Observers to be notified of jobs.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
     """
 
     def __init__(self, assembly: Assembly, *, force: bool) -> None:
@@ -51,7 +59,7 @@ class RunFolder:
             observer.reasons_given(record, reasons)
 
     def finish(self, status: Status, account: TraceAccount, left: Left | None) -> RunDirectory:
-        """Write the summary and what else is left; return the run directory."""
+        """Write the summary and the remaining files; return the run directory."""
         folder = self._assembly.folder
         for observer in self.observers:
             observer.close()

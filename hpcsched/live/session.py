@@ -1,4 +1,4 @@
-"""One live run: everything that a scenario names, put together with a real cluster."""
+"""One live run: the parts of a scenario with a real cluster."""
 
 import signal
 import threading
@@ -29,9 +29,9 @@ from hpcsched.scenario import Scenario
 from hpcsched.system.cluster import ClusterState, WorkloadManager
 
 _WARM_UP = 300.0
-"""Seconds that a dispatcher may take when it is first asked: it may have to compile something."""
+"""Real seconds for the first decision, which may include compilation."""
 _SHOWN = 20
-"""Waiting jobs that are shown in a round of advice; the run directory has all of them."""
+"""Number of waiting jobs shown in a round of advice; the run directory has all of them."""
 
 
 def run_live(
@@ -45,12 +45,38 @@ def run_live(
     until_idle: bool = False,
     force: bool = False,
 ) -> RunDirectory:
-    """Advise about a cluster, or `drive` it; write the run directory `out` and return it.
+    """Advise about a cluster, or drive it; return the run directory.
 
-    It ends after so many seconds or rounds, when nothing is left (`until_idle`), or at an interrupt
-    from the keyboard or SIGTERM. `say` is given lines for the operator. Raises InputError where the
-    scenario does not go with the cluster or another driver is at work, UnavailableError where the
-    cluster cannot be read at the start, PluginError where a plugin fails.
+    The run ends after a limit, when no job is left, or at an interrupt from the keyboard or
+    SIGTERM.
+
+    Parameters
+    ----------
+    scenario
+        The scenario, with its block `live`.
+    out
+        The run directory.
+    drive
+        True: place jobs. False: only advise.
+    say
+        Receives lines for the operator.
+    seconds
+        Real seconds after which the run ends.
+    rounds
+        Number of rounds after which the run ends.
+    until_idle
+        True: the run ends when no job is left.
+    force
+        True: replace an earlier run.
+
+    Raises
+    ------
+    InputError
+        If the scenario does not fit the cluster or another driver is at work.
+    UnavailableError
+        If the cluster cannot be read at the start.
+    PluginError
+        If a plugin fails.
     """
     live = scenario.live
     if live is None:
@@ -124,7 +150,7 @@ def run_live(
 
 
 def _earliest(state: ClusterState) -> float:
-    """Return when the first job that is left was submitted, or else the present instant."""
+    """Return the submission of the first job that is left, or else the present instant."""
     submitted = (job.submit_time for job in state.jobs if job.phase != "ended")
     return min([time.time(), *submitted])
 

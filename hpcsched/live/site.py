@@ -1,4 +1,4 @@
-"""The part of a cluster that a scenario declares: its nodes by number, and the origin of times."""
+"""Declared part of a cluster: its nodes by number, and the origin of times."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,10 +15,17 @@ DAY = 86_400
 
 @dataclass(frozen=True)
 class Site:
-    """A system with the names of its nodes on the cluster, `[N]`, and its partitions.
+    """A system with the names of its nodes on the cluster.
 
-    `origin` is the instant from which times are counted in problems and results, in seconds since
-    1970: a midnight (UTC), so that hours of the day stay what they are.
+    Attributes
+    ----------
+    names
+        Names of the nodes, `[N]`.
+    partitions
+        Names of its partitions.
+    origin
+        Origin of times in problems and results, in seconds since 1970: a midnight (UTC), so that
+        hours of the day are kept.
     """
 
     system: System
@@ -33,7 +40,7 @@ class Site:
 
 
 def site_of(system: System, live: LiveSettings, earliest: float) -> Site:
-    """Return the site that a scenario declares; `earliest` is the first instant that matters."""
+    """Return the declared site; `earliest` is the first instant that matters."""
     names = tuple(name for g in system.groups for name in expand(live.nodes[g.name]))
     numbers = {name: number for number, name in enumerate(names)}
     origin = int(earliest // DAY) * DAY
@@ -41,7 +48,13 @@ def site_of(system: System, live: LiveSettings, earliest: float) -> Site:
 
 
 def check_nodes(site: Site, nodes: Iterable[ClusterNode]) -> None:
-    """Raise InputError where the cluster lacks a node, or it offers less than is declared."""
+    """Check that the cluster has the declared nodes, with at least the declared amounts.
+
+    Raises
+    ------
+    InputError
+        If it has not.
+    """
     found: dict[str, ClusterNode] = {node.name: node for node in nodes}
     findings = []
     for number, name in enumerate(site.names):

@@ -1,4 +1,4 @@
-"""From a cluster to a dispatching problem, as a function of nothing else."""
+"""Conversion of a cluster's state into a dispatching problem."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
@@ -28,9 +28,18 @@ ALWAYS_THERE = frozenset({"core", "mem"})
 
 
 class Snapshot(NamedTuple):
-    """A problem; the cluster's jobs behind its queue, by number; why other jobs are not in it.
+    """A dispatching problem of a cluster.
 
-    `beyond` are held jobs that nobody but the cluster's own scheduler can place.
+    Attributes
+    ----------
+    problem
+        The problem.
+    queue
+        The cluster's jobs of the queue, by number.
+    left_out
+        Reasons of the jobs that are not in it.
+    beyond
+        Held jobs that only the cluster's own scheduler can place.
     """
 
     problem: DispatchingProblem
@@ -40,12 +49,18 @@ class Snapshot(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a snapshot needs beside the cluster.
+    """Input of a snapshot beside the state of the cluster.
 
-    `predict` gives the predicted run time of a job in seconds. `driven` says that only held jobs
-    are to be placed. `starting` are the keys of jobs that were told to start and may not have yet:
-    what they are about to take is not free any more. `shunned` are those of jobs that are left out
-    for now, as the cluster did not start them.
+    Attributes
+    ----------
+    predict
+        Function from a job to its predicted run time, in seconds.
+    driven
+        True if only held jobs are to be placed.
+    starting
+        Keys of jobs that were told to start and may not have yet: their resources are not free.
+    shunned
+        Keys of jobs that are left out for now, as the cluster did not start them.
     """
 
     site: Site
@@ -62,7 +77,13 @@ class NoPlaceError(Exception):
 
 
 def job_of(job: ClusterJob, site: Site) -> Job:
-    """Return a job in the scenario's terms; raises NoPlaceError where it can never run there."""
+    """Return a job in the scenario's terms.
+
+    Raises
+    ------
+    NoPlaceError
+        If it can never run there.
+    """
     if job.unknown:
         raise NoPlaceError(f"left to the cluster, since it asks for {job.unknown}")
     unknown = sorted(
@@ -93,7 +114,7 @@ def job_of(job: ClusterJob, site: Site) -> Job:
 
 
 def _job(job: ClusterJob, submit_time: int, request: Request) -> Job:
-    """Return a cluster's job as one that asks for this."""
+    """Return a cluster's job with the given request."""
     return Job(
         job.job_id,
         submit_time,
@@ -110,8 +131,8 @@ def _job(job: ClusterJob, submit_time: int, request: Request) -> Job:
 def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapshot:
     """Return the dispatching problem of a cluster at `now`, in seconds since the origin.
 
-    What jobs of any partition hold is taken, and so are nodes that are down or drained: they are
-    planned with as if they came back in a day. Jobs are in order of arrival.
+    Resources of jobs in any partition are taken, and so are nodes that are down or drained: plans
+    assume their return in a day. Jobs are in order of arrival.
     """
     site = asked.site
     space = _Taken(site)
@@ -162,7 +183,7 @@ def snapshot(state: ClusterState, asked: Asked, now: int, round_: int) -> Snapsh
 
 
 class _Taken:
-    """What is free while jobs are put in place, `[R, N]`; no more is taken than there is."""
+    """Remaining resources while jobs are placed, `[R, N]`; never negative."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -170,14 +191,14 @@ class _Taken:
         self._blocks = 0
 
     def take(self, number: int, amounts: tuple[int, ...]) -> tuple[int, ...]:
-        """Take amounts of a node, as far as they are there, and return how much that was."""
+        """Take amounts of a node as far as they remain, and return the amounts taken."""
         free = self.free[:, number]
         taken = np.minimum(free, np.array(amounts, dtype=np.int64))
         self.free[:, number] = free - taken
         return tuple(taken.tolist())
 
     def block(self, number: int, now: int) -> list[RunningJob]:
-        """Take all that is left of a node that no job may use, as one job of a day."""
+        """Take the rest of a node that no job may use, as one job of a day."""
         rest = self.take(number, tuple(self.free[:, number].tolist()))
         if not any(rest):
             return []
@@ -186,7 +207,7 @@ class _Taken:
         return [_in_place(stand_in, (number,), self._site, start=now, end=now + DAY, predicted=DAY)]
 
     def frozen(self) -> IntArray:
-        """Return what is left, read-only."""
+        """Return the remaining amounts, read-only."""
         self.free.flags.writeable = False
         return self.free
 
@@ -198,7 +219,7 @@ def _running(
     space: _Taken,
     now: int,
 ) -> list[RunningJob]:
-    """Return what a job holds, one entry for all nodes on which it holds the same."""
+    """Return the resources of a job, one entry for all nodes with equal amounts."""
     site = asked.site
     alike: dict[tuple[int, ...], list[int]] = {}
     for name, amounts in placed.items():

@@ -1,1 +1,1 @@
-"""How good predictors are on a trace, without any dispatching."""
+"""Accuracy of run-time predictors on a trace, without dispatching."""

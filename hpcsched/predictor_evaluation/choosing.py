@@ -1,4 +1,4 @@
-"""Which predictors are evaluated: the scenario's own, those that are named, and the baseline."""
+"""Choice of the evaluated predictors: the scenario's own, named ones, and the baseline."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ BASELINE = "requested-time"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A scenario, its trace, and the predictors to ask about it, by title."""
+    """A scenario, its trace, and the predictors to evaluate, by title."""
 
     scenario: Scenario
     source: TraceSource
@@ -40,12 +40,27 @@ class _OfPredictor(Assembly):
 
 
 def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen:
-    """Return the scenario's predictor, then those that are `named`, then the baseline.
+    """Return the scenario's predictor, then the named ones, then the baseline.
 
-    `named` is as a list in YAML without its brackets: names, or mappings with parameters, such as
-    `last-two, {name: inflated, of: last-two, factor: 2}`. A choice that comes twice is taken once.
-    Each predictor has the seed that it would have in a run of the scenario. Raises InputError with
-    what is wrong with the scenario or the names, PluginError where a plugin fails.
+    Each predictor has the seed that it would have in a run of the scenario. A choice that occurs
+    twice is taken once.
+
+    Parameters
+    ----------
+    path
+        The scenario.
+    overrides
+        Values of `--set`.
+    named
+        List in YAML without its brackets: names, or mappings with parameters, such as
+        `last-two, {name: inflated, of: last-two, factor: 2}`.
+
+    Raises
+    ------
+    InputError
+        If the scenario or a name is wrong.
+    PluginError
+        If a plugin fails.
     """
     own = read_scenario(path, overrides)
     missing = list(_missing(own, ("trace", "predictor")))
@@ -64,7 +79,7 @@ def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen
 
 
 def title(choice: Any) -> str:
-    """Return a choice's name, with the parameters that are not as by default."""
+    """Return the name of a choice, with its parameters that are not defaults."""
     given = []
     for name, field in type(choice).model_fields.items():
         value = getattr(choice, name)
@@ -81,7 +96,13 @@ def _plain(value: Any) -> str:
 
 
 def _listed(named: str) -> list[Any]:
-    """Return the choices that a text lists; raises InputError where it is no list in YAML."""
+    """Return the choices of a text.
+
+    Raises
+    ------
+    InputError
+        If it is no list in YAML.
+    """
     document = parse_document(f"[{named}]")
     place = Place(f"--predictors {' '.join(named.split())}")
     if document.problems:
@@ -92,9 +113,9 @@ def _listed(named: str) -> list[Any]:
 
 
 def _scenarios(path: Path, overrides: Sequence[str], choices: Sequence[Any]) -> list[Scenario]:
-    """Return the scenario with each of the choices as its predictor, and with the baseline.
+    """Return the scenario with each choice as its predictor, and with the baseline.
 
-    The scenario is known to be right, so that whatever is wrong is wrong with the choice.
+    The scenario has been validated, so that any fault is one of the choice.
     """
     scenarios: list[Scenario] = []
     findings: list[Finding] = []

@@ -1,4 +1,4 @@
-"""What is said of predictors: errors, how often they are under and over, and accuracies.
+"""Figures of predictors: errors, shares of under- and overestimates, and accuracies.
 
 Accuracy is run time over predicted run time, as in section 4.1.2 of Galleguillos' thesis (2020): 1
 is right, more is an underestimate and less an overestimate. Quantiles are by nearest rank.
@@ -15,7 +15,7 @@ from hpcsched.predictor_evaluation.predicting import IntArray, Predicted, TraceP
 Floats = npt.NDArray[np.float64]
 
 PERCENTILES = (5, 25, 50, 75, 95)
-"""At which the accuracy is told."""
+"""Percentiles of the accuracy."""
 
 ACCURACIES: Sequence[float] = tuple(k / 100 for k in range(201))
 """Up to which the shares of jobs are told: the distribution from 0 to twice the prediction."""
@@ -28,7 +28,7 @@ _NEAR = (0.75, 1.25)
 
 @dataclass(frozen=True, slots=True)
 class RuleFigures:
-    """How many predictions came from a rule, and their mean absolute error; None where none."""
+    """Number and share of predictions by a rule, and their mean absolute error in seconds."""
 
     rule: str
     jobs: int
@@ -38,11 +38,16 @@ class RuleFigures:
 
 @dataclass(frozen=True, slots=True)
 class PredictorFigures:
-    """How good a predictor was, over all jobs; None where there are no jobs.
+    """Figures of a predictor over all jobs; None without jobs.
 
-    Shares are of jobs: `under_share` of those that ran for longer than predicted, `over_share` of
-    those that ran for less, `near_share` of those with an accuracy from 0.75 to 1.25. `accuracy`
-    has the values at `PERCENTILES`, under `p5` and so on.
+    Attributes
+    ----------
+    under_share, over_share
+        Shares of jobs that ran for longer, and for less, than predicted.
+    near_share
+        Share of jobs with an accuracy from 0.75 to 1.25.
+    accuracy
+        Accuracy at `PERCENTILES`, under `p5` and so on.
     """
 
     predictor: str
@@ -59,9 +64,14 @@ class PredictorFigures:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Shares of jobs by predictor: with an accuracy up to each of `ACCURACIES`, by class of error.
+    """Shares of jobs, by predictor; empty without jobs.
 
-    Both are empty of figures where there are no jobs.
+    Attributes
+    ----------
+    accuracy
+        Share of jobs with an accuracy up to each of `ACCURACIES`.
+    error
+        Share of jobs in each class of absolute error.
     """
 
     accuracy: dict[str, tuple[float, ...]]
@@ -77,7 +87,7 @@ def predictor_figures(predictions: TracePredictions) -> list[PredictorFigures]:
 
 
 def shares(predictions: TracePredictions) -> Shares:
-    """Return how accuracies and absolute errors are distributed."""
+    """Return the distributions of accuracies and absolute errors."""
     run_times = predictions.run_times
     count = len(run_times)
     accuracy, error = {}, {}

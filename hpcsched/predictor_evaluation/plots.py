@@ -1,7 +1,7 @@
-"""Draws how accuracies and absolute errors are distributed, in the style of figures for papers.
+"""Figures of the distributions of accuracies and absolute errors.
 
-They are those of Galleguillos' thesis (2020): accuracies as in figures 4.1 and 4.7, absolute errors
-as in figure 4.2, for any predictors.
+Accuracies are drawn as in figures 4.1 and 4.7 of Galleguillos' thesis (2020), absolute errors as in
+figure 4.2, for any predictors.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,13 @@ _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def draw_accuracy(shares: Shares, kind: str, path: Path) -> None:
-    """Write a plot of the share of jobs up to each accuracy; raises OSError where it cannot be."""
+    """Write a figure of the share of jobs up to each accuracy.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
 
     def plot(axes: "Axes") -> None:
         axes.axvline(1, color=PALETTE["light grey"], linewidth=0.8, zorder=1)
@@ -41,7 +47,13 @@ def draw_accuracy(shares: Shares, kind: str, path: Path) -> None:
 
 
 def draw_errors(shares: Shares, kind: str, path: Path) -> None:
-    """Write a plot of the share of jobs by class of absolute error; raises OSError if it cannot."""
+    """Write a figure of the share of jobs by class of absolute error.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
 
     def plot(axes: "Axes") -> None:
         for title, look in _looks(shares.error):
@@ -57,7 +69,7 @@ def draw_errors(shares: Shares, kind: str, path: Path) -> None:
 
 
 def _looks(titles: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield how each predictor is drawn: the baseline in grey, the others in colours."""
+    """Yield the line style of each predictor: the baseline in grey, the others in colours."""
     colours = cycle((colour, line) for line in _LINES for colour in _COLOURS)
     for title in titles:
         colour, line = ("grey", "-.") if title == BASELINE else next(colours)

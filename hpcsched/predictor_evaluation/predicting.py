@@ -1,9 +1,9 @@
-"""Asks predictors about the jobs of a trace, as if no job had to wait.
+"""Predictions for the jobs of a trace, as if no job had to wait.
 
-Without a dispatcher nobody knows when jobs end. So each job is taken to start when it is submitted:
-it completes at its submit time plus its run time. At each instant the jobs that complete then are
-learnt from first, in the order of their numbers, and then those that are submitted then are
-predicted. No predictor hears of a completion before its instant.
+Without a dispatcher the ends of jobs are unknown. So each job starts when it is submitted, and
+completes at its submit time plus its run time. At each instant the predictor first learns from the
+jobs that complete, in the order of their numbers, and then predicts those that are submitted. No
+predictor hears of a completion before its instant.
 """
 
 from array import array
@@ -24,10 +24,16 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predicted:
-    """What one predictor said: seconds by job, `[J]`, in order of submission.
+    """Predictions of one predictor.
 
-    `rules` names the rules of a predictor that goes by rules, and `rule`, `[J]`, has the number of
-    the one that answered; for any other predictor both are empty.
+    Attributes
+    ----------
+    seconds
+        Predicted run time of each job, `[J]`, in order of submission.
+    rules
+        Names of the rules of a predictor by rules; empty for any other.
+    rule
+        Number of the rule that answered, `[J]`; empty without rules.
     """
 
     seconds: IntArray
@@ -37,7 +43,7 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TracePredictions:
-    """Real run times, `[J]`, in seconds, and what each predictor said, by its title."""
+    """Real run times, `[J]`, in seconds, and the predictions of each predictor, by title."""
 
     run_times: IntArray
     predicted: dict[str, Predicted]
@@ -49,10 +55,21 @@ def predict_trace(
     *,
     kill_at_requested_time: bool = False,
 ) -> TracePredictions:
-    """Return what predictors say of jobs that come by ascending submit time.
+    """Return the predictions of all predictors for a trace.
 
-    With `kill_at_requested_time` no run time is longer than was requested. Raises PluginError
-    where a predictor fails or the jobs are out of order.
+    Parameters
+    ----------
+    jobs
+        Jobs by ascending submit time.
+    predictors
+        Predictors by title.
+    kill_at_requested_time
+        True: no run time exceeds the requested one.
+
+    Raises
+    ------
+    PluginError
+        If a predictor fails or the jobs are out of order.
     """
     asked = {title: _Asked(title, predictor) for title, predictor in predictors.items()}
     run_times = array("q")
@@ -82,7 +99,7 @@ def predict_trace(
 
 
 class _Asked:
-    """A predictor, and what it has said so far."""
+    """A predictor, and its predictions so far."""
 
     def __init__(self, title: str, predictor: Predictor | Oracle) -> None:
         self._driver = PredictorDriver(predictor, title)
@@ -91,18 +108,18 @@ class _Asked:
         self._rule = array("q")
 
     def predict(self, job: Job, run_time: int) -> None:
-        """Ask for a job; only an oracle is shown its run time."""
+        """Predict the run time of a job; only an oracle is shown the real one."""
         seconds, rule = self._driver.predict_by(job, run_time)
         self._seconds.append(seconds)
         if self._numbers:
             self._rule.append(self._numbers[rule])
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Tell that a job has completed."""
+        """Notify the predictor of a completion."""
         self._driver.observe(job, run_time)
 
     def result(self) -> Predicted:
-        """Return what it has said."""
+        """Return all predictions."""
         rule = _whole_numbers(self._rule)
         return Predicted(_whole_numbers(self._seconds), self._driver.rules, rule)
 

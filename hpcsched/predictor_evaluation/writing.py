@@ -1,4 +1,4 @@
-"""Writes what came out into a folder: the figures, their distributions, and plots of these."""
+"""Files of an evaluation: figures, distributions, and their plots."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -16,9 +16,12 @@ ERROR = "absolute-error"
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
-    """Raise InputError unless what comes out may be written into a folder.
+    """Check that an evaluation may be written into a folder, before it takes its time.
 
-    To be asked before the predictors are, which can take a while.
+    Raises
+    ------
+    InputError
+        If it may not.
     """
     plots = (f"{name}.{kind}" for name in (ACCURACY, ERROR) for kind in FORMATS)
     for name in (FIGURES, f"{ACCURACY}.csv", f"{ERROR}.csv", *plots):
@@ -28,11 +31,25 @@ def check_folder(folder: Path, *, force: bool) -> None:
 def write_evaluation(
     figures: Sequence[PredictorFigures], shares: Shares, folder: Path, *, force: bool
 ) -> list[Path]:
-    """Write all files into a folder, which is made, and return their paths.
+    """Write all files into a folder, which is created, and return their paths.
 
-    Each plot has a CSV file beside it with the numbers that it shows. Where there are no jobs
-    nothing is plotted. Raises InputError where a file is there already, unless `force`, or cannot
-    be written.
+    Each plot has a CSV file with its numbers beside it. Without jobs nothing is plotted.
+
+    Parameters
+    ----------
+    figures
+        Figures of each predictor.
+    shares
+        Their distributions.
+    folder
+        The folder.
+    force
+        True: replace existing files.
+
+    Raises
+    ------
+    InputError
+        If a file exists or cannot be written.
     """
     texts = {
         FIGURES: values_table(figures).as_csv() + "\n",

@@ -1,4 +1,4 @@
-"""Compares how two dispatchers answered the same problems, by the figures of the papers.
+"""Comparison of two dispatchers on the same problems, by the figures of the papers.
 
 Ratios are as in figures 6 to 8 of Galleguillos et al., CP 2021, and figures 6.7, 6.8 and 6.11 of
 Galleguillos's thesis, 2020; counts as in its tables 6.2 and 6.3.
@@ -14,17 +14,17 @@ from hpcsched.problems.pairing import SAME_OBJECTIVE, Floats, Pairing
 from hpcsched.results.solver_rounds import SolverRounds
 
 PERCENTS = (0, 1, 10, 25, 50, 75, 90, 99, 100)
-"""Points of a distribution at which a ratio is given; 0 is the smallest, 100 the largest."""
+"""Percentiles at which a ratio is given; 0 is the smallest, 100 the largest."""
 SAME_TIME = 0.1
-"""Times are the same if the longer exceeds the shorter by at most this share, unless given."""
+"""Default relative tolerance below which two times count as equal."""
 
 RATIOS = ("variables", "decision_time", "fails", "objective")
-"""The columns of which ratios are given."""
+"""Columns with ratios."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two tables: its scenario's name, its dispatcher, and where it is."""
+    """One of the two tables: name of its scenario, its dispatcher, and its path."""
 
     name: str
     dispatcher: str
@@ -33,10 +33,18 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The distribution of B / A over the `problems` where both values are above 0.
+    """Distribution of B / A over the problems where both values are above 0.
 
-    `below`, `one` and `above` count problems by ratio. `quantiles` has, for each of `PERCENTS`, the
-    ratio that so many percent of the problems do not exceed, by nearest rank; None without any.
+    Attributes
+    ----------
+    quantity
+        Column of the tables.
+    problems
+        Number of these problems.
+    below, one, above
+        Number of them by ratio.
+    quantiles
+        Ratio at each of `PERCENTS`, by nearest rank; None without problems.
     """
 
     quantity: str
@@ -49,11 +57,18 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Objectives:
-    """Table 6.2: problems by B's value of the objective, where both have a comparable one.
+    """Table 6.2: problems by B's value of the objective.
 
-    `not_solved` counts problems for which the solver of A or B was asked and gave no value,
-    `not_asked` those for which none was asked, `unlike` those where both gave one for models of
-    different numbers of jobs, or of different objectives.
+    Attributes
+    ----------
+    compared
+        Number of problems where both values are comparable.
+    better, same, worse
+        Number of them by B's value.
+    not_solved, not_asked
+        Problems for which the solver of A and of B gave no value, and was not asked.
+    unlike
+        Problems where both solved models of different numbers of jobs, or of different objectives.
     """
 
     compared: int
@@ -69,26 +84,33 @@ class Objectives:
 class Groups:
     """Table 6.3: the compared problems by B's objective and time.
 
-    `counts` has a row each for a better, the same and a worse objective, and in it a count each for
-    a better, the same and a worse time. Group 1: B is the better choice, or as good; 2: one is
-    given up for the other; 3: A is better.
+    Attributes
+    ----------
+    counts
+        Rows for a better, the same and a worse objective; in each a count for a better, the same
+        and a worse time. Group 1: B is the better choice, or as good; 2: one is given up for the
+        other; 3: A is better.
     """
 
     counts: tuple[tuple[int, int, int], ...]
 
     @property
     def groups(self) -> tuple[int, int, int]:
-        """The problems in groups 1, 2 and 3."""
+        """Numbers of problems in groups 1, 2 and 3."""
         (a, b, c), (d, e, f), (g, h, i) = self.counts
         return a + b + d + e, c + g, f + h + i
 
 
 @dataclass(frozen=True, slots=True)
 class StartedNow:
-    """What A and B start now, whether a solver was asked or not.
+    """Jobs that A and B start now, with or without a solver.
 
-    `jobs` and `slowdown` are totals over all problems, of jobs and of their slowdowns at present.
-    `more`, `same` and `less` count problems by B's slowdown against A's.
+    Attributes
+    ----------
+    jobs, slowdown
+        Totals of A and of B over all problems: jobs, and their slowdowns at present.
+    more, same, less
+        Number of problems by B's slowdown against A's.
     """
 
     jobs: tuple[int, int]
@@ -100,9 +122,20 @@ class StartedNow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How B answered, compared with A; `fallbacks` counts their problems answered by fallback.
+    """Answers of B compared with those of A.
 
-    `solver` counts the problems that A and B asked a solver.
+    Attributes
+    ----------
+    a, b
+        The two tables.
+    instances, sha256
+        File of dispatching problems, and its hash.
+    same_time, same_objective
+        Relative tolerances of times and of objectives.
+    fallbacks
+        Problems that A and B answered by a fallback.
+    solver
+        Problems for which A and B asked a solver.
     """
 
     a: Side
@@ -123,7 +156,15 @@ class Comparison:
 
 
 def compare(pairing: Pairing, same_time: float = SAME_TIME) -> Comparison:
-    """Compare two tables; `same_time` says which times count as the same (see `Pairing`)."""
+    """Compare two tables.
+
+    Parameters
+    ----------
+    pairing
+        The tables, problem by problem.
+    same_time
+        Relative tolerance below which two times count as equal.
+    """
     a, b = pairing.a.about, pairing.b.about
     time_a, time_b = pairing.both("decision_time")
     return Comparison(
@@ -188,5 +229,5 @@ def _started(pairing: Pairing) -> StartedNow:
 
 
 def _counts(signs: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Return how many are negative, zero and positive."""
+    """Return the numbers of negative, zero and positive signs."""
     return int((signs < 0).sum()), int((signs == 0).sum()), int((signs > 0).sum())

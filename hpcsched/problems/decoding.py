@@ -1,4 +1,4 @@
-"""Lines of text as the dispatching problems that they were."""
+"""Reading of dispatching problems from lines of text."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from hpcsched.workload.job_columns import bounded_request
 
 
 class _Placed(NamedTuple):
-    """A job that runs: since when, where, and what it was placed for."""
+    """A running job: start time, allocation, and request."""
 
     start_time: int
     allocation: Allocation
@@ -29,10 +29,11 @@ class _Placed(NamedTuple):
 
 
 class Decoder:
-    """Turns the lines of a file, one after another, into problems (see `ProblemLine`).
+    """Reader of the lines of a file, one after another (see `ProblemLine`).
 
-    What is free is not in the file: it is what running jobs leave, claimed as in a replay, so that
-    a line in which they hold too much is found out. After an error it cannot be used any more.
+    Free resources are not in the file: they are computed from the running jobs, claimed as in a
+    replay, so that a line in which they hold too much is detected. After an error the decoder
+    cannot be used any more.
     """
 
     def __init__(
@@ -47,7 +48,13 @@ class Decoder:
         self._placed: dict[int, _Placed] = {}
 
     def decode(self, text: bytes) -> DispatchingProblem:
-        """Return the problem of a line; raises ValueError with what was expected and found."""
+        """Return the problem of a line.
+
+        Raises
+        ------
+        ValueError
+            If the line is malformed; the text says what was expected and found.
+        """
         try:
             line = ProblemLine.model_validate_json(text)
         except ValidationError as error:
@@ -113,7 +120,7 @@ class Decoder:
         return waiting_job(job, line.predicted_run_time, self._system)
 
     def _check_request(self, job: Job, where: str) -> None:
-        """Raise ValueError unless the job could run on the system when nothing else does."""
+        """Raise ValueError unless the job could run on the idle system."""
         request, types = job.request, self._system.resource_types
         amounts = list(request.unit_request)
         if len(amounts) != len(types) or not any(amounts):
@@ -146,7 +153,7 @@ class Decoder:
             )
 
     def _check_pools(self, request: Request, run_time: int, where: str) -> None:
-        """Raise ValueError unless the job draws from known pools, what they offer for its time."""
+        """Raise ValueError unless the job draws from known pools, within their capacity."""
         pools = self._system.pools
         unknown = {name for name, _ in request.pool_requests} - {pool.name for pool in pools}
         if unknown:
@@ -210,7 +217,7 @@ class Decoder:
 
 
 def _once(numbers: Iterable[int], key: str) -> set[int]:
-    """Return job numbers as a set; raises ValueError where one is given twice."""
+    """Return job numbers as a set; raises ValueError for a duplicate."""
     seen: set[int] = set()
     for job_id in numbers:
         if job_id in seen:

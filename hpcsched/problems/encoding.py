@@ -1,4 +1,4 @@
-"""Dispatching problems as lines of text."""
+"""Writing of dispatching problems as lines of text."""
 
 import json
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ Placed = tuple[int, Allocation]
 
 
 class Encoder:
-    """Turns problems, one after another, into the lines of a file (see `ProblemLine`).
+    """Writer of the lines of a file, one after another (see `ProblemLine`).
 
-    What it keeps is no more than the last problem. Whether the problems are `pooled`, so that
-    allocations are of slots, is the same for all. Equal problems give equal bytes.
+    It remembers the last problem alone. Equal problems give equal bytes. Either all problems are
+    `pooled`, with allocations of slots, or none.
     """
 
     def __init__(self, *, pooled: bool) -> None:

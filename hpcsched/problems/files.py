@@ -1,4 +1,4 @@
-"""Files of dispatching problems: gzip JSON lines, a header first, then a line for each problem."""
+"""Files of dispatching problems: gzip JSON lines, a header, then a line for each problem."""
 
 import gzip
 import json
@@ -41,12 +41,24 @@ class InstancesWriter:
         self._write(as_line(header.model_dump(mode="json")))
 
     def add(self, problem: DispatchingProblem) -> None:
-        """Append a problem; raises InputError where it cannot be written."""
+        """Append a problem.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
         self._write(self._encoder.encode(problem))
         self.written += 1
 
     def finish(self) -> None:
-        """Write the end of the file; raises InputError where it cannot be written."""
+        """Write the end of the file.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
         try:
             self._packed.close()
             self._raw.close()
@@ -64,10 +76,23 @@ class InstancesWriter:
 def write_instances(
     path: Path, header: Header, *, force: bool = False
 ) -> Iterator[InstancesWriter]:
-    """Give what problems are added to; the file is there when all of them are.
+    """Open a file for writing; it appears under its name when all problems are written.
 
-    Equal problems give equal bytes. Raises InputError where a file is there already, unless
-    `force`, or cannot be written; then what was there is left as it was.
+    Equal problems give equal bytes.
+
+    Parameters
+    ----------
+    path
+        The file.
+    header
+        Description of the replay.
+    force
+        True: replace an existing file.
+
+    Raises
+    ------
+    InputError
+        If the file exists, or cannot be written; then the old one is left as it was.
     """
     with replacing(path, force=force) as unfinished:
         try:
@@ -84,16 +109,22 @@ def write_instances(
 
 
 class InstancesFile:
-    """A file of dispatching problems, opened to read them.
+    """A file of dispatching problems, opened for reading.
 
-    `fraction_read` is how much of the file has been read, from 0 to 1.
+    Attributes
+    ----------
+    fraction_read
+        Share of the file that has been read, from 0 to 1.
     """
 
     def __init__(self, path: Path | str) -> None:
         """Read the header.
 
-        Raises InputError where the file cannot be read, is none of dispatching problems, is
-        damaged, or is of a version of the format that is not known here.
+        Raises
+        ------
+        InputError
+            If the file cannot be read, is no file of dispatching problems, is damaged, or has an
+            unknown version.
         """
         self.path = Path(path)
         self.fraction_read = 0.0
@@ -109,20 +140,28 @@ class InstancesFile:
 
     @cached_property
     def system(self) -> System:
-        """The system that the problems are about."""
+        """System of the problems."""
         return self.header.system.build()
 
     @cached_property
     def sha256(self) -> str:
-        """The SHA-256 of the file, in hexadecimal; raises InputError if it cannot be read."""
+        """SHA-256 of the file, in hexadecimal.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read.
+        """
         return sha256(self.path)
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The scenario whose replay met the problems.
+        """Scenario of the recorded replay; its trace need not exist.
 
-        Its trace need not be there. Raises InputError where this hpcsched cannot read it, as where
-        a plugin that it names is not installed.
+        Raises
+        ------
+        InputError
+            If this version cannot read it, for example because a plugin is not installed.
         """
         with TemporaryDirectory() as folder:
             path = Path(folder) / "scenario.yaml"
@@ -138,10 +177,19 @@ class InstancesFile:
     def problems(
         self, objective: Objective | None = None, limit: int | None = None
     ) -> Iterator[DispatchingProblem]:
-        """Yield the problems, at most `limit`, one at a time.
+        """Yield the problems, one at a time.
 
-        Their objective is the recorded scenario's unless one is given. Raises InputError with the
-        line where the file is damaged.
+        Parameters
+        ----------
+        objective
+            Objective of the problems; that of the recorded scenario by default.
+        limit
+            Largest number of problems; None for all.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, with the line.
         """
         decoder = Decoder(
             self.system,

@@ -1,4 +1,4 @@
-"""The first line of a file of dispatching problems: what all the others are about."""
+"""Header of a file of dispatching problems."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,17 +13,23 @@ from hpcsched.version import __version__
 
 FORMAT = "hpcsched-instances"
 VERSION = 2
-"""The version of the format that is written."""
+"""Version of the format that is written."""
 
 READABLE = (1, VERSION)
-"""The versions that are read; 2 has pools, and names of queues and partitions."""
+"""Versions that are read; 2 has pools, and names of queues and partitions."""
 
 
 class Selection(BaseModel):
-    """Which dispatching problems of a replay are saved.
+    """Selection of the dispatching problems to save.
 
-    Those with so many queued jobs (`max_queued` None: without an upper bound) match; of these the
-    first is saved and every n-th after it, until there are `limit` (None: all).
+    Attributes
+    ----------
+    every
+        Save the first matching problem and every n-th after it.
+    min_queued, max_queued
+        Bounds on the number of queued jobs of a matching problem; None for no bound.
+    limit
+        Largest number of problems; None for all.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -35,10 +41,14 @@ class Selection(BaseModel):
 
 
 class Header(BaseModel):
-    """What a file says of the replay that its dispatching problems come from.
+    """First line of a file: the replay that its problems come from.
 
-    `scenario` is the resolved scenario as YAML. `uniform_request` is the unit request of every job
-    where what is free is told as slots, None where it is told by node.
+    Attributes
+    ----------
+    scenario
+        The resolved scenario as YAML.
+    uniform_request
+        Unit request of every job, where free resources are stated as slots; None where by node.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -56,7 +66,7 @@ class Header(BaseModel):
 def header_of(
     scenario: Scenario, uniform_request: tuple[int, ...] | None, selection: Selection
 ) -> Header:
-    """Return the header of problems that a replay of this scenario meets."""
+    """Return the header for the problems of a replay of this scenario."""
     return Header(
         format=FORMAT,
         version=VERSION,
@@ -70,9 +80,12 @@ def header_of(
 
 
 def parse_header(content: Any, line: bytes) -> Header:
-    """Return the header in a line, of which `content` is the JSON value.
+    """Return the header in a line with the JSON value `content`.
 
-    Raises ValueError with what was expected and what was found.
+    Raises
+    ------
+    ValueError
+        If it is malformed; the text says what was expected and found.
     """
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         given = content.get("format") if isinstance(content, Mapping) else content

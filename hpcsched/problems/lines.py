@@ -1,7 +1,7 @@
-"""The lines of a file of dispatching problems, as JSON objects.
+"""Lines of a file of dispatching problems, as JSON objects.
 
-A line tells of a job only where the line before did not. So each job is written once, and each
-allocation once, however long the job waits and runs.
+A line describes a job only where the line before did not, so that each job and each allocation is
+written once, however long the job waits and runs.
 """
 
 from typing import Annotated, Any
@@ -18,13 +18,13 @@ Node = Annotated[int, Field(ge=0, le=LARGEST)]
 
 
 class Line(BaseModel):
-    """The base of what a line is made of: frozen, strict, unknown keys refused."""
+    """Base of the parts of a line: frozen, strict, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
 class JobLine(Line):
-    """A job, with the keys of `Job` and its prediction; what is not given is left out."""
+    """A job, with the keys of `Job` and its prediction; absent values are left out."""
 
     job_id: Whole
     submit_time: Whole
@@ -48,7 +48,7 @@ class JobLine(Line):
 
 
 class PlacedLine(Line):
-    """Where a job runs since when: as intervals of slots, or as nodes with the units on each."""
+    """Start and places of a running job: intervals of slots, or nodes with the units on each."""
 
     job_id: Whole
     start_time: Whole
@@ -60,9 +60,14 @@ class PlacedLine(Line):
 class ProblemLine(Line):
     """A dispatching problem.
 
-    `jobs` and `placed` tell of jobs and allocations that the line before did not have, or had
-    otherwise. `running` has each running job's number and predicted end, `queue` the numbers of
-    the queued jobs; the order of both is the problem's.
+    Attributes
+    ----------
+    jobs, placed
+        Jobs and allocations that are new or changed since the line before.
+    running
+        Number and predicted end of each running job, in the order of the problem.
+    queue
+        Numbers of the queued jobs, in the order of the problem.
     """
 
     round: Count
@@ -74,7 +79,7 @@ class ProblemLine(Line):
 
 
 def in_words(error: ValidationError) -> str:
-    """Return the first thing that is wrong: where, what was expected and what was found."""
+    """Return the first fault: place, expected and found value."""
     details = error.errors(include_url=False)[0]
     kind, at, context = details["type"], details["loc"], details.get("ctx", {})
     if kind == "json_invalid":
@@ -90,7 +95,7 @@ def in_words(error: ValidationError) -> str:
 
 
 def _path(at: tuple[Any, ...]) -> str:
-    """Return a place in a line, such as `jobs[3].units: `; nothing for the line itself."""
+    """Return a place in a line, such as `jobs[3].units: `; empty for the line itself."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
     text = "".join(steps).removeprefix(".")
     return f"{text}: " if text else ""

@@ -22,17 +22,23 @@ SAME_OBJECTIVE = 1e-6
 
 @dataclass(frozen=True)
 class Pairing:
-    """Tables A and B, of which B is compared with A, over the problems that both have.
+    """Tables A and B over the problems that both have; B is compared with A.
 
-    Values of an objective are compared where both solvers gave one for models of as many jobs: a
-    sum over other jobs is another quantity. Nothing is compared where the objectives differ.
+    Objective values are comparable where both solvers gave one for models of equally many jobs: a
+    sum over other jobs is another quantity. Nothing is comparable if the objectives differ.
     """
 
     a: SolvedTable
     b: SolvedTable
 
     def __post_init__(self) -> None:
-        """Raise InputError unless both are about the same problems."""
+        """Check that both tables are about the same problems.
+
+        Raises
+        ------
+        InputError
+            If they are not.
+        """
         if self.a.about.instances.sha256 != self.b.about.instances.sha256:
             message = (
                 f"{self.a.path} and {self.b.path} are about different dispatching problems:"
@@ -48,7 +54,7 @@ class Pairing:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What to be wary of."""
+        """Differences between the tables that limit the comparison."""
         return tuple(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
@@ -72,7 +78,7 @@ class Pairing:
 
     @property
     def same_objective(self) -> bool:
-        """Whether both scenarios have the same objective, with the same parameters."""
+        """True if both scenarios have the same objective with the same parameters."""
         return self.a.about.objective == self.b.about.objective
 
     def of_a(self, column: str) -> npt.NDArray[Any]:
@@ -89,7 +95,7 @@ class Pairing:
 
     @cached_property
     def asked(self) -> tuple[Mask, Mask]:
-        """Where A and B asked a solver."""
+        """Masks of the problems for which A and B asked a solver."""
         return tuple_of_masks(
             np.array([status is not None for status in column], dtype=np.bool_)
             for column in (self.of_a("solver_status"), self.of_b("solver_status"))
@@ -97,14 +103,14 @@ class Pairing:
 
     @cached_property
     def solver(self) -> tuple[SolverRounds, SolverRounds]:
-        """How many problems A and B asked a solver, and how many of them had no plan."""
+        """Counts of the problems for which A and B asked a solver, with those without a plan."""
         columns = (self.of_a("solver_status"), self.of_b("solver_status"))
         a, b = (solver_rounds(Counter(s for s in column if s is not None)) for column in columns)
         return a, b
 
     @cached_property
     def solved(self) -> tuple[Mask, Mask]:
-        """Where A's and B's solver gave a value of the objective."""
+        """Masks of the problems with an objective value by A's and by B's solver."""
         values = self.both("objective")
         return tuple_of_masks(
             asked & np.isfinite(column) for asked, column in zip(self.asked, values, strict=True)
@@ -112,22 +118,24 @@ class Pairing:
 
     @cached_property
     def comparable(self) -> Mask:
-        """Where the values of the objective can be compared."""
+        """Mask of the problems with comparable objective values."""
         jobs_a, jobs_b = self.both("modelled_jobs")
         alike = (jobs_a == jobs_b) & self.same_objective
         return np.asarray(self.solved[0] & self.solved[1] & alike)
 
     @cached_property
     def objective_order(self) -> npt.NDArray[np.int64]:
-        """-1 where B's value of the objective is better, 0 the same, 1 worse; if comparable."""
+        """-1 for a better value of B, 0 for an equal one, 1 for a worse one; if comparable."""
         a, b = self.both("objective")
         return order(a, b, SAME_OBJECTIVE * np.maximum(np.abs(a), np.abs(b)))
 
     def time_order(self, tolerance: float) -> npt.NDArray[np.int64]:
-        """-1 where B took less time, 0 the same, 1 more.
+        """Return -1 for a shorter time of B, 0 for an equal one, 1 for a longer one.
 
-        Times are the same if the longer exceeds the shorter by at most `tolerance`, a share of the
-        shorter.
+        Parameters
+        ----------
+        tolerance
+            Relative tolerance, as a share of the shorter time, up to which times are equal.
         """
         a, b = self.both("decision_time")
         return order(a, b, tolerance * np.minimum(a, b))
@@ -135,7 +143,7 @@ class Pairing:
     def ratios(self, column: str) -> Floats:
         """Return B / A of a column, ascending, where both are above 0.
 
-        Objectives are taken where they are comparable. Of fails B may have none.
+        Objectives are taken where comparable. B may have no fails.
         """
         a, b = self.both(column)
         with np.errstate(invalid="ignore"):
@@ -146,13 +154,13 @@ class Pairing:
 
 
 def order(a: Floats, b: Floats, tolerance: Floats) -> npt.NDArray[np.int64]:
-    """Return the sign of b - a, 0 where they are apart by no more than the tolerance or are nan."""
+    """Return the sign of b - a; 0 within the tolerance or for nan."""
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(b - a) > tolerance, np.sign(b - a), 0).astype(np.int64)
 
 
 def tuple_of_masks(masks: Iterator[Mask]) -> tuple[Mask, Mask]:
-    """Return A's and B's mask."""
+    """Return the masks of A and B."""
     first, second = masks
     return first, second
 

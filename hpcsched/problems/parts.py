@@ -1,4 +1,4 @@
-"""The parts of a scenario that answer a dispatching problem: no trace and no predictor."""
+"""Parts of a scenario that answer a dispatching problem, without trace and predictor."""
 
 from pathlib import Path
 
@@ -20,10 +20,14 @@ class _WithoutTrace(Assembly):
 
 
 def answering_parts(scenario: Scenario) -> Assembly:
-    """Return the system, objective and dispatcher of a scenario, seeded as in a run of it.
+    """Return the system, objective and dispatcher of a scenario, seeded as in its run.
 
-    Raises InputError where the dispatcher follows a log, which is not there, and PluginError where
-    a plugin fails.
+    Raises
+    ------
+    InputError
+        If the dispatcher follows a log.
+    PluginError
+        If a plugin fails.
     """
     name = scenario.dispatcher.plugin_name
     capabilities = manager.registry().get("dispatcher", name).plugin.capabilities
@@ -36,5 +40,11 @@ def answering_parts(scenario: Scenario) -> Assembly:
 
 
 def objective_of(scenario: Scenario) -> Objective:
-    """Return the objective of a scenario; raises PluginError where its plugin fails."""
+    """Return the objective of a scenario.
+
+    Raises
+    ------
+    PluginError
+        If its plugin fails.
+    """
     return _WithoutTrace(scenario, manager.registry(), Path()).objective

@@ -1,4 +1,4 @@
-"""Draws a comparison of two dispatchers on the same problems, as vector figures for papers."""
+"""Figures of a comparison of two dispatchers on the same problems, as vector files."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("pdf", "svg")
 MANY = 2000
-"""More points than these are drawn as an image within the vector figure."""
+"""Number of points above which they are drawn as an image within the vector figure."""
 
 BETTER, SAME, WORSE = PALETTE["blue"], PALETTE["grey"], PALETTE["vermilion"]
 
@@ -23,10 +23,28 @@ BETTER, SAME, WORSE = PALETTE["blue"], PALETTE["grey"], PALETTE["vermilion"]
 def draw(
     pairing: Pairing, folder: Path, formats: Sequence[str] = FORMATS, *, force: bool = False
 ) -> tuple[list[Path], list[str]]:
-    """Write the figures for which there are values into a folder.
+    """Write the figures that have values into a folder.
 
-    Returns the files, and what could not be drawn. Raises InputError where a file is there already,
-    unless `force`, or cannot be written.
+    Parameters
+    ----------
+    pairing
+        The two tables.
+    folder
+        The folder.
+    formats
+        File formats, such as `pdf` and `svg`.
+    force
+        True: replace existing files.
+
+    Returns
+    -------
+    files, skipped
+        The files, and the figures without values.
+
+    Raises
+    ------
+    InputError
+        If a file exists or cannot be written.
     """
     make_folder(folder)
     drawn: list[Path] = []
@@ -47,7 +65,7 @@ def draw(
 
 
 class _Drawing(NamedTuple):
-    """A figure: its name, how many problems it is about, what draws it, its size in inches."""
+    """A figure: name, number of problems, drawing function, and size in inches."""
 
     name: str
     problems: int

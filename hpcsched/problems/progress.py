@@ -1,4 +1,4 @@
-"""A progress bar for the terminal, over the problems of a file."""
+"""Progress bar over the problems of a file."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,9 @@ from hpcsched.problems.solving import Problems
 
 
 class SolvingProgress:
-    """Shows how much of a file a scenario's dispatcher has answered.
+    """Progress of a scenario's dispatcher through a file.
 
-    Nothing is shown unless standard error is a terminal.
+    Shown only if standard error is a terminal.
     """
 
     def __init__(self, instances: InstancesFile) -> None:

@@ -1,4 +1,4 @@
-"""Replays a scenario and saves the dispatching problems that it meets."""
+"""Recording of the dispatching problems of a replay."""
 
 import sys
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ ALL = Selection()
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A file that was written: rounds that were seen, those that matched, and those saved."""
+    """A written file: numbers of rounds, matching rounds and saved problems, and size in bytes."""
 
     path: Path
     rounds: int
@@ -56,7 +56,7 @@ class RecordingDispatcher:
         return self.error is not None or (limit is not None and self._writer.written >= limit)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Save the problem if it is one to save; return the other's decision."""
+        """Save the problem if it is selected; return the decision of the wrapped dispatcher."""
         self.rounds += 1
         if not self.done and self._matches(problem):
             self.matching += 1
@@ -81,11 +81,28 @@ def record(
     force: bool = False,
     progress: bool = False,
 ) -> Recorded:
-    """Replay a scenario under its own dispatcher and save the problems that are selected.
+    """Replay a scenario under its own dispatcher and save the selected problems.
 
-    The replay ends once there are as many as wanted. No run directory is written, and the
-    scenario's observers are left out. Equal replays give equal bytes. Raises InputError where the
-    file is there already, unless `force`, or cannot be written; then it is left as it was.
+    The replay ends after the last one. No run directory is written, and the scenario's observers
+    are left out. Equal replays give equal bytes.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    out
+        The file.
+    selection
+        Selected problems.
+    force
+        True: replace an existing file.
+    progress
+        True: show a progress bar on a terminal.
+
+    Raises
+    ------
+    InputError
+        If the file exists or cannot be written; then the old one is left as it was.
     """
     check_target(out, force=force)
     if scenario.simulation.mode == "offline":
@@ -115,7 +132,7 @@ def record(
 
 
 class _Stopper(Observer):
-    """Ends a simulation after the round in which the last problem was saved."""
+    """Observer that ends a simulation after the last saved problem."""
 
     def __init__(self, recording: RecordingDispatcher) -> None:
         self._recording = recording

@@ -1,4 +1,4 @@
-"""Asks dispatchers the recorded problems again, and keeps how each was answered."""
+"""Answers of dispatchers to recorded problems."""
 
 import platform
 from collections import Counter
@@ -36,7 +36,7 @@ Follow = Callable[[str, Problems], Problems]
 
 
 class Answer(NamedTuple):
-    """A problem, the decision, the jobs that it starts now, and the real seconds that it took."""
+    """A problem, the decision, the jobs that it starts, and the real seconds that it took."""
 
     problem: DispatchingProblem
     decision: Decision
@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A table that was written: whose dispatcher answered how many problems, and its solver."""
+    """A written table: name of the scenario, path, number of problems, and rounds with a solver."""
 
     name: str
     path: Path
@@ -55,10 +55,21 @@ class Solved:
 
 
 def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[Answer]:
-    """Ask a dispatcher one problem after another, and yield what it says.
+    """Ask a dispatcher one problem after another, and yield its answers.
 
-    `name` is the dispatcher's, for messages. Raises DecisionError where it fails, or a decision
-    could not be carried out.
+    Parameters
+    ----------
+    problems
+        The problems.
+    dispatcher
+        The dispatcher.
+    name
+        Its name in messages.
+
+    Raises
+    ------
+    DecisionError
+        If the dispatcher fails, or a decision could not be carried out.
     """
     for problem in problems:
         began = perf_counter()
@@ -86,13 +97,32 @@ def solve(
     force: bool = False,
     follow: Follow = lambda _, problems: problems,
 ) -> Iterator[Solved]:
-    """Write a table for each scenario's dispatcher, and yield it when it is there.
+    """Write a table for each scenario's dispatcher, and yield it when it is complete.
 
-    Of a scenario the dispatcher, the objective and the seed count; its system must be the file's.
-    One dispatcher answers all problems, at most `limit`, in the order of the file. `follow` is
-    given each scenario's name and its problems, and returns them. Raises InputError where scenarios
-    do not fit the file, bear the same name, or a table is there already, unless `force`; and
-    DecisionError where a dispatcher fails.
+    Dispatcher, objective and seed of a scenario count; its system must be the file's. One
+    dispatcher answers all problems in the order of the file.
+
+    Parameters
+    ----------
+    instances
+        The problems.
+    scenarios
+        Scenarios with different names.
+    folder
+        Folder of the tables.
+    limit
+        Largest number of problems; None for all.
+    force
+        True: replace existing tables.
+    follow
+        Wrapper of the problems of a scenario, such as a progress bar.
+
+    Raises
+    ------
+    InputError
+        If scenarios do not fit the file, have equal names, or a table exists.
+    DecisionError
+        If a dispatcher fails.
     """
     check_names(scenarios)
     for scenario in scenarios:
@@ -116,7 +146,13 @@ def solve(
 
 
 def check_names(scenarios: Sequence[Scenario]) -> None:
-    """Raise InputError where two scenarios bear the same name, which is their table's."""
+    """Check that scenarios, and so their tables, have different names.
+
+    Raises
+    ------
+    InputError
+        If two have the same name.
+    """
     counts = Counter(scenario.name for scenario in scenarios)
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
@@ -125,7 +161,13 @@ def check_names(scenarios: Sequence[Scenario]) -> None:
 
 
 def check_system(instances: InstancesFile, scenario: Scenario) -> None:
-    """Raise InputError unless a scenario's system is the one that the problems are about."""
+    """Check that a scenario and the problems have the same system.
+
+    Raises
+    ------
+    InputError
+        If they differ.
+    """
     recorded = scenario.model_copy(update={"system": instances.header.system})
     changes = differences(recorded, scenario)
     if changes:
@@ -135,7 +177,7 @@ def check_system(instances: InstancesFile, scenario: Scenario) -> None:
 
 
 def row_of(answer: Answer) -> Row:
-    """Return the row that a table has of an answer."""
+    """Return the row of an answer."""
     problem, decision, started, decision_time = answer
     call = decision.solver
     return Row(
@@ -193,7 +235,7 @@ def _about(assembly: Assembly, instances: InstancesFile) -> About:
 
 
 def _distributions(assembly: Assembly, *choices: Choice) -> Iterator[tuple[str, str]]:
-    """Yield the distributions that the dispatcher and the objective come from, with versions."""
+    """Yield name and version of the distributions of the dispatcher and the objective."""
     for choice in choices:
         installed = assembly.registry.get(choice.plugin_kind, choice.plugin_name)
         yield installed.distribution, installed.version

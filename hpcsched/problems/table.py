@@ -20,7 +20,7 @@ from hpcsched.results.files import problem as fault
 from hpcsched.version import __version__
 
 FORMAT = 2
-"""The version of the tables; readers refuse any other."""
+"""Version of the tables; readers refuse any other."""
 KEY = b"hpcsched-instances"
 """Under which key the Parquet file's metadata has what a table is about, as JSON."""
 SUFFIX = ".parquet"
@@ -28,11 +28,18 @@ _BATCH = 4096
 
 
 class Row(NamedTuple):
-    """How one dispatching problem was answered.
+    """Answer to one dispatching problem.
 
-    `queued`, `running`, `started` and `rejected` count jobs. `started_slowdown` is the sum of the
-    slowdowns of the jobs that start now, with predicted run times. `decision_time` is in real
-    seconds. What follows `fallback` are the fields of `SolverCall`, None where no solver was asked.
+    Attributes
+    ----------
+    queued, running, started, rejected
+        Numbers of jobs.
+    started_slowdown
+        Sum of the slowdowns of the started jobs, by predicted run times.
+    decision_time
+        Real seconds.
+    solver_status
+        This and the following fields are those of `SolverCall`; None where no solver was asked.
     """
 
     round: int
@@ -74,11 +81,11 @@ SCHEMA = pa.schema(
         ("fails", pa.int64()),
     ]
 )
-"""The columns, which are the fields of `Row`."""
+"""Columns: the fields of `Row`."""
 
 
 class Instances(BaseModel):
-    """The file of dispatching problems that was solved."""
+    """File of the solved dispatching problems."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -88,7 +95,7 @@ class Instances(BaseModel):
 
 
 class About(BaseModel):
-    """What a table is about: who answered which problems, and with what."""
+    """Description of a table: scenario, dispatcher, problems and versions."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -105,7 +112,7 @@ class About(BaseModel):
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what solves dispatching problems."""
+    """Return the versions of the packages that solve dispatching problems."""
     return {
         "hpcsched": __version__,
         "python": platform.python_version(),
@@ -122,14 +129,26 @@ class TableWriter:
         self.written = 0
 
     def add(self, row: Row) -> None:
-        """Append a row; raises InputError where it cannot be written."""
+        """Append a row.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
         self._rows.append(row)
         self.written += 1
         if len(self._rows) >= _BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Write what has been kept; raises InputError where it cannot be written."""
+        """Write the buffered rows.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
         if not self._rows:
             return
         columns = zip(*self._rows, strict=True)
@@ -143,9 +162,21 @@ class TableWriter:
 
 @contextmanager
 def write_table(path: Path, about: About, *, force: bool) -> Iterator[TableWriter]:
-    """Give what rows are added to; the table is there when all of them are.
+    """Open a table for writing; it appears under its name when all rows are written.
 
-    Raises InputError where a file is there already, unless `force`, or cannot be written.
+    Parameters
+    ----------
+    path
+        The file.
+    about
+        Description of the table.
+    force
+        True: replace an existing file.
+
+    Raises
+    ------
+    InputError
+        If the file exists or cannot be written.
     """
     schema = SCHEMA.with_metadata({KEY: about.model_dump_json()})
     with replacing(path, force=force) as unfinished:
@@ -164,7 +195,17 @@ def write_table(path: Path, about: About, *, force: bool) -> Iterator[TableWrite
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SolvedTable:
-    """A table that was read: what it is about, and its columns; nan and None where nothing is."""
+    """A table that was read.
+
+    Attributes
+    ----------
+    path
+        The file.
+    about
+        Its description.
+    columns
+        Its columns; nan and None for missing values.
+    """
 
     path: Path
     about: About
@@ -175,9 +216,12 @@ class SolvedTable:
 
     @classmethod
     def open(cls, path: Path) -> "SolvedTable":
-        """Read a table: a file, or a folder with no other table in it.
+        """Read a table: a file, or a folder with one table.
 
-        Raises InputError where there is none, it is damaged, or of a format not known here.
+        Raises
+        ------
+        InputError
+            If there is none, or it is damaged or of an unknown format.
         """
         file = _table_in(path) if path.is_dir() else path
         if not file.is_file():

@@ -1,4 +1,4 @@
-"""Files that a reader sees whole or not at all."""
+"""Files that appear whole or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,10 +10,19 @@ from hpcsched.results.files import problem
 
 @contextmanager
 def replacing(path: Path, *, force: bool) -> Iterator[Path]:
-    """Give a path to write to; what is there takes the place of `path` at the end, if all is well.
+    """Give a path to write to; the file takes the place of `path` at the end, if all is well.
 
-    Raises InputError where something is at `path` already, unless it is a file and `force` is
-    given, and where the file cannot be put there.
+    Parameters
+    ----------
+    path
+        The file.
+    force
+        True: replace an existing file.
+
+    Raises
+    ------
+    InputError
+        If `path` exists, or the file cannot be put there.
     """
     check_target(path, force=force)
     unfinished = path.with_name(f".{path.name}.unfinished")
@@ -29,7 +38,13 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def check_target(path: Path, *, force: bool) -> None:
-    """Raise InputError unless a file may be written to this path."""
+    """Check that a file may be written to this path.
+
+    Raises
+    ------
+    InputError
+        If it may not.
+    """
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
     if path.exists() and not force:
@@ -37,7 +52,13 @@ def check_target(path: Path, *, force: bool) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder unless it is there; raises InputError where that cannot be."""
+    """Create a folder if it does not exist.
+
+    Raises
+    ------
+    InputError
+        If it cannot be created.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -47,5 +68,5 @@ def make_folder(path: Path) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> InputError:
-    """Return the error that says why a file cannot be written."""
+    """Return the error about a file that cannot be written."""
     return problem("cannot-write", path, f"it cannot be written: {error.strerror or error}")

@@ -1,6 +1,6 @@
-"""What hpcsched ships for the tests of plugins; needs the extra `testing`.
+"""Test kit for authors of plugins; needs the extra `testing`.
 
-Functions make small systems, jobs and dispatching problems, replay jobs under a dispatcher, and
+Functions build small systems, jobs and dispatching problems, replay jobs under a dispatcher, and
 check a dispatcher, a predictor or a correction on seeded sample workloads. Two pytest fixtures,
 `use_plugins` and `run_scenario`, let a test use plugins that are not installed; put this into your
 `conftest.py`:

@@ -1,4 +1,4 @@
-"""Audits a replay with the checks of `hpcsched verify`, which share nothing with the engine."""
+"""Audit of a replay with the checks of `hpcsched verify`, independent of the simulator."""
 
 from collections.abc import Sequence
 
@@ -31,11 +31,31 @@ def audit_replay(
     outages: Outages = NO_OUTAGES,
     interruptions: Sequence[Interruption] = (),
 ) -> None:
-    """Raise AssertionError, with what is wrong, unless the records are a valid replay of the jobs.
+    """Check that job records are a valid replay of the jobs.
 
     Every job is there exactly once; none starts before its submission; each ends when it must; all
-    its units are placed, where they may be; no node is ever overcommitted; jobs wait for others
+    its units are placed on eligible nodes; no node is ever overcommitted; jobs wait for others
     where they must; partitions are kept; no start overdraws a pool.
+
+    Parameters
+    ----------
+    records
+        Records of the replay.
+    jobs
+        Replayed jobs.
+    system
+        The system.
+    kill_at_requested_time
+        True if the replay ended jobs at their requested time.
+    partitions
+        Partitions of the replay.
+    outages
+        Outages of the replay.
+
+    Raises
+    ------
+    AssertionError
+        If the replay is invalid, with all violations.
     """
     trace, run = read_trace(jobs, system), run_columns(records, system)
     lost = lost_columns(

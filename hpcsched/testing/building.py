@@ -1,7 +1,7 @@
 """Small systems, jobs and dispatching problems, from short texts.
 
-Jobs are written as a table: a line of column names, then a line for each job. The columns are the
-glossary's names, in any order, and most have a default; `-` stands for what is not given.
+Jobs are written as a table: a line of column names, then a line for each job. The columns have the
+names of the glossary, in any order, and most have a default; `-` stands for an absent value.
 
     job_id  submit_time  units  run_time  requested_time
     1       0            4      60        100
@@ -28,18 +28,43 @@ _PROBLEM_COLUMNS = ("start_time", "predicted_run_time")
 
 
 def make_system(count: int = 4, **resources: int) -> System:
-    """Return a system of identical nodes in a group called `node`, by default of one core each."""
+    """Return a system of identical nodes in a group called `node`.
+
+    Parameters
+    ----------
+    count
+        Number of nodes.
+    **resources
+        Amount of each resource type per node; one core by default.
+
+    Examples
+    --------
+    >>> make_system(2, core=4, gpu=1).resource_types
+    ('core', 'gpu')
+    """
     return System((NodeGroup("node", count, resources or {"core": 1}),))
 
 
 def make_jobs(system: System, table: str) -> list[TracedJob]:
     """Return the jobs of a table, in its order.
 
-    A job needs a `job_id`, and a `run_time` or a `requested_time`, each of which stands in for the
-    other. It is submitted at 0 and has one unit unless the table says otherwise. Columns called as
-    the system's resource types say what a unit asks for; without any, it is one of the first type.
+    A job needs a `job_id`, and a `run_time` or a `requested_time`, each of which is the default of
+    the other. By default it is submitted at 0 and has one unit. Columns with the names of resource
+    types hold the amounts per unit; without any, a unit asks for one of the first type.
     `node_groups` are names and `allowed_nodes` node numbers with commas between them; `exclusive`
-    and `scatter` are `yes` or `no`. Raises ValueError for a table that cannot be read.
+    and `scatter` are `yes` or `no`.
+
+    Parameters
+    ----------
+    system
+        The system of the jobs.
+    table
+        Lines of text.
+
+    Raises
+    ------
+    ValueError
+        If the table cannot be read.
     """
     return [_job(system, row) for row in _rows(system, table, _JOB_COLUMNS)]
 
@@ -47,13 +72,27 @@ def make_jobs(system: System, table: str) -> list[TracedJob]:
 def make_problem(
     system: System, table: str, *, now: int | None = None, pooled: bool = False
 ) -> DispatchingProblem:
-    """Return the dispatching problem of a table of jobs, at `now`.
+    """Return the dispatching problem of a table of jobs.
 
     The table is as for `make_jobs`, with two more columns: a job with a `start_time` is running, on
     the lowest-numbered nodes with room beside the running jobs above it; the others wait. The
-    `predicted_run_time` is the requested time if it is not given. By default it is the time of the
-    last submission or start. `pooled` gives what is free as slots, for jobs that all ask for the
-    same. Raises ValueError for a table that cannot be read, or where running jobs have no room.
+    default of `predicted_run_time` is the requested time.
+
+    Parameters
+    ----------
+    system
+        The system.
+    table
+        Lines of text.
+    now
+        Simulated second; by default the last submission or start.
+    pooled
+        True: free resources are stated as slots, for jobs with equal units.
+
+    Raises
+    ------
+    ValueError
+        If the table cannot be read, or running jobs have no room.
     """
     rows = list(_rows(system, table, _JOB_COLUMNS + _PROBLEM_COLUMNS))
     jobs = [_waiting(system, row) for row in rows]
@@ -81,7 +120,13 @@ def make_problem(
 
 
 def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
-    """Return the unit request of all jobs; raises ValueError where there is not one for all."""
+    """Return the unit request of all jobs.
+
+    Raises
+    ------
+    ValueError
+        If they differ.
+    """
     requests = {job.unit_request for job in jobs}
     if len(requests) != 1 or any(is_constrained(job.request) for job in jobs):
         raise ValueError("pooled: expected jobs that all ask for the same, on any node")
@@ -89,7 +134,7 @@ def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
 
 
 def _rows(system: System, table: str, columns: tuple[str, ...]) -> Iterator[Mapping[str, str]]:
-    """Yield what each line gives; raises ValueError for an unknown column or a wrong line."""
+    """Yield the values of each line; raises ValueError for a malformed one."""
     lines = [line.split() for line in table.splitlines() if line.strip()]
     header = lines[0] if lines else []
     known = (*columns, *system.resource_types)
@@ -137,7 +182,7 @@ def _waiting(system: System, row: Mapping[str, str]) -> WaitingJob:
 def _start(
     waiting: WaitingJob, start_time: int, now: int, nodes: NodeSpace, occupancy: Occupancy
 ) -> RunningJob:
-    """Start a job on the lowest-numbered nodes with room, which is then taken."""
+    """Start a job on the lowest-numbered nodes with room, and take it."""
     request = waiting.request
     fits = units_that_fit(nodes.system, nodes.available, request)
     if fits.sum() < request.units:

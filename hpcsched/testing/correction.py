@@ -1,4 +1,4 @@
-"""Checks that a correction keeps to the protocol, on the jobs of sample workloads."""
+"""Check of the protocol of corrections, on sample workloads."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -8,10 +8,21 @@ from hpcsched.workload.job import Job
 
 
 def check_correction(make: Callable[[], Correction], *, seeds: Iterable[int] = range(3)) -> None:
-    """Ask corrections that `make` returns about jobs of sample workloads, and check the answers.
+    """Ask corrections about jobs of sample workloads, and check the answers.
 
-    Answers must be whole numbers of seconds above those that have elapsed, and the same when the
-    questions are asked again. Raises AssertionError otherwise; a note says on which workload.
+    Answers must be whole numbers of seconds above the elapsed ones, and equal when asked again.
+
+    Parameters
+    ----------
+    make
+        Function that returns a correction.
+    seeds
+        Seeds of the workloads.
+
+    Raises
+    ------
+    AssertionError
+        If an answer is wrong; a note names the workload.
     """
     for seed in seeds:
         for workload in sample_workloads(seed):
@@ -37,7 +48,7 @@ def _check(make: Callable[[], Correction], jobs: Iterable[Job]) -> None:
 
 
 def _questions(jobs: Iterable[Job]) -> Iterator[tuple[Job, int, int]]:
-    """Yield jobs with what was predicted and what has elapsed since, in seconds."""
+    """Yield jobs with a predicted and an elapsed time, in seconds."""
     for job in jobs:
         for predicted in {1, 1 + job.requested_time // 3, job.requested_time}:
             for more in (0, 1, predicted, job.requested_time, 10 * job.requested_time):

@@ -1,4 +1,4 @@
-"""Checks that a dispatcher keeps to the protocol, on sample workloads."""
+"""Check of the protocol of dispatchers, on sample workloads."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,13 +14,26 @@ from hpcsched.testing.workloads import SampleWorkload, sample_workloads
 def check_dispatcher(
     make: Callable[[], Dispatcher], *, seeds: Iterable[int] = range(3), reproducible: bool = True
 ) -> None:
-    """Replay sample workloads under dispatchers that `make` returns, and audit every replay.
+    """Replay sample workloads under dispatchers, and audit every replay.
 
-    `make` is called for every replay: give the class, or a function. Jobs that all ask for the same
-    are replayed twice, with what is free shown as nodes and as slots. A `reproducible` dispatcher
-    must decide the same when asked again, and also when asked for reasons. Reasons must fit what
-    starts; none need be given. Raises DecisionError where a decision cannot be carried out or jobs
-    wait for ever, and AssertionError where an audit finds something; a note says on which workload.
+    Jobs with equal units are replayed twice, with free resources stated as nodes and as slots.
+    Reasons must fit the starts; none need be given.
+
+    Parameters
+    ----------
+    make
+        Class or function that returns a dispatcher; called for every replay.
+    seeds
+        Seeds of the workloads.
+    reproducible
+        True: the dispatcher must decide equally when asked again, and when asked for reasons.
+
+    Raises
+    ------
+    DecisionError
+        If a decision cannot be carried out or jobs wait for ever.
+    AssertionError
+        If an audit finds a violation; a note names the workload.
     """
     for seed in seeds:
         for workload in sample_workloads(seed):

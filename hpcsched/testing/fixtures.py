@@ -1,4 +1,4 @@
-"""Pytest fixtures with which a test uses plugins that are not installed."""
+"""Pytest fixtures for tests with plugins that are not installed."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -16,31 +16,41 @@ from hpcsched.testing.workloads import sample_workloads
 from hpcsched.workload.job import TracedJob
 
 TRACE = "trace.swf"
-"""The log that lies beside the scenario of `run_scenario`."""
+"""Log beside the scenario of `run_scenario`."""
 
 
 class UsePlugins(Protocol):
-    """What the fixture `use_plugins` is."""
+    """Type of the fixture `use_plugins`."""
 
     def __call__(self, *modules: ModuleType) -> Registry:
-        """Let the modules' hooks take part until the test ends; return all that is registered."""
+        """Register the hooks of modules until the test ends; return the registry."""
 
 
 class RunScenario(Protocol):
-    """What the fixture `run_scenario` is."""
+    """Type of the fixture `run_scenario`."""
 
     def __call__(
         self, text: str, *modules: ModuleType, jobs: Iterable[TracedJob] | None = None
     ) -> RunResult:
-        """Run a scenario, given as YAML, with the plugins of the modules."""
+        """Run a scenario with the plugins of modules.
+
+        Parameters
+        ----------
+        text
+            The scenario, in YAML.
+        *modules
+            Modules with hooks.
+        jobs
+            Jobs of the log beside the scenario; 40 sample jobs by default.
+        """
 
 
 @pytest.fixture
 def use_plugins() -> Iterator[UsePlugins]:
-    """Let a test use the plugins of modules as if they were installed, and no others but built-in.
+    """Let a test use the plugins of modules as if they were installed, beside built-in ones alone.
 
-    `use_plugins(my_package.plugin)` counts for `load_scenario`, for `run`, and for commands that
-    are called in this process, such as `hpcsched.cli.main(["plugins", "list"])`.
+    `use_plugins(my_package.plugin)` counts for `load_scenario`, for `run`, and for commands in this
+    process, such as `hpcsched.cli.main(["plugins", "list"])`.
     """
     with ExitStack() as stack:
 
@@ -56,8 +66,8 @@ def use_plugins() -> Iterator[UsePlugins]:
 def run_scenario(tmp_path: Path, use_plugins: UsePlugins) -> RunScenario:
     """Run a scenario with plugins that are not installed, in the test's own folder.
 
-    A small log, `trace.swf`, lies beside the scenario: 40 jobs of up to 16 processors, or those
-    given as `jobs`. The run directory is returned as `result.directory.path`.
+    A small log, `trace.swf`, lies beside the scenario: 40 jobs of up to 16 processors, or the given
+    `jobs`. The run directory is `result.directory.path`.
     """
 
     def run_it(
@@ -73,7 +83,7 @@ def run_scenario(tmp_path: Path, use_plugins: UsePlugins) -> RunScenario:
 
 
 def _write_swf(path: Path, jobs: Iterable[TracedJob]) -> None:
-    """Write a log; what a unit asks for is the scenario's to say."""
+    """Write a log; the scenario maps its processors to units."""
     lines = []
     for job, run_time in jobs:
         fields: list[int | None] = [job.job_id, job.submit_time, None, run_time, job.units]

@@ -1,4 +1,4 @@
-"""Checks that a predictor keeps to the protocol, on sample workloads."""
+"""Check of the protocol of predictors, on sample workloads."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from hpcsched.workload.job import Job, TracedJob
 
 
 class _Listener:
-    """Passes on to a predictor, and keeps what it predicts."""
+    """Predictor that passes on to another, and keeps its predictions."""
 
     def __init__(self, predictor: Predictor) -> None:
         self._predictor = predictor
@@ -36,11 +36,23 @@ class _Listener:
 
 
 def check_predictor(make: Callable[[], Predictor], *, seeds: Iterable[int] = range(3)) -> None:
-    """Replay sample workloads with predictors that `make` returns, and check what they predict.
+    """Replay sample workloads with predictors, and check the predictions.
 
-    Predictions must be whole numbers of seconds, at least 1; the same when the workload is replayed
-    again; and the same when the run times of jobs that have not ended yet are others. An oracle is
-    refused: it is shown run times. Raises AssertionError otherwise; a note says on which workload.
+    Predictions must be whole numbers of seconds, at least 1; equal when the workload is replayed
+    again; and equal when the run times of jobs that have not ended differ. An oracle is refused,
+    since it is shown run times.
+
+    Parameters
+    ----------
+    make
+        Class or function that returns a predictor.
+    seeds
+        Seeds of the workloads.
+
+    Raises
+    ------
+    AssertionError
+        If a prediction is wrong; a note names the workload.
     """
     if isinstance(make(), Oracle):
         raise AssertionError("this is an oracle: it has a method 'foresee'")
@@ -61,7 +73,7 @@ class _Replayed(NamedTuple):
 
 
 def _replay(make: Callable[[], Predictor], jobs: Sequence[TracedJob], system: System) -> _Replayed:
-    """Replay in order of arrival, whatever is predicted."""
+    """Replay in order of arrival, independently of predictions."""
     listener = _Listener(make())
     in_order = ListScheduler(ArrivalOrder(), "strict", FirstFit())
     try:

@@ -1,4 +1,4 @@
-"""An observer that checks the reasons that a dispatcher gives against what it does."""
+"""Observer that checks a dispatcher's reasons against its starts."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,22 @@ from hpcsched.simulation.records import RoundRecord
 
 
 class ReasonCheck(Observer):
-    """Raises AssertionError where a reason says that a job starts and it does not, or the reverse.
+    """Observer that checks reasons against starts.
 
-    That a reason is about a queued job, of which there is no other one, is checked by the engine. A
-    dispatcher need not give any.
+    The simulator checks that a reason is about a queued job of its own. A dispatcher need not give
+    any.
+
+    Raises
+    ------
+    AssertionError
+        If a reason says that a job starts and it does not, or the reverse.
     """
 
     def __init__(self) -> None:
         self._started: set[int] = set()
 
     def job_started(self, job: RunningJob) -> None:
-        """Take note of what a round starts."""
+        """Record the starts of a round."""
         self._started.add(job.job_id)
 
     def reasons_given(self, record: RoundRecord, reasons: Sequence[Reason]) -> None:

@@ -1,4 +1,4 @@
-"""Replays a few jobs under a dispatcher, without a scenario."""
+"""Replay of a few jobs under a dispatcher, without a scenario."""
 
 from collections.abc import Iterable, Sequence
 

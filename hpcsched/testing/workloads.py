@@ -1,4 +1,4 @@
-"""Small workloads from a seed, made to bring out what goes wrong: bursts, ties, odd run times."""
+"""Small seeded workloads with bursts, ties and odd run times, which expose defects."""
 
 from collections.abc import Callable
 from random import Random
@@ -24,9 +24,12 @@ MIXED = System(
 
 
 class SampleWorkload(NamedTuple):
-    """Jobs for a system, on which each fits when it is idle.
+    """Jobs for a system; each fits on the idle system.
 
-    `uniform` says that all jobs ask for the same per unit, on any node.
+    Attributes
+    ----------
+    uniform
+        True if all jobs have equal units, without constraints on nodes.
     """
 
     name: str
@@ -36,12 +39,19 @@ class SampleWorkload(NamedTuple):
 
 
 def sample_workloads(seed: int = 0, count: int = 40) -> tuple[SampleWorkload, ...]:
-    """Return three workloads of `count` jobs each, the same for a seed on every machine.
+    """Return three workloads, equal for a seed on every machine.
 
     They are `one-slot` (nodes that hold one unit), `several-slots` (nodes that hold several, with
-    leftovers), and `mixed` (unlike requests of several resource types on unlike nodes, some jobs
-    bound to node groups or single nodes, some exclusive, some scattered). Jobs come in bursts; some
-    run for no time at all, some longer than requested.
+    leftovers), and `mixed` (heterogeneous requests and nodes, some jobs bound to node groups or
+    single nodes, some exclusive, some with one unit per node). Jobs come in bursts; some have zero
+    length, some run longer than requested.
+
+    Parameters
+    ----------
+    seed
+        Seed of the random numbers.
+    count
+        Number of jobs of each.
     """
     return (
         SampleWorkload("one-slot", ONE_SLOT, _jobs(ONE_SLOT, _core, seed, count), True),
