@@ -71,9 +71,9 @@ def serve(
         cluster.wait_until(lambda: len(_ended(cluster)) == len(keys), LONGEST)
         return _served(cluster, keys), ""
     scenario, run = write_scenario(cluster, folder, dispatcher), folder / "run"
-    finish(live(cluster, scenario, "--drive", "--until-idle", "--out", str(run)), LONGEST)
+    finish(live(cluster, scenario, "drive", "--until-idle", "--out", str(run)), LONGEST)
     check_all_ran(cluster, scenario, keys)
-    replayed = live(cluster, scenario, "--replay", str(run), "--out", str(folder / "replayed"))
+    replayed = live(cluster, scenario, "replay", str(run), "--out", str(folder / "replayed"))
     found = re.search(r"median difference of start times\s+(\S+ s)", finish(replayed))
     return _served(cluster, keys), f"replay {found[1] if found else '-'} apart"
 

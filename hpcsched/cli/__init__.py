@@ -1,7 +1,8 @@
-"""The command line: one module a command. What is heavy is imported when a command runs."""
+"""The command line: one module a command; heavy modules are imported when a command runs."""
 
 import errno
 import os
+import sys
 import traceback
 from collections.abc import Sequence
 from os import PathLike
@@ -27,6 +28,7 @@ from hpcsched.cli import (
     validate,
     verify,
 )
+from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 from hpcsched.paths import too_long
 from hpcsched.version import __version__
@@ -37,6 +39,7 @@ DEBUG = "HPCSCHED_DEBUG"
 app = typer.Typer(
     name="hpcsched",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     # Rich would double the time that --help takes.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -44,7 +47,6 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(validate.validate)
 app.command()(experiment.experiment)
-app.command()(live.live)
 app.command()(verify.verify)
 app.command()(compare.compare)
 app.command()(report.report)
@@ -53,6 +55,7 @@ app.command()(status.status)
 app.command()(diff.diff)
 app.command()(schema.schema)
 app.add_typer(plugins.app)
+app.add_typer(live.app)
 app.add_typer(trace.app)
 app.add_typer(instances.app)
 app.add_typer(predictors.app)
@@ -74,16 +77,25 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """Declare an HPC system, a workload and a dispatcher; replay; report how well it went."""
+    """Simulate job dispatching in HPC systems, and report the outcome."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0 fine, 1 the user's input is at fault, 2 usage, 3 an internal fault, 130 interrupted.
+    Parameters
+    ----------
+    arguments
+        The arguments of the command line; those of the process if None.
+
+    Returns
+    -------
+    int
+        0 success, 1 fault in the user's input, 2 usage, 3 internal fault, 130 interrupted.
     """
     try:
-        app(args=arguments, prog_name="hpcsched")
+        given = present_arguments(sys.argv[1:] if arguments is None else arguments)
+        app(args=given, prog_name="hpcsched")
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 0
     except KeyboardInterrupt:
@@ -94,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report(error: Exception) -> int:
-    """Say in one line a finding what went wrong, and return the exit code for it."""
+    """Print a line for each finding of an error, and return its exit code."""
     match error:
         case InputError():
             for finding in error.findings:

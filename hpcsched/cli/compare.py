@@ -1,16 +1,16 @@
-"""`hpcsched compare`: figures of several runs side by side."""
+"""`hpcsched compare`: tables of several runs side by side."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
+from hpcsched.cli.shared_options import Baseline, SeveralRuns
 
 
 class Shown(StrEnum):
-    """Which tables are written."""
+    """The tables of a comparison."""
 
     METRICS = "metrics"
     DISTRIBUTION = "distribution"
@@ -25,33 +25,23 @@ class Shown(StrEnum):
 
 
 def compare(
-    directories: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DIR...",
-            help="Run directories, or folders that hold them, such as an experiment's.",
-            show_default=False,
-        ),
-    ],
+    directories: SeveralRuns,
     table: Annotated[
         list[Shown] | None,
         typer.Option(
-            help="What to show; can be given several times. The metrics, if not given.",
+            help="A table to show; can be repeated; metrics by default.",
             show_default=False,
         ),
     ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            help="What the others are compared with: a run's name or directory, or what was varied"
-            " in an experiment. The first, if not given.",
-            show_default=False,
-        ),
-    ] = None,
+    baseline: Baseline = None,
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
 ) -> None:
-    """Compare runs: metrics, distributions, differences job by job, ranks, load, decision times."""
+    """Compare runs: metrics, distributions, ranks, load.
+
+    Metrics are given in percent of the baseline's; distributions and paired differences are over
+    jobs, intervals over seeds. CSV and JSON have exact values.
+    """
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.studied_runs import open_study

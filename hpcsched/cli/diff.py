@@ -1,16 +1,22 @@
-"""`hpcsched diff`: what differs in meaning between two scenarios."""
+"""`hpcsched diff`: the differences in meaning between two scenarios."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
+
 
 def diff(
     first: Annotated[Path, typer.Argument(metavar="A", help="A scenario.", show_default=False)],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another.", show_default=False)],
+    second: Annotated[
+        Path, typer.Argument(metavar="B", help="Another scenario.", show_default=False)
+    ],
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: OutFile = None,
 ) -> None:
-    """Print what differs in meaning between two scenarios.
+    """Show the differences between two scenarios.
 
     Defaults are filled in and units are numbers; the order of keys does not count.
     """
@@ -28,7 +34,7 @@ def diff(
     if findings:
         raise InputError(findings)
     changes = differences(*scenarios)
-    for change in changes:
-        typer.echo(str(change))
-    if not changes:
-        typer.echo("no difference in meaning")
+    if format_ is DataFormat.JSON:
+        emit(json_text([change.content() for change in changes]), out)
+    else:
+        emit("\n".join(map(str, changes)) or "no difference in meaning", out)

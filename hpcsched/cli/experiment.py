@@ -1,4 +1,4 @@
-"""`hpcsched experiment`: run a matrix of scenarios; what is complete is kept."""
+"""`hpcsched experiment`: a matrix of scenarios; complete runs are kept."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.override_option import Overrides
+from hpcsched.cli.shared_options import Overrides
 
 if TYPE_CHECKING:
     from hpcsched.experiment.cell import Cell
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMED = 10
-"""Cells that are named in warnings; more are counted."""
+"""Number of cells that warnings name; further ones are counted."""
 
 
 def experiment(
@@ -25,19 +25,19 @@ def experiment(
     *,
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder for the runs; runs/NAME if not given.", show_default=False),
+        typer.Option(help="The folder for the runs; runs/NAME by default.", show_default=False),
     ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How many cells at a time, whatever the executor.", show_default=False
+            min=1, help="Number of cells at a time, for any executor.", show_default=False
         ),
     ] = None,
     executor: Annotated[
         str | None,
         typer.Option(
             metavar="YAML",
-            help="Another executor than the file's: a name, or {name: dask, workers: 4}.",
+            help="Replace the executor: a name, or {name: dask, workers: 4}.",
             show_default=False,
         ),
     ] = None,
@@ -46,21 +46,21 @@ def experiment(
         list[str] | None,
         typer.Option(
             metavar="LABEL",
-            help="Run the cells with this label alone; can be repeated. Of several labels of one"
-            " axis a cell has any, of labels of several axes it has one of each.",
+            help="Run only the cells with this label; can be repeated.",
             show_default=False,
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Run also what is complete, as after a change of code.")
+        bool, typer.Option("--again", help="Run complete cells too, as after a change of code.")
     ] = False,
     list_: Annotated[
-        bool, typer.Option("--list", help="Show the cells and what is there of them; run nothing.")
+        bool, typer.Option("--list", help="List the cells and their states; run nothing.")
     ] = False,
 ) -> None:
-    """Run every cell of a matrix of scenarios; runs that are complete are kept.
+    """Run a matrix of scenarios; complete runs are kept.
 
-    Exits with 1 if a cell fails; the others are run all the same.
+    Labels of the same axis in --only are OR-ed, labels of different axes AND-ed. Exits with 1 if a
+    cell fails; the others are run all the same.
     """
     from hpcsched.experiment.choosing import choose_cells
     from hpcsched.experiment.folder import ExperimentFolder
@@ -89,7 +89,7 @@ def _run(
     *,
     again: bool,
 ) -> int:
-    """Run the chosen cells; returns how many failed."""
+    """Run the chosen cells; return the number of failures."""
     from hpcsched.experiment.execution import IndexWriter, build_executor, run_cells
     from hpcsched.experiment.progress import make_progress
     from hpcsched.plugins import manager
@@ -120,7 +120,7 @@ def _run(
 
 
 def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "Iterator[str]":
-    """Yield a line for each cell in which a solver had too often no plan, then what to do."""
+    """Yield a line for each cell with too many rounds without a plan, then the advice."""
     from hpcsched.results.solver_rounds import in_words, what_to_do
 
     runs = {cell.name: folder.run_of(cell) for cell in cells}
@@ -135,7 +135,7 @@ def _solver_warnings(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> "It
 
 
 def _show(cells: "Sequence[Cell]", folder: "ExperimentFolder") -> None:
-    """Print a line for each cell: what is there of it, its address, name and seed."""
+    """Print a line for each cell: state, address, name and seed."""
     from hpcsched.experiment.index import read_index
     from hpcsched.results.solver_rounds import in_words
 

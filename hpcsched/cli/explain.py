@@ -1,11 +1,11 @@
-"""`hpcsched explain`: why a job of a run started when it did."""
+"""`hpcsched explain`: the reasons for the start time of a job."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
+from hpcsched.cli.shared_options import OneRun
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -15,18 +15,17 @@ if TYPE_CHECKING:
 
 
 def explain(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The run directory.", show_default=False)
-    ],
+    directory: OneRun,
     job: Annotated[
         int, typer.Argument(metavar="JOB", help="The number of the job.", show_default=False)
     ],
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
 ) -> None:
-    """Tell why a job started when it did, what it waited for, and what it held up.
+    """Explain why a job started when it did.
 
-    The run must have recorded reasons: hpcsched run --explain.
+    Shows the reasons for which it waited, how it started, and the jobs that it held up. The run
+    must have recorded reasons: hpcsched run --explain.
     """
     from hpcsched.explain.explanation import explain_job
     from hpcsched.explain.explanation_rendering import explanation_content, explanation_text
@@ -42,7 +41,7 @@ def explain(
 
 
 def _from_trace(run: "RunDirectory") -> "FromTrace":
-    """Return what looks up jobs in the trace of a run, and finds none where it cannot be read."""
+    """Return a function that looks up jobs in the run's trace; it finds none if unreadable."""
 
     def look_up(job_ids: "Collection[int]") -> "Mapping[int, JobFacts]":
         from hpcsched.errors import HpcschedError

@@ -1,9 +1,11 @@
-"""`hpcsched trace fetch`: logs of the Parallel Workloads Archive, brought here."""
+"""`hpcsched trace fetch`: downloads of logs of the Parallel Workloads Archive."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from hpcsched.cli.old_spellings import ToFolder, chosen_path
 
 if TYPE_CHECKING:
     from hpcsched.workload.archive.catalogue import Log
@@ -15,25 +17,21 @@ FOLDER = "HPCSCHED_TRACES"
 def fetch(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[NAME]", help="The log, by its name in the list.", show_default=False
-        ),
+        typer.Argument(metavar="[NAME]", help="The name of the log in --list.", show_default=False),
     ] = None,
-    to: Annotated[
+    out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR",
-            help=f"The folder to put it into; that of ${FOLDER}, if not given.",
-            show_default=False,
+            metavar="DIR", help=f"The folder to write to; ${FOLDER} by default.", show_default=False
         ),
     ] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="Show the logs that can be fetched.")
-    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the available logs.")] = False,
+    *,
+    to: ToFolder = None,
 ) -> None:
-    """Bring a log of the Parallel Workloads Archive, check that it is whole, and say what to cite.
+    """Download a log of the Parallel Workloads Archive.
 
-    A transfer that broke off goes on where it was.
+    Checks that it is complete, and shows the work to cite. An interrupted transfer is resumed.
     """
     from hpcsched.workload.archive import catalogue
 
@@ -45,20 +43,21 @@ def fetch(
         return
     if name is None:
         raise typer.BadParameter("expected the name of a log, or --list", param_hint="NAME")
-    _fetch(catalogue.find_log(name, logs), _folder(to))
+    target = _folder(chosen_path(out, to, "--to"))
+    _fetch(catalogue.find_log(name, logs), target)
 
 
-def _folder(to: Path | None) -> Path:
-    """Return where to put logs; raises InputError where nothing says so."""
+def _folder(given: Path | None) -> Path:
+    """Return the folder for logs; raise InputError without an option or environment variable."""
     import os
 
     from hpcsched.errors import Finding, InputError
 
-    if to is not None:
-        return to
+    if given is not None:
+        return given
     named = os.environ.get(FOLDER)
     if not named:
-        message = f"expected --to DIR, or a folder in the environment variable {FOLDER}"
+        message = f"expected --out DIR, or a folder in the environment variable {FOLDER}"
         raise InputError(Finding("no-folder", message))
     return Path(named)
 

@@ -1,9 +1,9 @@
 """Findings as text, JSON and GitHub's workflow commands."""
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import Any
 
 from hpcsched.errors import Finding
 
@@ -18,8 +18,8 @@ def as_text(findings: Sequence[Finding], files: int) -> str:
     return "\n".join([*map(str, findings), count])
 
 
-def as_json(findings: Sequence[Finding], files: int) -> str:
-    """Return an object with the counts and a list of findings.
+def findings_content(findings: Sequence[Finding], files: int) -> dict[str, Any]:
+    """Return the counts and the list of findings for JSON.
 
     A finding has `file`, `line`, `column` (numbers from 1, or null), `severity` (error or warning),
     `rule`, `key` (a key path, or empty) and `message`.
@@ -38,7 +38,7 @@ def as_json(findings: Sequence[Finding], files: int) -> str:
         for finding in findings
     ]
     counts = {"files": files, "errors": errors, "warnings": warnings}
-    return json.dumps({"version": JSON_VERSION, **counts, "findings": items}, indent=2)
+    return {"version": JSON_VERSION, **counts, "findings": items}
 
 
 def as_github(findings: Sequence[Finding]) -> str:

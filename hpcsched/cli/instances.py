@@ -1,4 +1,4 @@
-"""`hpcsched instances`: dispatching problems saved, solved again, and compared."""
+"""`hpcsched instances`: saved dispatching problems, their solutions and comparisons."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,7 +7,7 @@ import typer
 
 from hpcsched.cli.old_spellings import JsonFlag, table_format
 from hpcsched.cli.output import TableFormat, TableFormatOption
-from hpcsched.cli.override_option import Overrides
+from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,43 +17,35 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="instances",
-    help="Save the dispatching problems of a replay, and compare dispatchers on them.",
+    help="Record dispatching problems; compare dispatchers on them.",
     no_args_is_help=True,
 )
-
-_Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 
 @app.command()
 def record(
-    scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO", help="The scenario file.", show_default=False)
-    ],
+    scenario: ScenarioFile,
     *,
     out: Annotated[
-        Path, typer.Option(help="The file to write, such as x.jsonl.gz.", show_default=False)
+        Path, typer.Option(help="The file to write, as x.jsonl.gz.", show_default=False)
     ],
     every: Annotated[
         int,
-        typer.Option(min=1, help="Of those that match, the first and every so many after it."),
+        typer.Option(min=1, help="Save one of this many matching problems."),
     ] = 1,
-    min_queued: Annotated[
-        int, typer.Option(min=0, help="Only those with at least so many queued jobs.")
-    ] = 0,
+    min_queued: Annotated[int, typer.Option(min=0, help="Least number of queued jobs.")] = 0,
     max_queued: Annotated[
         int | None,
-        typer.Option(
-            min=0, help="Only those with at most so many queued jobs.", show_default=False
-        ),
+        typer.Option(min=0, help="Largest number of queued jobs.", show_default=False),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Stop after so many; all if not given.", show_default=False),
+        typer.Option(min=1, help="Save at most this many problems.", show_default=False),
     ] = None,
     overrides: Overrides = None,
-    force: _Force = False,
+    force: Force = False,
 ) -> None:
-    """Replay a scenario under its own dispatcher and save the dispatching problems it meets."""
+    """Replay a scenario and save its dispatching problems."""
     from hpcsched.errors import InputError
     from hpcsched.problems.header import Selection
     from hpcsched.problems.recording import record as record_problems
@@ -84,7 +76,7 @@ def solve(
         list[Path],
         typer.Argument(
             metavar="SCENARIO...",
-            help="Scenarios whose dispatcher, objective and seed are used; no trace is needed.",
+            help="Scenarios with the dispatchers; their traces are not read.",
             show_default=False,
         ),
     ],
@@ -92,17 +84,20 @@ def solve(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="DIR", help="The folder for a table NAME.parquet each.", show_default=False
+            metavar="DIR", help="The folder for the tables NAME.parquet.", show_default=False
         ),
     ],
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Only the first so many; all if not given.", show_default=False),
+        typer.Option(min=1, help="Solve at most this many problems.", show_default=False),
     ] = None,
     overrides: Overrides = None,
-    force: _Force = False,
+    force: Force = False,
 ) -> None:
-    """Ask the dispatchers of scenarios the saved problems, and write how each was answered."""
+    """Solve saved problems with the dispatchers of scenarios.
+
+    Of a scenario the dispatcher, the objective and the seed are used.
+    """
     from hpcsched.errors import Finding, InputError
     from hpcsched.problems.files import InstancesFile
     from hpcsched.problems.progress import SolvingProgress
@@ -142,35 +137,34 @@ def compare(
     first: Annotated[
         Path,
         typer.Argument(
-            metavar="A", help="A table, or a folder with one: the baseline.", show_default=False
+            metavar="A", help="The baseline: a table, or a folder with one.", show_default=False
         ),
     ],
     second: Annotated[
         Path,
-        typer.Argument(
-            metavar="B", help="Another, of the same saved problems.", show_default=False
-        ),
+        typer.Argument(metavar="B", help="Another table of the same problems.", show_default=False),
     ],
     *,
     same_time: Annotated[
         float,
-        typer.Option(
-            min=0, help="By which share the longer of two times that count as the same is longer."
-        ),
+        typer.Option(min=0, help="Relative tolerance below which two times count as equal."),
     ] = 0.1,
     format_: TableFormatOption = TableFormat.TEXT,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER",
-            help="Draw figures into this folder, as PDF and SVG.",
+            metavar="DIR",
+            help="Draw figures into this folder as PDF and SVG.",
             show_default=False,
         ),
     ] = None,
-    force: _Force = False,
+    force: Force = False,
     json: JsonFlag = False,
 ) -> None:
-    """Compare two dispatchers problem by problem: model size, decision time and objective."""
+    """Compare two dispatchers problem by problem.
+
+    Shows ratios of model sizes, decision times and objectives.
+    """
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.problems import rendering
     from hpcsched.problems.comparison import compare as compare_tables
@@ -196,7 +190,7 @@ def compare(
 
 
 def _missing_for_dispatching(loaded: "LoadedScenario") -> "Iterator[Finding]":
-    """Yield what the dispatcher or the objective of a scenario should read and is not there."""
+    """Yield an error for each missing input file of the dispatcher or the objective."""
     from hpcsched.scenario.review import missing_inputs
 
     for finding in missing_inputs(loaded, "error"):

@@ -1,101 +1,134 @@
-"""`hpcsched live`: ask a scenario's dispatcher about a real cluster, or let it place jobs there."""
+"""`hpcsched live`: a scenario's dispatcher on a real cluster."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from hpcsched.cli.solver_warning import solver_warning
+from hpcsched.cli.shared_options import Force, OneRun, Overrides, ScenarioFile
+
+app = typer.Typer(
+    name="live", help="Advise on, drive or replay a real cluster.", no_args_is_help=True
+)
+
+RunOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="The run directory; runs/NAME by default.", show_default=False),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option("--for", help="End after this many seconds.", min=0, show_default=False),
+]
+Rounds = Annotated[
+    int | None,
+    typer.Option("--rounds", min=1, help="End after this many rounds.", show_default=False),
+]
+UntilIdle = Annotated[
+    bool, typer.Option("--until-idle", help="End when no job is queued or running.")
+]
 
 
-def live(
-    scenario: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SCENARIO", help="The scenario, which has a 'live:' block.", show_default=False
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The run directory; runs/NAME if not given.", show_default=False),
-    ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY.PATH=VALUE",
-            help="Replace a value of the scenario; can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+@app.command()
+def advise(
+    scenario: ScenarioFile,
+    out: RunOut = None,
+    overrides: Overrides = None,
     *,
-    advise: Annotated[
-        bool,
-        typer.Option("--advise", help="Show what would start where, and why; change nothing."),
-    ] = False,
-    drive: Annotated[
-        bool, typer.Option("--drive", help="Place held jobs of the scenario's partitions.")
-    ] = False,
-    replay: Annotated[
-        Path | None,
-        typer.Option(
-            "--replay",
-            metavar="DIR",
-            help="Simulate what ran in this live run, and compare start times.",
-            show_default=False,
-        ),
-    ] = None,
-    latency: Annotated[
-        int,
-        typer.Option(min=0, help="Seconds that a round is charged in --replay."),
-    ] = 1,
-    seconds: Annotated[
-        float | None,
-        typer.Option("--for", help="End after so many seconds.", min=0, show_default=False),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="End after so many rounds; 1 in --advise if nothing ends it.",
-            show_default=False,
-        ),
-    ] = None,
-    until_idle: Annotated[
-        bool, typer.Option("--until-idle", help="End when no job waits or runs any more.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a run that is in the directory already.")
-    ] = False,
+    seconds: Seconds = None,
+    rounds: Rounds = None,
+    until_idle: UntilIdle = False,
+    force: Force = False,
 ) -> None:
-    """Ask the dispatcher about a real cluster: advise, drive, or simulate what ran."""
+    """Show which jobs would start where; change nothing.
+
+    Without --for, --rounds and --until-idle it ends after one round.
+    """
+    if seconds is None and not until_idle:
+        rounds = rounds or 1
+    ends = _Ends(seconds, rounds, until_idle)
+    _run(scenario, out, overrides, ends, drive=False, force=force)
+
+
+@app.command()
+def drive(
+    scenario: ScenarioFile,
+    out: RunOut = None,
+    overrides: Overrides = None,
+    *,
+    seconds: Seconds = None,
+    rounds: Rounds = None,
+    until_idle: UntilIdle = False,
+    force: Force = False,
+) -> None:
+    """Start the held jobs of the scenario's partitions."""
+    ends = _Ends(seconds, rounds, until_idle)
+    _run(scenario, out, overrides, ends, drive=True, force=force)
+
+
+@app.command()
+def replay(
+    scenario: ScenarioFile,
+    live_run: OneRun,
+    out: RunOut = None,
+    overrides: Overrides = None,
+    *,
+    latency: Annotated[
+        int, typer.Option(min=0, help="Simulated seconds that each round takes.")
+    ] = 1,
+    force: Force = False,
+) -> None:
+    """Simulate the jobs of a live run; compare start times.
+
+    The run directory is runs/NAME-replayed by default.
+    """
     from hpcsched.live.replay import difference_lines, replay_live
+    from hpcsched.report.run_choice import one_run_folder
+    from hpcsched.scenario import read_scenario
+
+    name = read_scenario(scenario, overrides or ()).scenario.name
+    folder = out or Path("runs") / f"{name}-replayed"
+    found = replay_live(
+        scenario,
+        one_run_folder(live_run),
+        folder,
+        latency=latency,
+        overrides=overrides or (),
+        force=force,
+    )
+    for line in difference_lines(found):
+        typer.echo(line)
+
+
+class _Ends(NamedTuple):
+    """When a live run ends: after seconds, after rounds, or once the cluster is idle."""
+
+    seconds: float | None
+    rounds: int | None
+    until_idle: bool
+
+
+def _run(
+    file: Path,
+    out: Path | None,
+    overrides: list[str] | None,
+    ends: _Ends,
+    *,
+    drive: bool,
+    force: bool,
+) -> None:
+    from hpcsched.cli.solver_warning import solver_warning
     from hpcsched.live.session import run_live
     from hpcsched.scenario import read_scenario
 
-    if sum((advise, drive, replay is not None)) != 1:
-        raise typer.BadParameter("expected one of --advise, --drive and --replay DIR")
-    loaded = read_scenario(scenario, overrides or ())
-    scenario_ = loaded.scenario
-    folder = out or Path("runs") / scenario_.name
-    if replay is not None:
-        folder = out or Path("runs") / f"{scenario_.name}-replayed"
-        found = replay_live(
-            scenario, replay, folder, latency=latency, overrides=overrides or (), force=force
-        )
-        for line in difference_lines(found):
-            typer.echo(line)
-        return
-    if advise and seconds is None and not until_idle:
-        rounds = rounds or 1
+    loaded = read_scenario(file, overrides or ())
     directory = run_live(
-        scenario_,
-        folder,
+        loaded.scenario,
+        out or Path("runs") / loaded.scenario.name,
         drive=drive,
         say=typer.echo,
-        seconds=seconds,
-        rounds=rounds,
-        until_idle=until_idle,
+        seconds=ends.seconds,
+        rounds=ends.rounds,
+        until_idle=ends.until_idle,
         force=force,
     )
     typer.echo(f"results in {directory.path}")

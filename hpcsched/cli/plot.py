@@ -1,4 +1,4 @@
-"""`hpcsched plot`: pictures of runs for papers."""
+"""`hpcsched plot`: figures of runs for papers."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hpcsched.cli.shared_options import Force, SeveralRuns
+
 if TYPE_CHECKING:
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.pictures import Draw
 
-app = typer.Typer(name="plot", no_args_is_help=True, help="Draw pictures of runs for papers.")
+app = typer.Typer(name="plot", no_args_is_help=True, help="Draw figures of runs for papers.")
 
 
 class Of(StrEnum):
-    """What jobs have, one by one; and how many are queued before each round."""
+    """Quantities of each job, and the queue length before each round."""
 
     WAIT_TIME = "wait_time"
     RESPONSE_TIME = "response_time"
@@ -24,27 +26,21 @@ class Of(StrEnum):
     QUEUE_SIZE = "queue_size"
 
 
-Directories = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="DIR...",
-        help="Run directories, or folders that hold them, such as an experiment's.",
-        show_default=False,
-    ),
-]
 Out = Annotated[
     Path,
-    typer.Option(help="The file to write; it ends in .pdf, .svg or .png.", show_default=False),
+    typer.Option(help="The file to write: .pdf, .svg or .png.", show_default=False),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
-Quantity = Annotated[Of, typer.Option("--of", help="What is drawn of each job, or of each round.")]
+Quantity = Annotated[Of, typer.Option("--of", help="The quantity of each job or round.")]
 
 
 @app.command()
 def boxes(
-    directories: Directories, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
+    directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
-    """Draw a box for each run, by trace: quartiles, median, mean, least and largest value."""
+    """Draw a box of a quantity for each run.
+
+    A box shows quartiles, median and mean, its whiskers the least and the largest value.
+    """
     from hpcsched.report.figures.pictures import draw_boxes
 
     _write(directories, lambda compared: draw_boxes(compared, of), out, force=force)
@@ -52,9 +48,9 @@ def boxes(
 
 @app.command()
 def ecdf(
-    directories: Directories, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
+    directories: SeveralRuns, out: Out, of: Quantity = Of.BOUNDED_SLOWDOWN, force: Force = False
 ) -> None:
-    """Draw the share of jobs, or rounds, up to each value, with a panel for each trace."""
+    """Draw the cumulative distribution of a quantity."""
     from hpcsched.report.figures.pictures import draw_shares
 
     _write(directories, lambda compared: draw_shares(compared, of), out, force=force)
@@ -62,14 +58,17 @@ def ecdf(
 
 @app.command()
 def bars(
-    directories: Directories,
+    directories: SeveralRuns,
     out: Out,
     metric: Annotated[
-        str, typer.Option(help="The metric, by its name in the summary.")
+        str, typer.Option(help="The metric, by its name in summary.json.")
     ] = "mean_bounded_slowdown",
     force: Force = False,
 ) -> None:
-    """Draw a metric as bars, with 95 % intervals over seeds, or over jobs if it is their mean."""
+    """Draw a metric as bars with 95 % intervals.
+
+    Intervals are over seeds, or over jobs for a mean over the jobs of single runs.
+    """
     from hpcsched.report.figures.pictures import draw_bars
 
     _write(directories, lambda compared: draw_bars(compared, metric), out, force=force)
@@ -77,47 +76,53 @@ def bars(
 
 @app.command()
 def load(
-    directories: Directories,
+    directories: SeveralRuns,
     out: Out,
     resource: Annotated[
         str | None,
-        typer.Option(help="The resource type; the first, if not given.", show_default=False),
+        typer.Option(help="The resource type; the first by default.", show_default=False),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Draw how many jobs waited, and how much of a resource type was in use, over time."""
+    """Draw queue length and resource use over time."""
     from hpcsched.report.figures.pictures import draw_load
 
     _write(directories, lambda compared: draw_load(compared, resource), out, force=force)
 
 
 @app.command(name="decision-time")
-def decision_time(directories: Directories, out: Out, force: Force = False) -> None:
-    """Draw how long the dispatcher took, by the length of the queue."""
+def decision_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
+    """Draw the decision time by queue length."""
     from hpcsched.report.figures.pictures import draw_decision_times
 
     _write(directories, draw_decision_times, out, force=force)
 
 
 @app.command()
-def choices(directories: Directories, out: Out, force: Force = False) -> None:
-    """Draw which dispatcher decided when, of those that `hyper` chose from."""
+def choices(directories: SeveralRuns, out: Out, force: Force = False) -> None:
+    """Draw which dispatcher `hyper` chose over time."""
     from hpcsched.report.figures.dispatcher_choices import draw_choices
 
     _write(directories, draw_choices, out, force=force)
 
 
 @app.command(name="cpu-time")
-def cpu_time(directories: Directories, out: Out, force: Force = False) -> None:
-    """Draw the mean CPU time of a round, in its parts; needs the observer `cpu-memory`."""
+def cpu_time(directories: SeveralRuns, out: Out, force: Force = False) -> None:
+    """Draw the mean CPU time of a round, by part.
+
+    The runs must have the observer `cpu-memory`.
+    """
     from hpcsched.report.figures.process_usage import draw_cpu_time
 
     _write(directories, draw_cpu_time, out, force=force)
 
 
 @app.command(name="cpu-memory")
-def cpu_memory(directories: Directories, out: Out, force: Force = False) -> None:
-    """Draw CPU time and memory over simulated time; needs the observer `cpu-memory`."""
+def cpu_memory(directories: SeveralRuns, out: Out, force: Force = False) -> None:
+    """Draw CPU time and memory over simulated time.
+
+    The runs must have the observer `cpu-memory`.
+    """
     from hpcsched.report.figures.process_usage import draw_cpu_over_time
 
     _write(directories, draw_cpu_over_time, out, force=force)
@@ -125,14 +130,14 @@ def cpu_memory(directories: Directories, out: Out, force: Force = False) -> None
 
 @app.command()
 def gantt(
-    directories: Directories,
+    directories: SeveralRuns,
     out: Out,
     *,
     begin: Annotated[
         int | None,
         typer.Option(
             "--from",
-            help="Where the window begins, in simulated seconds; the first start, if not given.",
+            help="First simulated second; the first start by default.",
             show_default=False,
         ),
     ] = None,
@@ -140,20 +145,20 @@ def gantt(
         int | None,
         typer.Option(
             "--to",
-            help="Where it ends, in simulated seconds; the last end, if not given.",
+            help="Last simulated second; the last end by default.",
             show_default=False,
         ),
     ] = None,
     resource: Annotated[
         list[str] | None,
         typer.Option(
-            help="A resource type to draw; can be given several times. The first, if not given.",
+            help="A resource type to draw; can be repeated; the first by default.",
             show_default=False,
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Draw which job was on which node when, as rectangles."""
+    """Draw jobs on nodes over time as rectangles."""
     from hpcsched.report.figures.gantt_picture import draw_gantt
 
     def drawing(compared: "ComparedStudy") -> "Draw":

@@ -1,17 +1,17 @@
-"""`hpcsched plugins`: what is installed."""
+"""`hpcsched plugins`: the list of installed plugins."""
 
 import typer
 
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
 
-app = typer.Typer(name="plugins", help="Show the plugins that are installed.", no_args_is_help=True)
+app = typer.Typer(name="plugins", help="Show the installed plugins.", no_args_is_help=True)
 
 _COLUMNS = ("kind", "name", "distribution", "version", "summary")
 
 
 @app.callback()
 def _plugins() -> None:
-    """Show the plugins that are installed."""
+    """Show the installed plugins."""
 
 
 @app.command("list")
@@ -19,7 +19,7 @@ def list_plugins(
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
 ) -> None:
-    """List all plugins: kind, name, distribution and purpose."""
+    """List plugins: kind, name, distribution and purpose."""
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.plugins import manager
     from hpcsched.report.tables.report_table import Table

@@ -1,4 +1,4 @@
-"""`hpcsched predictors`: how good run-time predictors are."""
+"""`hpcsched predictors`: the accuracy of run-time predictors on a trace."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,30 +6,25 @@ from typing import Annotated, Any
 import typer
 
 from hpcsched.cli.output import TableFormat, TableFormatOption
-from hpcsched.cli.override_option import Overrides
+from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
 
-app = typer.Typer(
-    name="predictors", help="Find out how good run-time predictors are.", no_args_is_help=True
-)
+app = typer.Typer(name="predictors", help="Evaluate run-time predictors.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """Find out how good run-time predictors are."""
+    """Evaluate run-time predictors."""
 
 
 @app.command()
 def evaluate(
-    scenario: Annotated[
-        Path,
-        typer.Argument(metavar="SCENARIO", help="The scenario with the trace.", show_default=False),
-    ],
+    scenario: ScenarioFile,
     *,
     predictors: Annotated[
         str,
         typer.Option(
             metavar="A,B,...",
-            help="More predictors than the scenario's: names, or {name: NAME, KEY: VALUE}.",
+            help="Further predictors: names, or {name: NAME, KEY: VALUE}.",
             show_default=False,
         ),
     ] = "",
@@ -38,14 +33,14 @@ def evaluate(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write plots and the numbers behind them into this folder.",
+            help="Write figures and their numbers into this folder.",
             show_default=False,
         ),
     ] = None,
     overrides: Overrides = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Force = False,
 ) -> None:
-    """Ask predictors about the jobs of a scenario's trace, and compare with how long they ran.
+    """Compare predicted with actual run times on a trace.
 
     Nothing is dispatched. The scenario's own predictor and requested-time are always among them.
     """

@@ -1,9 +1,11 @@
-"""`hpcsched report`: a page about runs, in one file that opens without a network."""
+"""`hpcsched report`: an HTML page about runs, in one file that needs no network."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from hpcsched.cli.shared_options import Baseline, Force, SeveralRuns
 
 if TYPE_CHECKING:
     from hpcsched.report.page.page import Verdict
@@ -11,34 +13,22 @@ if TYPE_CHECKING:
 
 
 def report(
-    directories: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DIR...",
-            help="Run directories, or folders that hold them, such as an experiment's.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("report.html"),
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            help="What the others are compared with: a run's name or directory, or what was varied"
-            " in an experiment. The first, if not given.",
-            show_default=False,
-        ),
-    ] = None,
+    directories: SeveralRuns,
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    baseline: Baseline = None,
     title: Annotated[str, typer.Option(help="The page's title.")] = "Runs compared",
     *,
     verify: Annotated[
         bool,
-        typer.Option(help="Audit every run as `verify` does, which reads its trace again."),
+        typer.Option(help="Audit every run, which reads its trace again."),
     ] = True,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is there already.")
-    ] = False,
+    force: Force = False,
 ) -> None:
-    """Write a page about runs: tables, pictures to zoom, what was run, and each audit's verdict."""
+    """Write an HTML page about runs, with tables and figures.
+
+    The page is one file that needs no network. It holds the scenarios, the tables of `compare`,
+    figures to zoom, and the verdict of an audit of each run.
+    """
     from hpcsched.report.compared_study import ComparedStudy
     from hpcsched.report.figures.picture_files import check_free, write_bytes
     from hpcsched.report.page.page import Verdict, check_installed, write_page
@@ -65,7 +55,7 @@ def report(
 
 
 def _verdict(run: "RunDirectory") -> "Verdict":
-    """Audit a run; one that cannot be audited, as its trace is gone, is not checked."""
+    """Audit a run; the verdict is `not checked` if it cannot be audited, as without its trace."""
     from hpcsched.cli.auditing import audit_directory
     from hpcsched.errors import HpcschedError
     from hpcsched.report.page.page import Verdict

@@ -1,4 +1,4 @@
-"""`hpcsched run`: replay a scenario and write its run directory."""
+"""`hpcsched run`: the replay of a scenario, which writes its run directory."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.override_option import Overrides
+from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
 from hpcsched.cli.solver_warning import solver_warning
 
 if TYPE_CHECKING:
@@ -22,30 +22,23 @@ _OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
 
 
 def run(
-    scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO", help="The scenario file.", show_default=False)
-    ],
+    scenario: ScenarioFile,
     out: Annotated[
         Path | None,
-        typer.Option(help="The run directory; runs/NAME if not given.", show_default=False),
+        typer.Option(help="The run directory; runs/NAME by default.", show_default=False),
     ] = None,
     overrides: Overrides = None,
     *,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a run that is in the directory already.")
-    ] = False,
+    force: Force = False,
     explain: Annotated[
         bool,
-        typer.Option(
-            "--explain", help="Record why jobs start or wait, which `hpcsched explain` tells."
-        ),
+        typer.Option("--explain", help="Record reasons for `hpcsched explain`."),
     ] = False,
     watch: Annotated[
         bool,
         typer.Option(
             "--watch",
-            help="Show the queue, the system and the decisions while it runs; a line every"
-            " 10 seconds where there is no terminal.",
+            help="Show the state during the run; without a terminal every 10 s.",
         ),
     ] = False,
     verbose: Annotated[
@@ -55,7 +48,10 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Replay a scenario's trace under its dispatcher; write and show how well it went."""
+    """Replay a scenario's trace and report the outcome.
+
+    Writes the run directory, and prints the metrics.
+    """
     from hpcsched.errors import InputError
     from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.runner import run as run_scenario
@@ -87,7 +83,7 @@ def run(
 
 
 def _changed_trace(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
-    """Return a warning if the trace was another when the run had ended."""
+    """Return a warning if the trace changed during the run, else None."""
     from hpcsched.errors import Finding
 
     paths = [file.path for file in directory.manifest.trace_files if file.changed]
@@ -98,9 +94,9 @@ def _changed_trace(loaded: "LoadedScenario", directory: "RunDirectory") -> "Find
 
 
 def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") -> "Finding | None":
-    """Return a warning if outages are declared and all are before or after the jobs of the run.
+    """Return a warning if all outages are before or after the jobs of the run, else None.
 
-    A typical mistake is to have one of them in Unix times, and the other in seconds from 0.
+    A typical cause is that one of them is in Unix times, the other in seconds from 0.
     """
     from hpcsched.errors import Finding
     from hpcsched.results.outages import outages_beside_jobs
@@ -125,7 +121,7 @@ def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") ->
 
 
 def _with_reasons(loaded: "LoadedScenario") -> list[str]:
-    """Return the override that adds the observer of reasons to a scenario's, if it is not there."""
+    """Return the override that adds the observer of reasons, unless the scenario has it."""
     listed = [choice.model_dump(mode="json") for choice in loaded.scenario.observers]
     if any(choice["name"] == REASONS for choice in listed):
         return []

@@ -1,6 +1,5 @@
 """Findings as SARIF 2.1.0, which code scanning services read."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +12,7 @@ from hpcsched.version import __version__
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def as_sarif(findings: Sequence[Finding]) -> str:
+def sarif_content(findings: Sequence[Finding]) -> dict[str, Any]:
     """Return a SARIF log with one run; paths are relative to the working directory."""
     rules = sorted({finding.rule for finding in findings})
     run = {
@@ -27,7 +26,7 @@ def as_sarif(findings: Sequence[Finding]) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, rules.index(finding.rule)) for finding in findings],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _described(rule: str) -> dict[str, str]:

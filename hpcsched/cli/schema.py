@@ -9,7 +9,7 @@ from hpcsched.cli.output import OutFile, emit, json_text
 
 
 class Of(StrEnum):
-    """What the schema is of."""
+    """The kinds of files that have a schema."""
 
     SCENARIO = "scenario"
     EXPERIMENT = "experiment"
@@ -17,11 +17,11 @@ class Of(StrEnum):
 
 def schema(
     out: OutFile = None,
-    of: Annotated[Of, typer.Option("--of", help="The files that the schema is for.")] = Of.SCENARIO,
+    of: Annotated[Of, typer.Option("--of", help="The kind of file.")] = Of.SCENARIO,
 ) -> None:
-    """Print the JSON Schema of scenarios or experiments, for editors.
+    """Print the JSON Schema of scenarios or experiments.
 
-    It knows the plugins that are installed.
+    Editors complete and check files by it. It includes the installed plugins.
     """
     from hpcsched.experiment.schema import experiment_schema
     from hpcsched.plugins import manager

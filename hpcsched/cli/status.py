@@ -1,23 +1,17 @@
-"""`hpcsched status`: whether a run goes on, and how far it has come."""
-
-from pathlib import Path
-from typing import Annotated
-
-import typer
+"""`hpcsched status`: the progress or the outcome of a run."""
 
 from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
+from hpcsched.cli.shared_options import OneRun
 
 
 def status(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The run directory.", show_default=False)
-    ],
+    directory: OneRun,
     format_: DataFormatOption = DataFormat.TEXT,
     out: OutFile = None,
 ) -> None:
-    """Tell whether a run goes on, how far it has come, or how it ended.
+    """Show the progress or the outcome of a run.
 
-    It can be asked from another terminal while the run goes on.
+    It works from another terminal while the run is in progress.
     """
     from hpcsched.monitoring.run_status import status_content, status_of, status_text
     from hpcsched.report.run_choice import one_run_folder

@@ -1,9 +1,11 @@
-"""`hpcsched trace system-from`: a system from what a resource manager says of its own."""
+"""`hpcsched trace system-from`: the system of a Slurm site as part of a scenario."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from hpcsched.cli.output import OutFile, emit
 
 
 def system_from(
@@ -11,22 +13,22 @@ def system_from(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A slurm.conf, or what `scontrol show nodes` and `scontrol show partitions`"
-            " print.",
+            help="A slurm.conf, or output of `scontrol show nodes` and `partitions`.",
             show_default=False,
         ),
     ],
+    out: OutFile = None,
 ) -> None:
-    """Write the system and partitions of a Slurm site, to be put into a scenario.
+    """Write the system of a Slurm site for a scenario.
 
-    Nodes that are alike and in the same partitions become a group. What is written has been checked
-    as `hpcsched validate` would. What of a node is not understood is left out, with a warning.
+    Identical nodes in the same partitions become a group. The result has passed the checks of
+    `hpcsched validate`. Unknown properties of nodes are left out, with a warning.
     """
     from hpcsched.scenario.slurm.entries import read_entries
     from hpcsched.scenario.slurm.site import read_site
     from hpcsched.scenario.slurm.writing import as_yaml
 
     site = read_site(read_entries(file))
-    typer.echo(as_yaml(site, file), nl=False)
+    emit(as_yaml(site, file).rstrip("\n"), out)
     for warning in site.warnings:
         typer.echo(warning, err=True)

@@ -1,4 +1,4 @@
-"""`hpcsched trace`: what is in a trace, and traces as files."""
+"""`hpcsched trace`: statistics of traces, and traces as files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,9 +7,9 @@ import typer
 
 from hpcsched.cli.fetching import fetch
 from hpcsched.cli.log_files import LogSource, is_scenario
-from hpcsched.cli.old_spellings import JsonFlag, table_format
+from hpcsched.cli.old_spellings import JsonFlag, OutArgument, chosen_path, table_format
 from hpcsched.cli.output import OutFile, TableFormat, TableFormatOption
-from hpcsched.cli.override_option import Overrides
+from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
 from hpcsched.cli.system_from import system_from
 from hpcsched.version import __version__
 from hpcsched.workload.wait_classes import WaitClass
@@ -18,26 +18,29 @@ if TYPE_CHECKING:
     from hpcsched.runs.assembly import Assembly
 
 app = typer.Typer(
-    name="trace", help="Look into traces, and write them to files.", no_args_is_help=True
+    name="trace", help="Inspect, generate, convert and fetch traces.", no_args_is_help=True
 )
 app.command("system-from")(system_from)
 app.command("fetch")(fetch)
+
+MostJobs = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, help="Write at most this many jobs.", show_default=False),
+]
 
 
 @app.command()
 def info(
     scenarios: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="SCENARIO...", help="Scenarios with the traces.", show_default=False
-        ),
+        typer.Argument(metavar="SCENARIO...", help="Scenarios with traces.", show_default=False),
     ],
     format_: TableFormatOption = TableFormat.TEXT,
     out: OutFile = None,
     waits: Annotated[
         WaitClass | None,
         typer.Option(
-            help="Show the mean recorded waits instead, as `expected_wait` of a dispatcher.",
+            help="Show mean recorded wait times by this class instead.",
             show_default=False,
         ),
     ] = None,
@@ -45,10 +48,10 @@ def info(
     *,
     json: JsonFlag = False,
 ) -> None:
-    """Show what the jobs of a trace are like, and how far others are from the first.
+    """Show statistics of traces, and their differences.
 
-    Nothing is simulated. With --waits the mean recorded waits by class are shown, for `prb`,
-    `hcp19` and `pcp19`.
+    Nothing is simulated. With --waits it shows the mean recorded wait times by class, as the
+    parameter `expected_wait` of `prb`, `hcp19` and `pcp19`.
     """
     from collections import Counter
 
@@ -83,22 +86,16 @@ def info(
 
 @app.command()
 def generate(
-    scenario: Annotated[
-        Path,
-        typer.Argument(metavar="SCENARIO", help="The scenario with the trace.", show_default=False),
-    ],
+    scenario: ScenarioFile,
     out: Annotated[
         Path,
-        typer.Option(help="The file to write; packed if it ends in .gz.", show_default=False),
+        typer.Option(help="The SWF file to write; .gz compresses it.", show_default=False),
     ],
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Stop after so many jobs; all if not given.", show_default=False),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    jobs: MostJobs = None,
+    force: Force = False,
     overrides: Overrides = None,
 ) -> None:
-    """Write a scenario's trace, such as a synthetic one, in the Standard Workload Format."""
+    """Write a scenario's trace in the Standard Workload Format."""
     from hpcsched.workload.writers.swf_writing import write_swf
 
     parts = _assembled(scenario, overrides)
@@ -122,53 +119,41 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
         Path,
         typer.Argument(
             metavar="TRACE",
-            help="A log (.swf, .json, .csv, .parquet), or a scenario (.yaml) with any trace.",
+            help="A log (.swf, .json, .csv, .parquet), or a scenario (.yaml).",
             show_default=False,
         ),
     ],
+    old_out: OutArgument = None,
     out: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUT",
-            help="The file to write: .swf or .json (of Batsim), each packed if .gz follows, or"
-            " .parquet.",
+        Path | None,
+        typer.Option(
+            help="The file to write: .swf, .json (or .gz of these), .parquet.",
             show_default=False,
         ),
-    ],
+    ] = None,
     source: Annotated[
         LogSource | None,
         typer.Option(
-            "--from",
-            help="What reads the log; if not given, its name's ending decides.",
-            show_default=False,
+            "--from", help="The format of the log; by its name by default.", show_default=False
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Stop after so many jobs; all if not given.", show_default=False),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY.PATH=VALUE",
-            help="Replace a value of the scenario; for a log, such as"
-            " trace.missing_requested_time=run_time. Can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    jobs: MostJobs = None,
+    force: Force = False,
+    overrides: Overrides = None,
 ) -> None:
-    """Write a trace in another format, and say what the format cannot.
+    """Write a trace in another format.
 
     A log is read for a system that has room for everything; run times of 0 s, and those above the
-    requested time, are kept.
+    requested time, are kept. Job properties that the format cannot hold are listed as warnings.
     """
     from hpcsched.cli.conversion import convert_trace
 
+    target = chosen_path(out, old_out, "the second argument of trace convert")
+    if target is None:
+        raise typer.BadParameter("expected --out FILE", param_hint="--out")
     parts = _assembled(trace, overrides) if source is None and is_scenario(trace) else None
     conversion = convert_trace(
-        trace, out, parts, source=source, overrides=overrides or (), jobs=jobs, force=force
+        trace, target, parts, source=source, overrides=overrides or (), jobs=jobs, force=force
     )
     for line in conversion.account:
         typer.echo(line)

@@ -1,4 +1,4 @@
-"""`hpcsched validate`: check scenarios without running them."""
+"""`hpcsched validate`: checks of scenarios and experiments, without a run."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from hpcsched.cli.output import OutFile, emit, json_text
+
 
 class Format(StrEnum):
-    """How findings are written."""
+    """The formats of findings."""
 
     TEXT = "text"
     JSON = "json"
@@ -27,18 +29,19 @@ def validate(
         Format,
         typer.Option(
             "--format",
-            help="text for people, json for programs, github for annotations in GitHub Actions,"
-            " sarif for code scanning.",
+            help="The output format; github and sarif are for code review.",
         ),
     ] = Format.TEXT,
-    strict: Annotated[bool, typer.Option("--strict", help="Let warnings count too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    out: OutFile = None,
 ) -> None:
-    """Check scenarios and experiments: every error and warning, each with its place.
+    """Check scenarios and experiments for errors and warnings.
 
-    Exits with 1 if there is an error, or with --strict a warning.
+    Each finding has its file, line and column. Exits with 1 if there is an error, or with --strict
+    a warning.
     """
     from hpcsched.cli import findings as render
-    from hpcsched.cli.sarif import as_sarif
+    from hpcsched.cli.sarif import sarif_content
     from hpcsched.errors import Finding, InputError
     from hpcsched.experiment.reading import is_experiment, read_experiment
     from hpcsched.scenario.loading import read_scenario
@@ -57,12 +60,12 @@ def validate(
         case Format.TEXT:
             text = render.as_text(found, len(files))
         case Format.JSON:
-            text = render.as_json(found, len(files))
+            text = json_text(render.findings_content(found, len(files)))
         case Format.GITHUB:
             text = render.as_github(found)
         case Format.SARIF:
-            text = as_sarif(found)
-    if text:
-        typer.echo(text)
+            text = json_text(sarif_content(found))
+    if text or out is not None:
+        emit(text, out)
     if any(strict or finding.severity == "error" for finding in found):
         raise typer.Exit(1)

@@ -1,24 +1,31 @@
-"""`hpcsched verify`: audit a run by means that share nothing with the simulator."""
+"""`hpcsched verify`: an audit of a run by code that shares nothing with the simulator."""
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hpcsched.cli.output import DataFormat, DataFormatOption, OutFile, emit, json_text
+from hpcsched.cli.shared_options import OneRun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hpcsched.audit.violations import AuditReport
+
 
 def verify(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The run directory.", show_default=False)
-    ],
+    directory: OneRun,
     *,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Run the scenario again too, and compare every start.")
+        bool, typer.Option("--replay", help="Run the scenario again, and compare every start.")
     ] = False,
+    format_: DataFormatOption = DataFormat.TEXT,
+    out: OutFile = None,
 ) -> None:
-    """Check a run against its trace and system, and its figures against its jobs.
+    """Audit a run against its trace, system and records.
 
-    Prints what was checked and every violation found; exits with 1 if there is one, or if the run
-    cannot be replayed although that was asked for.
+    Prints each check with the violations found. Exits with 1 if there is a violation, or if
+    --replay cannot replay the run.
     """
     from hpcsched.cli.auditing import audit_directory, replay_directory
     from hpcsched.report.run_choice import one_run_folder
@@ -26,24 +33,44 @@ def verify(
     from hpcsched.results.directory import RunDirectory
 
     run = RunDirectory.open(one_run_folder(directory))
-    if run.partial:
-        typer.echo(f"partial: the run was {run.manifest.status}; what it holds is checked")
     report = audit_directory(run)
-    for line in check_lines(report):
-        typer.echo(line)
-    done = "checked against its own records, its trace and its scenario; not replayed"
-    ok = report.ok
-    if replay:
-        again = replay_directory(run)
-        if isinstance(again, str):
-            done, ok = f"not replayed: {again}", False
-        else:
-            for line in check_lines(again):
-                typer.echo(line)
-            ok = ok and again.ok
-            starts = again.checks[0]
-            done = f"replayed: {starts.looked_at - starts.count} of {starts.looked_at} starts equal"
-    typer.echo(done)
-    typer.echo("ok" if ok else "not ok")
+    again = replay_directory(run) if replay else None
+    ok = report.ok and (again is None or (not isinstance(again, str) and again.ok))
+    if format_ is DataFormat.JSON:
+        content: dict[str, Any] = {
+            "run": run.manifest.scenario,
+            "status": run.manifest.status,
+            "ok": ok,
+            "checks": _checks(report),
+        }
+        if again is not None:
+            why = isinstance(again, str)
+            content["replay"] = {"not_replayed": again} if why else {"checks": _checks(again)}
+        emit(json_text(content), out)
+    else:
+        lines = [*check_lines(report), *_replay_lines(again), "ok" if ok else "not ok"]
+        if run.partial:
+            lines.insert(0, f"partial: the run was {run.manifest.status}; its records are checked")
+        emit("\n".join(lines), out)
     if not ok:
         raise typer.Exit(1)
+
+
+def _checks(report: "AuditReport") -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    return [asdict(check) for check in report.checks]
+
+
+def _replay_lines(again: "AuditReport | str | None") -> "Iterator[str]":
+    """Yield the checks of a replay, then its outcome; `again` is the reason if it was not made."""
+    from hpcsched.report.tables.audit_lines import check_lines
+
+    if again is None:
+        yield "checked against its own records, its trace and its scenario; not replayed"
+    elif isinstance(again, str):
+        yield f"not replayed: {again}"
+    else:
+        yield from check_lines(again)
+        starts = again.checks[0]
+        yield f"replayed: {starts.looked_at - starts.count} of {starts.looked_at} starts equal"

@@ -133,7 +133,7 @@ def hpcsched_workload_managers() -> Iterable[Plugin]:
     """Return workload managers, selected by `live: {workload_manager: NAME}`.
 
     A factory returns a `hpcsched.system.cluster.WorkloadManager`, which reads a real cluster and,
-    for `hpcsched live --drive`, places the jobs that it holds.
+    for `hpcsched live drive`, places the jobs that it holds.
     """
 
 

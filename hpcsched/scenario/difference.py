@@ -23,6 +23,11 @@ class Change:
     def __str__(self) -> str:
         return f"{self.key}: {_show(self.first)} -> {_show(self.second)}"
 
+    def content(self) -> dict[str, Any]:
+        """Return the key and its values for JSON; a scenario without the key has no value."""
+        values = {"key": self.key, "first": self.first, "second": self.second}
+        return {name: value for name, value in values.items() if value is not ABSENT}
+
 
 def differences(first: Scenario, second: Scenario) -> list[Change]:
     """Return what differs, with all defaults filled in and units as numbers.

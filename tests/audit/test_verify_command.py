@@ -1,5 +1,6 @@
 """The command `verify`, on a run made by the simulator."""
 
+import json
 from pathlib import Path
 
 import typer
@@ -55,6 +56,14 @@ def test_verify(tmp_path: Path) -> None:
     assert wrong.exit_code == 1
     assert "metrics.p2sf: expected" in wrong.output
     assert wrong.output.endswith("\nnot ok\n")
+    out = tmp_path / "audit.json"
+    given = [str(tmp_path / "out"), "--replay", "--format", "json", "--out", str(out)]
+    assert CliRunner().invoke(APP, given).exit_code == 1
+    content = json.loads(out.read_text())
+    assert content["ok"] is False
+    (bad,) = [check for check in content["checks"] if check["count"]]
+    assert bad["violations"][0].startswith("metrics.p2sf: expected")
+    assert content["replay"]["checks"][0]["looked_at"] == 59
 
 
 def test_a_sum_of_all_objectives_is_worked_out_again(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`hpcsched diff` prints what differs in meaning."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,12 @@ def test_a_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     first, second = write(tmp_path), write(tmp_path, GOOD.replace("30min", "1h"), "b.yaml")
     assert cli.main(["diff", str(first), str(second)]) == 0
     assert capsys.readouterr().out == "trace.length: 1800 -> 3600\n"
+    out = tmp_path / "diff.json"
+    given = ["diff", str(first), str(second), "--format", "json", "--out", str(out)]
+    assert cli.main(given) == 0
+    assert capsys.readouterr().out == ""
+    changes = [{"key": "trace.length", "first": 1800, "second": 3600}]
+    assert json.loads(out.read_text()) == changes
 
 
 def test_faults_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

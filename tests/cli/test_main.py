@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import typer
 
 from hpcsched import __version__, cli
+from hpcsched.cli.old_spellings import present_arguments
 from hpcsched.errors import DecisionError, Finding, InputError, Place, PluginError
 
 
@@ -73,12 +76,41 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"hpcsched {__version__}\n"
 
 
-def test_every_command_has_help() -> None:
-    """Each command and each of its parameters says what it is for."""
-    group = typer.main.get_command(cli.app)
-    for command in group.commands.values():
-        assert command.help
-        assert all(parameter.help for parameter in command.params if parameter.name != "help")
+def commands() -> Iterator[tuple[str, Any]]:
+    """Yield every command and group below `hpcsched` with its name."""
+    for name, command in typer.main.get_command(cli.app).commands.items():
+        yield name, command
+        for inner, below in getattr(command, "commands", {}).items():
+            yield f"{name} {inner}", below
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command and each of its parameters says in one short line what it is for."""
+    command = dict(commands())[name]
+    summary = command.help.partition("\n\n")[0]
+    assert len(summary) <= 60
+    for parameter in command.params:
+        if not getattr(parameter, "hidden", False) and parameter.name != "help":
+            assert 0 < len(parameter.help) <= 70
+    *group, last = name.split()
+    assert cli.main([*group, "-h"]) == 0
+    listed = " ".join(capsys.readouterr().out.split())
+    assert f" {last} {summary}" in listed
+    assert cli.main([*group, last, "--help"]) == 0
+    assert summary in " ".join(capsys.readouterr().out.split())
+
+
+def test_one_grammar() -> None:
+    """Formats are chosen by `--format`, files and folders written by `--out`, in every command."""
+    for name, command in commands():
+        shown = [p for p in command.params if not getattr(p, "hidden", False)]
+        names = {option for parameter in shown for option in parameter.opts}
+        assert not names & {"--json", "--csv", "--to-file", "--output", "--folder"}, name
+        for parameter in shown:
+            words = parameter.help.lower() if parameter.name != "help" else ""
+            if words.startswith(("the file to write", "the folder to write", "write to")):
+                assert parameter.opts == ["--out"], name
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -90,3 +122,21 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("\n[]\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "present"),
+    [
+        ("live a.yaml --drive --for 3", "live drive a.yaml --for 3"),
+        ("live --advise a.yaml", "live advise a.yaml"),
+        ("live a.yaml --replay runs/a --latency 0", "live replay a.yaml runs/a --latency 0"),
+        ("live --replay runs/a a.yaml", "live replay a.yaml runs/a"),
+        ("-v live a.yaml --drive", "-v live drive a.yaml"),
+        ("live drive a.yaml", "live drive a.yaml"),
+        ("live a.yaml", "live a.yaml"),
+    ],
+)
+def test_former_modes_of_live(given: str, present: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Modes that were options become subcommands, with one warning."""
+    assert present_arguments(given.split()) == present.split()
+    assert len(capsys.readouterr().err.splitlines()) == (given != present)

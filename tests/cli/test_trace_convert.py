@@ -29,9 +29,9 @@ def _fake_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def convert(*arguments: str) -> int:
+def convert(trace: str, out: str, *arguments: str) -> int:
     """Run the command and return its exit code."""
-    return cli.main(["trace", "convert", *arguments])
+    return cli.main(["trace", "convert", trace, "--out", out, *arguments])
 
 
 def test_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,3 +116,13 @@ def test_faults(
     assert out == ""
     assert said in err
     assert sorted(file.name for file in tmp_path.iterdir()) == before
+
+
+def test_the_former_place_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file may still be the second argument, with a warning; without any it is usage."""
+    write(tmp_path, [record(1)])
+    assert cli.main(["trace", "convert", "log.swf", "log.json"]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("warning: the second argument of trace convert is now --out\n")
+    assert (tmp_path / "log.json").exists()
+    assert cli.main(["trace", "convert", "log.swf"]) == 2

@@ -29,7 +29,7 @@ def test_fetching(
     monkeypatch.delenv("HPCSCHED_TRACES", raising=False)
     assert cli.main(["trace", "fetch", "log"]) == 1
     assert capsys.readouterr().err.endswith("environment variable HPCSCHED_TRACES [no-folder]\n")
-    assert cli.main(["trace", "fetch", "log", "--to", str(tmp_path)]) == 0
+    assert cli.main(["trace", "fetch", "log", "--out", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     path = tmp_path / "log.swf.gz"
     assert err == ""
@@ -43,12 +43,15 @@ def test_fetching(
     assert cli.main(["trace", "fetch", "log"]) == 0
     assert "is there already, and is whole" in capsys.readouterr().out
     assert len(server.ranges) == 1
+    capsys.readouterr()
+    assert cli.main(["trace", "fetch", "log", "--to", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == "warning: --to is now --out\n"
 
 
 def test_going_on(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A transfer that broke off is one line, exit code 1, and goes on."""
     server.breaks_after = 1000
-    arguments = ["trace", "fetch", "log", "--to", str(tmp_path)]
+    arguments = ["trace", "fetch", "log", "--out", str(tmp_path)]
     assert cli.main(arguments) == 1
     out, err = capsys.readouterr()
     assert out == ""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.cli.findings import as_github, as_json, as_text
-from hpcsched.cli.sarif import as_sarif
+from hpcsched.cli.findings import as_github, as_text, findings_content
+from hpcsched.cli.sarif import sarif_content
 from hpcsched.errors import Finding, Place
 from tests.scenario.samples import BAD, GOOD, Bad, write
 
@@ -61,6 +61,10 @@ def test_formats(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "unknown-key" in out
     if name != "github":
         json.loads(out)
+    file = tmp_path / "findings"
+    assert cli.main(["validate", "--format", name, "--out", str(file), str(path)]) == 1
+    assert file.read_text() == out
+    assert capsys.readouterr().out == ""
 
 
 def test_nothing_to_annotate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +82,7 @@ def test_text() -> None:
 
 def test_json() -> None:
     """The JSON shape is stable."""
-    assert json.loads(as_json([ERROR, WARNING], 2)) == {
+    assert findings_content([ERROR, WARNING], 2) == {
         "version": 1,
         "files": 2,
         "errors": 1,
@@ -116,7 +120,7 @@ def test_github() -> None:
 
 def test_sarif() -> None:
     """The log has its rules, and relative locations."""
-    log = json.loads(as_sarif([ERROR, WARNING, ERROR]))
+    log = sarif_content([ERROR, WARNING, ERROR])
     (run,) = log["runs"]
     driver = run["tool"]["driver"]
     assert log["version"] == "2.1.0"

@@ -65,7 +65,7 @@ def test_warns_of_a_solver_without_a_plan(folder: Path, capsys: pytest.CaptureFi
     failing = "{name: joint-now, solver: hopeless, guard: null, orders: []}"
     scenario.write_text(SCENARIO.replace("dispatcher: easy", f"dispatcher: {failing}"))
     with hopeless_solver():
-        assert main(["live", str(scenario), "--advise", "--out", str(out)]) == 0
+        assert main(["live", "advise", str(scenario), "--out", str(out)]) == 0
     assert capsys.readouterr().err.splitlines()[-1] == (
         f"{scenario}:6:13: warning: dispatcher: 1 of 1 rounds with a solver had no plan: failed 1;"
         " above 10 % figures tell of the fallback rather than of the solver: check that the solver"
@@ -109,7 +109,7 @@ def test_bad_scenarios(
     """What does not go with a cluster is said in one line."""
     path = folder / "live.yaml"
     path.write_text(SCENARIO.replace(old, new))
-    assert main(["live", str(path), "--advise", "--out", str(folder / "run")]) == 1
+    assert main(["live", "advise", str(path), "--out", str(folder / "run")]) == 1
     assert expected in capsys.readouterr().err
 
 
@@ -129,7 +129,7 @@ def test_replays_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     path = folder / "live.yaml"
     run(load_scenario(path), folder / "run")
     capsys.readouterr()
-    arguments: list[Any] = ["live", path, "--replay", folder / "run", "--latency", 0]
+    arguments: list[Any] = ["live", "replay", path, folder / "run", "--latency", 0]
     assert main([str(a) for a in [*arguments, "--out", folder / "again"]]) == 0
     printed = capsys.readouterr().out
     assert "29 jobs, live and simulated" in printed
@@ -147,12 +147,15 @@ def test_replays_what_waited_before(folder: Path, capsys: pytest.CaptureFixture[
     table = pq.read_table(rounds)
     pq.write_table(table.filter(pc.field("now") >= 9), rounds)
     assert min(late.jobs.read("start_time")["start_time"].to_pylist()) == 9
-    arguments: list[Any] = ["live", path, "--replay", folder / "run", "--latency", 0]
+    arguments: list[Any] = ["live", "replay", path, folder / "run", "--latency", 0]
     assert main([str(a) for a in [*arguments, "--out", folder / "again"]]) == 0
     assert "largest                           0 s" in capsys.readouterr().out
 
 
-def test_one_of_three(folder: Path) -> None:
-    """It is told to advise, to drive or to replay, and just one of them."""
+def test_the_mode_is_a_subcommand(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The former options still work, with a warning; no mode, or two of them, is wrong usage."""
+    path = str(folder / "live.yaml")
+    assert main(["live", path, "--advise", "--out", str(folder / "run")]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == ("warning: live --advise is now live advise")
     for options in ([], ["--advise", "--drive"]):
-        assert main(["live", str(folder / "live.yaml"), *options]) == 2
+        assert main(["live", path, *options]) == 2

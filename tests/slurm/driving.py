@@ -45,9 +45,9 @@ def write_scenario(cluster: SlurmCluster, folder: Path, dispatcher: str = "easy"
     return path
 
 
-def live(cluster: SlurmCluster, scenario: Path, *options: str) -> subprocess.Popen[str]:
+def live(cluster: SlurmCluster, scenario: Path, mode: str, *options: str) -> subprocess.Popen[str]:
     """Start `hpcsched live` on a scenario."""
-    return hpcsched(cluster, "live", str(scenario), *options)
+    return hpcsched(cluster, "live", mode, str(scenario), *options)
 
 
 def hpcsched(cluster: SlurmCluster, *arguments: str) -> subprocess.Popen[str]:

@@ -29,7 +29,7 @@ def test_advice_changes_nothing(slurm: SlurmCluster, tmp_path: Path) -> None:
     scenario = write_scenario(slurm, tmp_path)
     before = state(slurm)
     try:
-        printed = finish(live(slurm, scenario, "--advise", "--out", str(tmp_path / "run")))
+        printed = finish(live(slurm, scenario, "advise", "--out", str(tmp_path / "run")))
         assert state(slurm) == before
     finally:
         slurm.run("scontrol", "update", "NodeName=c3", "State=RESUME")
@@ -52,7 +52,7 @@ def test_a_token_that_others_may_read_is_refused(slurm: SlurmCluster, tmp_path: 
     secret = slurm.token_file.read_text().strip().partition("=")[2]
     slurm.token_file.chmod(0o644)
     try:
-        process = live(slurm, scenario, "--advise", "--out", str(tmp_path / "open"))
+        process = live(slurm, scenario, "advise", "--out", str(tmp_path / "open"))
         printed, _ = process.communicate(timeout=60)
     finally:
         slurm.token_file.chmod(0o600)
@@ -63,7 +63,7 @@ def test_a_token_that_others_may_read_is_refused(slurm: SlurmCluster, tmp_path: 
     wrong.touch(mode=0o600)
     wrong.write_text(secret[:-6] + "AAAAAA")
     setting = f"live.workload_manager.token_file={wrong}"
-    process = live(slurm, scenario, "--advise", "--set", setting, "--out", str(tmp_path / "w"))
+    process = live(slurm, scenario, "advise", "--set", setting, "--out", str(tmp_path / "w"))
     printed, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert len(printed.splitlines()) == 1
@@ -77,7 +77,7 @@ def test_by_commands(slurm: SlurmCluster, tmp_path: Path) -> None:
     setting = f"live.workload_manager={{name: slurm, config: {slurm.config}}}"
     out = ("--out", str(tmp_path / "run"))
     try:
-        printed = finish(live(slurm, scenario, "--advise", "--set", setting, *out))
+        printed = finish(live(slurm, scenario, "advise", "--set", setting, *out))
     finally:
         slurm.run("scancel", job)
     assert f"{job} " in printed

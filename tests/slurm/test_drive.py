@@ -20,7 +20,7 @@ from tests.slurm.driving import (
 )
 from tests.slurm.workload import sleep_jobs
 
-UNTIL_IDLE = ("--drive", "--until-idle")
+UNTIL_IDLE = ("drive", "--until-idle")
 
 
 def submit(slurm: SlurmCluster, count: int, seed: int) -> list[str]:
@@ -160,7 +160,7 @@ def test_watchdog(slurm: SlurmCluster, tmp_path: Path) -> None:
     scenario = write_scenario(slurm, tmp_path)
     heartbeat = tmp_path / "live" / "heartbeat.json"
     keeper = slurm.submit(6, "--mem=1000", "--time=1")
-    process = live(slurm, scenario, "--drive", "--out", str(tmp_path / "run"))
+    process = live(slurm, scenario, "drive", "--out", str(tmp_path / "run"))
     wait_for_starts(scenario, 1)
     process.kill()
     process.wait()

@@ -16,9 +16,7 @@ def test_round_trip(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Jobs that come one by one start within 2 seconds of when they do in a simulation."""
     scenario = write_scenario(slurm, tmp_path)
     out = tmp_path / "run"
-    driver = live(
-        slurm, scenario, "--drive", "--for", str(BEFORE_JOBS + SECONDS), "--out", str(out)
-    )
+    driver = live(slurm, scenario, "drive", "--for", str(BEFORE_JOBS + SECONDS), "--out", str(out))
     slurm.wait_until((scenario.parent / "live" / "heartbeat.json").exists)
     jobs = []
     for job in sleep_jobs(24, 5):
@@ -27,7 +25,7 @@ def test_round_trip(slurm: SlurmCluster, tmp_path: Path) -> None:
     finish(driver)
     check_all_ran(slurm, scenario, jobs)
     replayed = ("--out", str(tmp_path / "replayed"))
-    printed = finish(live(slurm, scenario, "--replay", str(out), *replayed))
+    printed = finish(live(slurm, scenario, "replay", str(out), *replayed))
     assert "24 jobs, live and simulated" in printed
     median = re.search(r"median difference of start times\s+([\d.]+) s", printed)
     assert median is not None

@@ -1,0 +1,40 @@
+"""Arguments and options that several commands share, declared once so that they stay alike."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="The scenario file.", show_default=False)
+]
+OneRun = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN", help="A run directory, or a run's name in runs/.", show_default=False
+    ),
+]
+SeveralRuns = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN...",
+        help="Run directories, folders of runs, or runs' names in runs/.",
+        show_default=False,
+    ),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        help="Replace a value of each scenario; can be repeated.",
+        show_default=False,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        help="The run or contender to compare with; the first by default.", show_default=False
+    ),
+]
