@@ -1,7 +1,7 @@
-"""Arrow arrays out of numpy's, and back, by their memory.
+"""Conversion between Arrow and NumPy arrays through their memory.
 
-`pyarrow.array` and `to_numpy` import pandas first, where it is installed, to see whether they are
-given something of it. That takes longer than the replay of a log of 28,000 jobs.
+`pyarrow.array` and `to_numpy` import pandas first, where it is installed. That takes longer than
+the replay of a log of 28,000 jobs.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _TYPES = {kind: dtype for dtype, kind in _KINDS.items()}
 def arrow_array(
     values: npt.NDArray[np.generic], missing: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:
-    """Return numbers or flags as an Arrow array, those that are `missing` as nulls."""
+    """Return numbers or flags as an Arrow array, with nulls where `missing`."""
     valid = None if missing is None else _bits(~missing)
     if values.dtype == np.bool_:
         return pa.Array.from_buffers(
@@ -36,7 +36,7 @@ def arrow_array(
 
 
 def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = None) -> pa.Array:
-    """Return texts as an Arrow array, those that are `missing` as nulls."""
+    """Return texts as an Arrow array, with nulls where `missing`."""
     valid = None if missing is None else _bits(~missing)
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
@@ -62,9 +62,9 @@ def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def null_structs(kind: pa.StructType, count: int) -> pa.Array:
-    """Return structs that are null, in which nothing is: `pyarrow.nulls` has nulls in them, too.
+    """Return null structs with empty fields: `pyarrow.nulls` has null fields, too.
 
-    A Parquet file takes no null in a field that is declared without.
+    A Parquet file accepts no null in a field that is declared without.
     """
     texts, numbers = text_array([""] * count), np.zeros(count)
     fields = [
@@ -76,7 +76,7 @@ def null_structs(kind: pa.StructType, count: int) -> pa.Array:
 
 
 def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
-    """Return an Arrow array as one of numpy, numbers without copying them."""
+    """Return an Arrow array as a NumPy array; numbers are not copied."""
     dtype = _TYPES.get(values.type)
     if values.null_count or (dtype is None and values.type != pa.bool_()):
         return np.asarray(values.to_numpy(zero_copy_only=False))
@@ -91,9 +91,10 @@ def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
 
 
 def computed(function: str, *values: Any) -> Any:
-    """Return what a function of Arrow makes of arrays or tables.
+    """Apply a compute function of Arrow to arrays or tables.
 
-    Methods, as `take`, import `pyarrow.compute`, which first makes functions in Python of all 280.
+    Methods such as `take` import `pyarrow.compute`, which builds Python functions for all 280 of
+    them.
     """
     return call_function(function, values)
 

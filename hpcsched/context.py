@@ -14,23 +14,23 @@ class Context(Protocol):
 
     @property
     def system(self) -> "System":
-        """The scenario's system."""
+        """System of the scenario."""
 
     @property
     def partitions(self) -> "Partitions":
-        """The scenario's partitions, maybe none; they tell to which of them a job belongs."""
+        """Partitions of the scenario, maybe none."""
 
     @property
     def objective(self) -> "Objective":
-        """The scenario's objective."""
+        """Objective of the scenario."""
 
     @property
     def seed(self) -> int:
-        """A seed for this plugin alone, spawned from the scenario's."""
+        """Seed for this plugin alone, spawned from the scenario's."""
 
     @property
     def folder(self) -> Path:
-        """The run directory, for observers that write a file of their own."""
+        """Run directory, for observers that write a file of their own."""
 
     def make(self, kind: str, choice: Any) -> Any:
-        """Return what another plugin builds, chosen by a field marked with `Selects(kind)`."""
+        """Build another plugin, chosen by a field marked with `Selects(kind)`."""

@@ -1,4 +1,4 @@
-"""Errors that a user can act on: one line each, with the place, and never a traceback."""
+"""Errors that a user can act on: one line each, with the place, and no traceback."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A spot in a file; lines and columns count from 1, and are None where not known."""
+    """Position in a file; lines and columns count from 1, and are None if unknown."""
 
     file: str
     line: int | None = None
@@ -20,10 +20,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to say about an input: an error, or a warning about what is legal and suspicious.
+    """An error about an input, or a warning about a legal but suspicious one.
 
-    `rule` is a short stable name such as `unknown-key`; `key` is the path inside the file, such as
-    `system.groups[0].count`.
+    Attributes
+    ----------
+    rule
+        Short stable name, such as `unknown-key`.
+    message
+        Expected and found value.
+    place
+        Position in the file, if known.
+    key
+        Path inside the file, such as `system.groups[0].count`.
+    severity
+        `error` or `warning`.
     """
 
     rule: str
@@ -39,11 +49,11 @@ class Finding:
 
 
 class HpcschedError(Exception):
-    """The base of every error that ends a command with a message instead of a traceback."""
+    """Base of every error that ends a command with a message instead of a traceback."""
 
 
 class InputError(HpcschedError):
-    """What the user gave cannot be used: a scenario, a trace, a run directory. Exit code 1."""
+    """Unusable input: a scenario, a trace, a run directory. Exit code 1."""
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
         self.findings: Sequence[Finding] = (
@@ -53,8 +63,8 @@ class InputError(HpcschedError):
 
 
 class PluginError(HpcschedError):
-    """A plugin is broken, incompatible or clashes with another: names whose it is. Exit code 1."""
+    """A plugin that is broken, incompatible, or clashes with another. Exit code 1."""
 
 
 class DecisionError(HpcschedError):
-    """A dispatcher answered with a decision that the system cannot carry out. Exit code 3."""
+    """A decision of a dispatcher that the system cannot carry out. Exit code 3."""

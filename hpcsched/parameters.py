@@ -1,4 +1,4 @@
-"""What the parameters of every plugin are made of: a strict model and quantities with units."""
+"""Base of plugin parameters: a strict model, and quantities with units."""
 
 import os
 import re
@@ -38,19 +38,26 @@ LARGEST = 2**53
 
 @dataclass(frozen=True, slots=True)
 class NotReproducible:
-    """Marks what makes results depend on the machine; a review warns, and the manifest says so.
+    """Mark of a parameter that makes results depend on the machine, with the reason.
 
-    A field is marked in its annotation, for when it is given; a plugin that always does, in
-    `not_reproducible` of its parameters.
+    A review warns, and the manifest states it. A field is marked in its annotation, for when it is
+    given; a plugin that always does, in `not_reproducible` of its parameters.
     """
 
     why: str
 
 
 class Params(BaseModel):
-    """The base of a plugin's parameters: frozen, strict, unknown keys and infinities refused.
+    """Base of plugin parameters: frozen, strict; unknown keys and infinities are refused.
 
     Defaults are validated too, so that one can be written as a user would write it (`30min`).
+
+    Examples
+    --------
+    >>> class EveryParams(Params):
+    ...     period: Duration = 60
+    >>> EveryParams.model_validate({"period": "2h"}).period
+    7200
     """
 
     model_config = ConfigDict(
@@ -67,7 +74,7 @@ class Params(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _note_keys(cls, data: Any, info: ValidationInfo) -> Any:
-        """Note which keys a mapping may have, so that an unknown one can be answered with them."""
+        """Note the valid keys of a mapping, for the message about an unknown one."""
         known = (info.context or {}).get("known_keys")
         if known is not None and isinstance(data, dict):
             known[id(data)] = tuple(cls.model_fields)
@@ -76,7 +83,7 @@ class Params(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Selects:
-    """Marks a field whose value names a plugin of `kind`, with its parameters beside the name.
+    """Mark of a field that names a plugin of `kind`, with its parameters beside the name.
 
     While a scenario is read, the value becomes an instance of the plugin's parameters that also
     carries the name. Elsewhere, as in a plugin's own tests, it is left as it is.
@@ -105,7 +112,7 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class OrNone:
-    """Marks a field, after `Selects`, whose value may also be the word `none`, which stays."""
+    """Mark of a field, after `Selects`, that may also be the word `none`, which stays."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -124,7 +131,7 @@ class OrNone:
 
 @dataclass(frozen=True, slots=True)
 class OrNull:
-    """Marks a field, after `Selects`, whose value may also be null, which stays."""
+    """Mark of a field, after `Selects`, that may also be null, which stays."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -143,12 +150,12 @@ SELECTS_KEYWORD = "x-selects"
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """Marks a field that names a file to be read."""
+    """Mark of a field that names a file to be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """Marks a text that names a resource type of the scenario's system, or a word `beside` them.
+    """Mark of a text that names a resource type of the scenario's system, or a word `beside` them.
 
     A scenario that names one which no node group has is refused when it is read.
     """
@@ -159,13 +166,32 @@ class ResourceType:
 def parse_duration(text: str) -> int:
     """Return the seconds in a text such as `90s`, `30min`, `1h30min` or `2d`.
 
-    Raises ValueError when the text is anything else.
+    Raises
+    ------
+    ValueError
+        If the text is anything else.
+
+    Examples
+    --------
+    >>> parse_duration("1h30min")
+    5400
     """
     return _parse(text, SECONDS, "a duration such as 90s, 30min, 1h30min or 2d")
 
 
 def parse_amount(text: str) -> int:
-    """Return the bytes in a text such as `16GiB` or `500MB`; raises ValueError otherwise."""
+    """Return the bytes in a text such as `16GiB` or `500MB`.
+
+    Raises
+    ------
+    ValueError
+        If the text is anything else.
+
+    Examples
+    --------
+    >>> parse_amount("1KiB"), parse_amount("1MB")
+    (1024, 1000000)
+    """
     return _parse(text, AMOUNTS, "an amount such as 4, 512MB or 16GiB")
 
 
@@ -185,7 +211,7 @@ def _read_amount(value: Any) -> Any:
 
 
 def _resolve_path(text: str, info: ValidationInfo) -> str:
-    """Fill in `${VAR}` and make the path absolute; a variable that is not set stays as it is."""
+    """Expand `${VAR}` and make the path absolute; an unset variable stays as it is."""
     context = info.context or {}
     expanded = expand_variables(text, context.get("environment", os.environ))
     if unset_variables(expanded):
@@ -197,12 +223,12 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def expand_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Replace every `${VAR}` that the environment sets to something."""
+    """Replace every `${VAR}` that the environment sets."""
     return _VARIABLE.sub(lambda match: environment.get(match[1]) or match[0], text)
 
 
 def unset_variables(path: str) -> list[str]:
-    """Return the names of the variables that are still to be filled in."""
+    """Return the names of the variables that are not set."""
     return _VARIABLE.findall(path)
 
 
@@ -211,7 +237,7 @@ _AMOUNT_PATTERN = r"^\s*(\d+\s*([kMGTP]?B|[KMGTP]iB)\s*)+$"
 
 
 def _quantity(read: Callable[[Any], Any], pattern: str, least: int) -> Any:
-    """Return the type of whole numbers from `least` on that can also be written with units."""
+    """Return the type of whole numbers from `least` on that may be written with units."""
     number = {"type": "integer", "minimum": least}
     return Annotated[
         int,

@@ -1,4 +1,4 @@
-"""Paths as users give them: what they stand for, and what is wrong with them."""
+"""Paths as users give them: expansion, and faults."""
 
 import errno
 import os
@@ -6,10 +6,14 @@ from pathlib import Path
 
 
 def given_path(text: str, folder: Path) -> Path:
-    """Return the path that a text stands for.
+    """Return the path of a text.
 
-    `~` and `~USER` are filled in; a relative path starts at `folder`. Raises ValueError where there
-    is no such user, or no file can have the path.
+    `~` and `~USER` are expanded; a relative path starts at `folder`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such user, or no file can have the path.
     """
     _check_characters(text)
     try:
@@ -26,7 +30,7 @@ def given_path(text: str, folder: Path) -> Path:
 
 
 def path_fault(path: str, text: str | None = None) -> str | None:
-    """Say why no file can have a path, which was given as `text`; None where one can."""
+    """Return why no file can have a path, which was given as `text`; None if one can."""
     try:
         _check_characters(path)
         os.lstat(path)
@@ -40,12 +44,12 @@ def path_fault(path: str, text: str | None = None) -> str | None:
 
 
 def too_long(path: str) -> str:
-    """Return what to say of a path, or of a name in it, that the file system finds too long."""
+    """Return the message about a path, or a name in it, that is too long for the file system."""
     return f"too long a path: {len(os.fsencode(path))} bytes; it begins with {_shown(path)}"
 
 
 def unreadable(path: str) -> str | None:
-    """Say why there is nothing to be read at a path; None where there is something."""
+    """Return why there is nothing to read at a path; None if there is."""
     try:
         Path(path).stat()  # Path.exists calls what may not be looked at an error, or not there
     except (FileNotFoundError, NotADirectoryError):
@@ -56,12 +60,12 @@ def unreadable(path: str) -> str | None:
 
 
 def _check_characters(path: str) -> None:
-    """Raise ValueError for the character that no path has."""
+    """Raise ValueError for a character that no path has."""
     if "\0" in path:
         raise ValueError(f"expected a path without the character U+0000, found {_shown(path)}")
 
 
 def _shown(text: str) -> str:
-    """Return a text as a message shows it, cut where it is long."""
+    """Return a text for a message, cut if it is long."""
     shown = repr(text)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"

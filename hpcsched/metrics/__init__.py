@@ -1,1 +1,1 @@
-"""Measures of how well users and machine were served: one function each."""
+"""Metrics: figures of a run, one function each."""

@@ -1,11 +1,11 @@
-"""Confidence intervals of means by the bootstrap, of values that depend on their neighbours too.
+"""Bootstrap confidence intervals of means of dependent values.
 
 Jobs that are submitted one after another meet the same queue, so their waits are alike. Drawing
-jobs one by one would ignore that, and make intervals too narrow. So whole blocks of neighbours are
-drawn, from the values as if they lay on a circle: the circular block bootstrap (D. Politis and
-J. Romano, A circular block-resampling procedure for stationary data, 1992). With blocks of one
-value it is the plain bootstrap (B. Efron, Bootstrap methods: another look at the jackknife, 1979).
-The intervals are percentile intervals: from one quantile of the resampled means to another.
+single jobs would ignore that, and make intervals too narrow. So whole blocks of neighbours are
+drawn, from the values on a circle: the circular block bootstrap (D. Politis and J. Romano, A
+circular block-resampling procedure for stationary data, 1992). With blocks of one value it is the
+plain bootstrap (B. Efron, Bootstrap methods: another look at the jackknife, 1979). The intervals
+are percentile intervals: between two quantiles of the resampled means.
 """
 
 import math
@@ -19,11 +19,11 @@ LEVEL = 0.95
 RESAMPLES = 2000
 SEED = 0
 _AT_ONCE = 4_000_000
-"""How many block sums are held at a time, 8 bytes each."""
+"""Number of block sums held at a time, 8 bytes each."""
 
 
 class Interval(NamedTuple):
-    """A mean, and the interval that holds the true one at the level of confidence."""
+    """Mean with its confidence interval."""
 
     mean: float
     lower: float
@@ -43,10 +43,24 @@ def mean_interval(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Interval | None:
-    """Return the mean of values, `[n]`, with a percentile interval; None if n is 0.
+    """Return the mean of values with a percentile interval; None without values.
 
-    `block` is how many neighbours are drawn together, from 1 to n; ⌈√n⌉ if not given. With the same
-    `seed` the interval is the same. A single value has an interval of no width, which says nothing.
+    Parameters
+    ----------
+    values
+        Values, `[n]`.
+    block
+        Number of neighbours that are drawn together, from 1 to n; ⌈√n⌉ by default.
+    level
+        Level of confidence.
+    resamples
+        Number of resamples.
+    seed
+        Seed of the draws; equal seeds give equal intervals.
+
+    Notes
+    -----
+    The interval of a single value has no width, which says nothing.
     """
     count = len(values)
     if not count:

@@ -1,4 +1,4 @@
-"""How the machine was used: makespan, utilization and loss of capacity."""
+"""Makespan, utilization and loss of capacity."""
 
 import math
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ def loss_of_capacity(run: RunTables) -> float | None:
 
 
 def _capacity_over_time(run: RunTables) -> dict[str, int]:
-    """Return capacity × makespan of each resource type, less what is out of service in it."""
+    """Return capacity × makespan of each resource type, less the parts out of service."""
     span = _span(run.jobs)
     if span is None:
         return {}

@@ -1,4 +1,4 @@
-"""Metrics of jobs apart by their run time, such as short, medium and long ones."""
+"""Metrics of jobs by classes of run time, such as short, medium and long."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from hpcsched.metrics.tables import Column, Table
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
 
 NAMES = {1: ("all",), 2: ("short", "long"), 3: ("short", "medium", "long")}
-"""What classes are called, by how many there are; more than three are numbered."""
+"""Names of classes, by their number; more than three are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTimeClass:
-    """The jobs of a table with a run time from `least` to `most` seconds; `most` None: no bound."""
+    """Jobs of a table with a run time from `least` to `most` seconds; None: no bound."""
 
     jobs: Table
     least: int
@@ -31,13 +31,26 @@ class RunTimeClass:
 def class_values(
     jobs: Table, bounds: Sequence[int], tau: int
 ) -> list[dict[str, str | float | None]]:
-    """Return the number of jobs and the means of each class of jobs that ran.
+    """Return the number of jobs and the means of each run-time class.
 
-    `bounds` are ascending run times in seconds. Jobs below the first are in the first class, jobs
-    above the last in the last; any other class includes its upper bound. With 1 h and 5 h jobs are
-    short below 1 h, medium from 1 h to 5 h, and long above 5 h (Galleguillos, thesis 2020, section
-    2.1). `run_time_from` and `run_time_to` are a class's bounds, both included. Wait and response
-    times are in seconds, slowdowns are ratios. Means are None where a class has no job.
+    With bounds of 1 h and 5 h jobs are short below 1 h, medium from 1 h to 5 h, and long above 5 h
+    (Galleguillos, thesis 2020, section 2.1).
+
+    Parameters
+    ----------
+    jobs
+        Jobs that ran.
+    bounds
+        Ascending run times in seconds. The first class is below the first bound, the last above the
+        last; any other includes its upper bound.
+    tau
+        Threshold of the bounded slowdown, in seconds.
+
+    Returns
+    -------
+    list
+        For each class `run_time_from` and `run_time_to`, both included, and means: wait and
+        response times in seconds, slowdowns as ratios; None without jobs.
     """
     values: list[dict[str, str | float | None]] = []
     ranges = _ranges(bounds)

@@ -1,4 +1,4 @@
-"""The built-in metrics as plugins: what each is over, its parameters, and what builds it."""
+"""Built-in metrics as plugins: population, parameters, and construction."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class AlphaParams(Params):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A metric made of a function over a run; `unit` is empty for a ratio."""
+    """Metric made of a function over a run; `unit` is empty for a ratio."""
 
     unit: str
     population: str

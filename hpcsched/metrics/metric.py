@@ -1,4 +1,4 @@
-"""The protocol of a metric."""
+"""Protocol of metrics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,11 +9,20 @@ from hpcsched.metrics.tables import DownAmounts, Table
 
 @dataclass(frozen=True, slots=True)
 class RunTables:
-    """A finished run, as metrics see it.
+    """A finished run as metrics see it.
 
-    `jobs` holds the jobs that ran, `rounds` the dispatching rounds; `capacity` is the whole
-    system's, per resource type, and `down` what of it is out of service, and when. `known` has
-    figures by resource type that several metrics are made of, once they have been worked out.
+    Attributes
+    ----------
+    jobs
+        Jobs that ran.
+    rounds
+        Dispatching rounds.
+    capacity
+        Capacity of the system, by resource type.
+    down
+        Amounts out of service over time, by resource type.
+    known
+        Cache of figures by resource type that several metrics need.
     """
 
     jobs: Table
@@ -24,15 +33,15 @@ class RunTables:
 
 
 class Metric(Protocol):
-    """One figure of a summary."""
+    """Protocol of one figure of a summary."""
 
     @property
     def unit(self) -> str:
-        """The unit of the figure; empty for a ratio."""
+        """Unit of the figure; empty for a ratio."""
 
     @property
     def population(self) -> str:
-        """Which jobs the figure is over."""
+        """Jobs that the figure covers, in words."""
 
     def measure(self, run: RunTables) -> float | None:
         """Return the figure; None where the population is empty."""

@@ -1,4 +1,4 @@
-"""What there is at each instant, such as jobs waiting or cores in use, from starts and ends."""
+"""Time series of levels, such as waiting jobs or used cores, from starts and ends."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,14 @@ from hpcsched.metrics.tables import Column
 
 
 class OverTime(NamedTuple):
-    """A level that changes at instants: `levels[k]` from `instants[k]` to `instants[k + 1]`.
+    """Time series: `levels[k]` holds from `instants[k]` to `instants[k + 1]`.
 
-    `instants`, `[K + 1]`, are simulated seconds, ascending; `levels`, `[K]`.
+    Attributes
+    ----------
+    instants
+        Ascending simulated seconds, `[K + 1]`.
+    levels
+        Levels, `[K]`.
     """
 
     instants: Column
@@ -19,14 +24,19 @@ class OverTime(NamedTuple):
 
     @property
     def seconds(self) -> Column:
-        """How long each level lasts, `[K]`."""
+        """Duration of each level, `[K]`, in seconds."""
         return np.diff(self.instants)
 
 
 def over_time(since: Column, until: Column, amounts: Column | None = None) -> OverTime:
-    """Return the sum of amounts at each instant, each there from `since` until before `until`.
+    """Return the time series of the sum of amounts.
 
-    All are `[J]`; amounts are 1 if not given. It spans from the first instant to the last.
+    Parameters
+    ----------
+    since, until
+        Seconds from which, and before which, each amount counts, `[J]`.
+    amounts
+        Amounts, `[J]`; 1 by default.
     """
     if amounts is None:
         amounts = np.ones(len(since), np.int64)
@@ -37,7 +47,7 @@ def over_time(since: Column, until: Column, amounts: Column | None = None) -> Ov
 
 
 def spanning(course: OverTime, begin: int, end: int) -> OverTime:
-    """Return the course from `begin` to `end`, in s; the level is 0 before its start and after."""
+    """Return the time series from `begin` to `end`, in seconds; 0 outside its own span."""
     instants = np.unique(np.clip(np.concatenate((course.instants, [begin, end])), begin, end))
     at = np.searchsorted(course.instants, instants[:-1], side="right") - 1
     # Before the first instant `at` is -1 and from the last on it is K: both are the 0 appended.
@@ -45,15 +55,15 @@ def spanning(course: OverTime, begin: int, end: int) -> OverTime:
 
 
 def time_mean(course: OverTime) -> float | None:
-    """Return the mean of a level over time; None where it spans no time."""
+    """Return the time-weighted mean of a level; None for an empty span."""
     total = int(course.seconds.sum())
     return float((course.levels * course.seconds).sum()) / total if total else None
 
 
 def time_quantile(course: OverTime, percent: int) -> float | None:
-    """Return the least level that is not exceeded for `percent` of the time; None if there is none.
+    """Return the least level that is not exceeded for `percent` of the time.
 
-    It is a percentile by nearest rank over seconds, from 1 to 100.
+    A percentile by nearest rank over seconds, from 1 to 100; None for an empty span.
     """
     total = int(course.seconds.sum())
     if not total:
@@ -66,9 +76,14 @@ def time_quantile(course: OverTime, percent: int) -> float | None:
 
 
 def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, FloatColumn]:
-    """Return the bounds of equal spans of time, `[B + 1]` in s, and each one's mean and maximum.
+    """Return the time series in bins of equal length.
 
-    The means and maxima are `[B]`. A course of at most `bins` levels has a span for each level.
+    A series of at most `bins` levels has a bin for each level.
+
+    Returns
+    -------
+    bounds, means, maxima
+        Bounds of the bins, `[B + 1]`, in seconds, and mean and maximum of each, `[B]`.
     """
     if len(course.levels) <= bins:
         return course.instants.astype(np.float64), course.levels, course.levels

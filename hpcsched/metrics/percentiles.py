@@ -15,10 +15,24 @@ def percentiles(
 ) -> dict[str, dict[str, float | None]]:
     """Return percentiles over all jobs that ran, by quantity and by `p50`, `p90` and so on.
 
-    Wait and response times are in seconds, the bounded slowdown (with `tau`) is a ratio. The
-    p-th percentile of n values is by nearest rank: the ⌈p·n/100⌉-th smallest (the smallest for 0),
-    always a value that occurs. None where no job ran. All values of one quantity are held at once,
-    8 bytes a job.
+    The p-th percentile of n values is by nearest rank: the ⌈p·n/100⌉-th smallest (the smallest for
+    0), always a value that occurs. None where no job ran. All values of one quantity are held at
+    once, 8 bytes a job.
+
+    Parameters
+    ----------
+    jobs
+        Jobs that ran.
+    percents
+        Percentiles, from 0 to 100.
+    tau
+        Threshold of the bounded slowdown, in seconds. The bounded slowdown is a ratio; wait and
+        response times are in seconds.
+
+    Examples
+    --------
+    >>> nearest_rank(50, 5), nearest_rank(99, 5)
+    (2, 4)
     """
     waits = [start - submit for submit, start in jobs.batches("submit_time", "start_time")]
     found = {"wait_time": _nearest_ranks(waits, percents)}

@@ -1,4 +1,4 @@
-"""What was drawn from a pool over a run: sum over time, mean, peak, and what was over the cap."""
+"""Figures of a shared resource (pool) over a run: sum over time, mean, peak, and excess."""
 
 from typing import NamedTuple
 
@@ -10,12 +10,18 @@ from hpcsched.metrics.tables import Column
 
 
 class PoolFigures(NamedTuple):
-    """What was drawn from one pool.
+    """Figures of one pool over all jobs that ran, from the first submission to the last end.
 
-    `energy` is the sum over time, in the pool's unit × seconds: joules where that is the watt.
-    `mean` and `peak` are in the pool's unit. `over_cap_time` is for how many seconds more was drawn
-    than the pool offered, `over_cap_energy` how much more over that time, and `over_cap_peak` how
-    much more at most. Population: all jobs that ran, from the first submission to the last end.
+    Attributes
+    ----------
+    energy
+        Amount × time, in the pool's unit × seconds: joules for watts.
+    mean, peak
+        Amount drawn, in the pool's unit.
+    over_cap_time
+        Seconds with more drawn than offered.
+    over_cap_energy, over_cap_peak
+        Excess × time, and largest excess.
     """
 
     energy: int
@@ -27,10 +33,14 @@ class PoolFigures(NamedTuple):
 
 
 def pool_figures(instants: Column, drawn: Column, offered: Column) -> PoolFigures:
-    """Return the figures of a pool of which so much is drawn and offered from instants on.
+    """Return the figures of a pool from its time series.
 
-    All are `[K]`; instants are in seconds and ascend. The last is the end, from which nothing
-    counts.
+    Parameters
+    ----------
+    instants
+        Ascending seconds, `[K]`; the last is the end.
+    drawn, offered
+        Amounts from each instant on, `[K]`.
     """
     seconds = np.diff(instants)
     levels: Column = drawn[:-1]

@@ -1,6 +1,6 @@
-"""Means and sums over all batches of a table, the same for every batch size and machine.
+"""Means and sums over all batches of a table, equal for every batch size and machine.
 
-Integers are summed as integers, floats with `math.fsum`, which rounds once, whatever the order.
+Integers are summed as integers, floats with `math.fsum`, which rounds once, in any order.
 """
 
 import math
@@ -19,7 +19,7 @@ FloatTerm = Callable[..., FloatColumn]
 
 
 def mean_of_integers(table: Table, columns: tuple[str, ...], term: IntTerm) -> float | None:
-    """Return the mean of `term(*columns)` over all rows; None where there are none.
+    """Return the mean of `term(*columns)` over all rows; None without rows.
 
     A batch's sum must stay below 2⁶³, as times in seconds do.
     """

@@ -1,4 +1,4 @@
-"""The tables that metrics are computed over."""
+"""Protocol of the tables that metrics are computed over."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
@@ -10,7 +10,15 @@ Column = npt.NDArray[np.int64]
 
 
 class DownAmounts(NamedTuple):
-    """What is out of service of one resource type: `amount[k]` from `start[k]` to `end[k]`, s."""
+    """Amounts of one resource type that are out of service, `[K]`.
+
+    Attributes
+    ----------
+    start, end
+        Seconds.
+    amount
+        Amount in between.
+    """
 
     start: Column
     end: Column
@@ -36,6 +44,6 @@ class Table(Protocol):
 
 
 def whole_column(table: Table, column: str) -> npt.NDArray[Any]:
-    """Return one column of all batches, for what needs all values at once, such as percentiles."""
+    """Return one column of all batches, for metrics that need all values at once."""
     parts = [batch for (batch,) in table.batches(column)]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Response times weighted by what the jobs ask for: AWF and PαSF."""
+"""Response times weighted by requests: AWF and PαSF."""
 
 import numpy as np
 

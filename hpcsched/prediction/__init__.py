@@ -1,1 +1,1 @@
-"""Run-time predictors: what a dispatcher is told to expect."""
+"""Run-time predictors and corrections."""

@@ -1,4 +1,4 @@
-"""The oracle: a predictor that is always right."""
+"""Oracle with the real run times."""
 
 from hpcsched.registration import SEES_RUN_TIME, builtin
 from hpcsched.workload.job import Job
@@ -11,7 +11,7 @@ from hpcsched.workload.job import Job
     capabilities={SEES_RUN_TIME},
 )
 class Actual:
-    """Foresees the real run time, as no real system can: the most that prediction could give."""
+    """Oracle that predicts the real run time: an upper bound on the value of prediction."""
 
     def foresee(self, job: Job, run_time: int) -> int:
         """Return the real run time."""

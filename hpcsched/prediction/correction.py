@@ -1,4 +1,4 @@
-"""The protocol of corrections."""
+"""Protocol of corrections."""
 
 from typing import Protocol
 
@@ -6,15 +6,22 @@ from hpcsched.workload.job import Job
 
 
 class Correction(Protocol):
-    """Says what a running job is to need when it has outlived its prediction.
+    """Protocol of corrections of outlived predictions.
 
-    It is told nothing of how long jobs really run, and answers from what it is given alone.
+    A correction is not told how long jobs really run.
     """
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
-        """Return the run time in seconds that the job is predicted to have now, above `elapsed`.
+        """Return the new predicted run time of a job, in seconds, above `elapsed`.
 
-        `predicted_run_time` is what was predicted at submission, however often it has been
-        corrected since; `elapsed` is how many seconds the job has run, which are at least as many.
         The answer holds until the job outlives it too.
+
+        Parameters
+        ----------
+        job
+            The running job.
+        predicted_run_time
+            Prediction at submission, in seconds, without corrections since.
+        elapsed
+            Seconds that the job has run, at least as many.
         """

@@ -1,7 +1,6 @@
-"""The one way to ask a predictor or a correction: checks the answer, names the plugin at fault.
+"""The one way to ask a predictor or a correction: it checks answers and names the plugin at fault.
 
-A simulation, an evaluation and a live run ask through here, so that the same answer means the same
-to all of them.
+Simulations, evaluations and live runs ask here, so that an answer means the same to all of them.
 """
 
 from collections.abc import Callable
@@ -19,14 +18,14 @@ from hpcsched.workload.job import Job
 
 
 class PredictorDriver:
-    """A predictor whose answers are checked; only an oracle is shown real run times.
+    """Predictor with checked answers; only an oracle is shown real run times.
 
     Parameters
     ----------
     predictor
-        The predictor to ask.
+        The predictor.
     name
-        The name of its plugin, for messages; the predictor's class if None.
+        Name of its plugin in messages; its class by default.
     """
 
     def __init__(self, predictor: Predictor | Oracle, name: str | None = None) -> None:
@@ -70,9 +69,12 @@ class PredictorDriver:
         return self._seconds(job, answer)
 
     def predict_by(self, job: Job, run_time: int) -> Prediction:
-        """Return the predicted run time as `predict` does, and the rule; of no rules, an empty one.
+        """Return the predicted run time as `predict` does, with its rule; empty without rules.
 
-        Raises PluginError also if the rule is not one that the predictor lists.
+        Raises
+        ------
+        PluginError
+            As for `predict`, and if the rule is not one that the predictor lists.
         """
         if self._rule_predictor is None:
             return Prediction(self.predict(job, run_time), "")
@@ -86,7 +88,13 @@ class PredictorDriver:
         return Prediction(self._seconds(job, seconds), rule)
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Tell the predictor that a job has completed; raises PluginError if that fails."""
+        """Notify the predictor of a completion.
+
+        Raises
+        ------
+        PluginError
+            If it fails.
+        """
         try:
             self._learn(job, run_time)
         except Exception as error:
@@ -108,9 +116,23 @@ class PredictorDriver:
 def corrected_run_time(
     correction: Correction, job: Job, predicted_run_time: int, elapsed: int
 ) -> int:
-    """Return the run time that a correction says, in seconds, which is above those elapsed.
+    """Return the corrected run time of a running job, in seconds, above `elapsed`.
 
-    Raises PluginError if the correction raises something or says anything else.
+    Parameters
+    ----------
+    correction
+        The correction.
+    job
+        The job.
+    predicted_run_time
+        Prediction at submission, in seconds.
+    elapsed
+        Seconds that the job has run.
+
+    Raises
+    ------
+    PluginError
+        If the correction fails or returns anything else.
     """
     try:
         run_time = correction.correct(job, predicted_run_time, elapsed)

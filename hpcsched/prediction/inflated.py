@@ -1,4 +1,4 @@
-"""Predictors around another one, whose answers they make longer or shorter."""
+"""Predictors that multiply the predictions of another one."""
 
 from bisect import bisect_left, insort
 from collections import deque
@@ -20,7 +20,7 @@ _ONE = Fraction(1)
 
 
 class InflatedParams(Params):
-    """What is inflated, and by how much: either `factor` or `quantile` is given."""
+    """Parameters of the predictor `inflated`: `factor` or `quantile`, and the other predictor."""
 
     of: Annotated[Any, Selects("predictor")] = Field(
         description="The predictor whose answers are multiplied."
@@ -59,21 +59,21 @@ class InflatedParams(Params):
 
 
 class Multiplier(Protocol):
-    """Says by how much predictions are multiplied; may learn from how jobs ended."""
+    """Protocol of multipliers of predictions, which may learn from completions."""
 
     @property
     def value(self) -> Fraction:
         """The present multiplier."""
 
     def predicted(self, job: Job, seconds: int) -> None:
-        """Take note of what was predicted of a job, before it was multiplied."""
+        """Record a prediction before it is multiplied."""
 
     def completed(self, job: Job, run_time: int) -> None:
-        """Take note that a job has completed."""
+        """Record a completion."""
 
 
 class ConstantFactor:
-    """Multiplies by the same number whatever happens, exactly as it is written."""
+    """Multiplier by a constant, exactly as it is written."""
 
     def __init__(self, factor: float) -> None:
         self.value = Fraction(repr(factor))
@@ -86,11 +86,11 @@ class ConstantFactor:
 
 
 class QuantileOfRatios:
-    """Multiplies by a quantile of run time over predicted time of the last `window` jobs.
+    """Multiplier by a quantile of run time over predicted time of the last `window` jobs.
 
-    By nearest rank: the smallest of the ratios that at least the share `quantile` of them do not
-    exceed. It is 1 as long as no job has completed. At most `memory` predictions are remembered
-    while their jobs are yet to complete; a job whose prediction is forgotten adds no ratio.
+    By nearest rank: the smallest ratio that at least the share `quantile` of them do not exceed; 1
+    before the first completion. At most `memory` predictions of jobs in the system are remembered;
+    a job whose prediction is forgotten adds no ratio.
     """
 
     def __init__(self, quantile: float, window: int, memory: int) -> None:
@@ -110,11 +110,11 @@ class QuantileOfRatios:
         return self._sorted[rank - 1]
 
     def predicted(self, job: Job, seconds: int) -> None:
-        """Remember what was predicted until the job completes."""
+        """Remember a prediction until the job completes."""
         self._pending.put(job.job_id, seconds)
 
     def completed(self, job: Job, run_time: int) -> None:
-        """Add the job's ratio, and let go of the oldest beyond the window."""
+        """Add the job's ratio, and drop the oldest beyond the window."""
         seconds = self._pending.pop(job.job_id)
         if seconds is None:
             return
@@ -125,14 +125,17 @@ class QuantileOfRatios:
             del self._sorted[bisect_left(self._sorted, self._ratios.popleft())]
 
     def __len__(self) -> int:
-        """Return the number of ratios and of predictions that are remembered."""
+        """Return the number of remembered ratios and predictions."""
         return len(self._ratios) + len(self._pending)
 
 
 class Inflated:
-    """Multiplies what another predictor says, and rounds up to whole seconds.
+    """Predictor that multiplies the predictions of another and rounds up to whole seconds.
 
-    With `cap`, a prediction is at most the requested time.
+    Parameters
+    ----------
+    cap
+        True: a prediction is at most the requested time.
     """
 
     def __init__(self, inner: Predictor, multiplier: Multiplier, *, cap: bool) -> None:
@@ -140,37 +143,34 @@ class Inflated:
         self._scale = _Scale(multiplier, cap=cap)
 
     def predict(self, job: Job) -> int:
-        """Return the other's prediction, multiplied."""
+        """Return the multiplied prediction of the other predictor, in seconds."""
         return self._scale.apply(job, self._inner.predict(job))
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Let the other predictor learn, and the multiplier."""
+        """Notify the other predictor and the multiplier of a completion."""
         self._inner.observe(job, run_time)
         self._scale.multiplier.completed(job, run_time)
 
 
 class InflatedOracle:
-    """Multiplies what an oracle foresees: predictions that are off by a known factor.
-
-    It is shown real run times for the oracle's sake, so it is an oracle itself.
-    """
+    """Oracle that multiplies the predictions of another: predictions off by a known factor."""
 
     def __init__(self, inner: Oracle, multiplier: Multiplier, *, cap: bool) -> None:
         self._inner = inner
         self._scale = _Scale(multiplier, cap=cap)
 
     def foresee(self, job: Job, run_time: int) -> int:
-        """Return what the oracle foresees, multiplied."""
+        """Return the multiplied prediction of the oracle, in seconds."""
         return self._scale.apply(job, self._inner.foresee(job, run_time))
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Let the oracle learn, and the multiplier."""
+        """Notify the oracle and the multiplier of a completion."""
         self._inner.observe(job, run_time)
         self._scale.multiplier.completed(job, run_time)
 
 
 class _Scale:
-    """Applies a multiplier to predictions of at least one second."""
+    """Multiplication of predictions of at least one second."""
 
     def __init__(self, multiplier: Multiplier, *, cap: bool) -> None:
         self.multiplier = multiplier

@@ -1,4 +1,4 @@
-"""The predictor that goes by the user's last two jobs."""
+"""Predictor by the user's last two jobs."""
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ LAST_TWO = "last_two"
 
 
 class LastTwoParams(Params):
-    """How much is remembered."""
+    """Parameters of the predictor `last-two`."""
 
     memory: int = Field(
         10_000,
@@ -46,7 +46,7 @@ class LastTwo:
         self._run_times: Recent[int, tuple[int, int | None]] = Recent(params.memory)
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the prediction, and whether it comes from `last_two` or `requested_time`."""
+        """Return the prediction, by the rule `last_two` or `requested_time`."""
         known = None if job.user is None else self._run_times.get(job.user)
         if known is None or known[1] is None:
             return Prediction(capped(job.requested_time, job), REQUESTED_TIME)
@@ -63,5 +63,5 @@ class LastTwo:
             self._run_times.put(job.user, (run_time, known[0] if known else None))
 
     def __len__(self) -> int:
-        """Return the number of users that are remembered."""
+        """Return the number of remembered users."""
         return len(self._run_times)

@@ -1,4 +1,4 @@
-"""The predictor that looks for the user's last job of a similar profile."""
+"""Predictor by the user's last job of a similar profile."""
 
 from collections.abc import Hashable, Iterator
 
@@ -19,13 +19,13 @@ RULES = (
     "name_prefix",
     REQUESTED_TIME,
 )
-"""The rules in the order in which they are asked; the last always has an answer."""
+"""Rules in the order in which they are tried; the last always has an answer."""
 
 _Key = tuple[str, int, Hashable]
 
 
 class ProfileParams(Params):
-    """How much is remembered."""
+    """Parameters of the predictor `profile`."""
 
     memory: int = Field(
         100_000,
@@ -42,33 +42,30 @@ class ProfileParams(Params):
     summary="the run time of the user's last job of a similar profile, by six rules",
 )
 class Profile:
-    """Predicts the run time of the user's last completed job whose profile is similar.
+    """Predictor of the run time of the user's last completed job with a similar profile.
 
-    A profile is the job's name, queue and partition, requested time, and what it asks for: units
-    and unit request. Six rules are asked one after the other for the last match, by the order in
-    which jobs complete:
+    A profile is the job's name, queue and partition, requested time, units and unit request. Six
+    rules are tried one after the other for the last match, by the order of completion:
 
-    1. `full`: the whole profile is the same;
-    2. `full_prefix`: as before, but of the name only the prefix, which is the name without the
-       digits at its end;
-    3. `any_resources`: name, queue, partition and requested time are the same;
-    4. `any_resources_prefix`: as before, but of the name only the prefix;
-    5. `name`: the name is the same;
-    6. `name_prefix`: the prefix is the same.
+    1. `full`: equal profiles;
+    2. `full_prefix`: equal but for the digits at the end of the name;
+    3. `any_resources`: equal name, queue, partition and requested time;
+    4. `any_resources_prefix`: the same with the prefix of the name;
+    5. `name`: equal names;
+    6. `name_prefix`: equal prefixes.
 
-    What they find is capped by the requested time. Where no rule matches, the prediction is the
-    requested time.
+    Predictions are capped by the requested time. Without a match the prediction is the requested
+    time.
 
     A name of digits alone has no prefix. Where a trace gives no names, the number of the
     application (the executable, in the Standard Workload Format) stands in for the name; it has no
     prefix, so rules 2, 4 and 6 are left out. Where it gives neither, rule 5 is left out too, and
-    rules 1 and 3 compare what there is. Jobs without a user have the requested time predicted, and
+    rules 1 and 3 compare the rest. For jobs without a user the requested time is predicted, and
     nothing is learnt from them.
 
     Source: Galleguillos, Sîrbu, Kiziltan, Babaoglu, Borghesi and Bridi, *Data-driven job
     dispatching in HPC systems*, MOD 2017, section 3; Galleguillos, PhD thesis, 2020, Algorithm 2
-    (D1). The sources do not say what becomes of jobs without a name or user, nor of a memory that
-    is full.
+    (D1). The sources leave open jobs without a name or user, and a full memory.
     """
 
     rules = RULES
@@ -77,7 +74,7 @@ class Profile:
         self._run_times: Recent[_Key, int] = Recent(params.memory)
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the prediction, and which of `RULES` it comes from."""
+        """Return the prediction, with its rule in `RULES`."""
         for key in _keys(job):
             run_time = self._run_times.get(key)
             if run_time is not None:
@@ -94,17 +91,23 @@ class Profile:
             self._run_times.put(key, run_time)
 
     def __len__(self) -> int:
-        """Return the number of records that are remembered."""
+        """Return the number of remembered records."""
         return len(self._run_times)
 
 
 def prefix(name: str) -> str | None:
-    """Return a name without the digits at its end; None if nothing is left of it."""
+    """Return a name without the digits at its end; None if it is empty then.
+
+    Examples
+    --------
+    >>> prefix("train_07"), prefix("42")
+    ('train_', None)
+    """
     return name.rstrip("0123456789") or None
 
 
 def _keys(job: Job) -> Iterator[_Key]:
-    """Yield what a job is remembered and looked for by: rule, user, and what must be the same."""
+    """Yield the keys of a job: rule, user, and the compared values."""
     user = job.user
     if user is None:
         return

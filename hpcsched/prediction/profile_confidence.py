@@ -1,4 +1,4 @@
-"""The predictor that believes users who have been right, and goes by profiles otherwise."""
+"""Predictor that believes accurate users, and uses profiles otherwise."""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ BELIEVED = "believed"
 
 
 class ProfileConfidenceParams(ProfileParams):
-    """When users are believed, and how much is remembered."""
+    """Parameters of the predictor `profile-confidence`."""
 
     memory: int = Field(
         100_000,
@@ -39,14 +39,14 @@ class ProfileConfidenceParams(ProfileParams):
     summary="the requested time of users who have been accurate, and otherwise as profile",
 )
 class ProfileConfidence:
-    """Predicts the requested time of users who have been accurate, and as `Profile` does otherwise.
+    """Predictor of the requested time for accurate users, and by `Profile` otherwise.
 
     A user's accuracy is run time over requested time, averaged over the last `records` completed
-    jobs, or over as many as there are. At or over the `threshold` the requested time is predicted.
+    jobs, or over as many as there are. From the `threshold` on, the requested time is predicted.
     The comparison is exact, with the threshold as it is written.
 
     Source: Galleguillos, PhD thesis, 2020, section 4.2 and Algorithm 3 (D2), with 3 records and a
-    threshold of 80 %. It averages what there is where a user has fewer records.
+    threshold of 80 %. It averages all records of a user with fewer.
     """
 
     rules = (BELIEVED, *RULES)
@@ -77,5 +77,5 @@ class ProfileConfidence:
             self._accuracies.put(job.user, (*known, accuracy)[-self._records :])
 
     def __len__(self) -> int:
-        """Return the larger of the numbers of records and of users that are remembered."""
+        """Return the larger of the numbers of remembered records and users."""
         return max(len(self._profile), len(self._accuracies))

@@ -1,4 +1,4 @@
-"""A memory of limited size, in which what was written longest ago is forgotten first."""
+"""Memory of limited size that forgets the oldest entry first."""
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
@@ -21,16 +21,16 @@ class Recent(Generic[K, V]):
         return len(self._values)
 
     def get(self, key: K) -> V | None:
-        """Return the value of a key; None if it is not known, or forgotten."""
+        """Return the value of a key; None if it is unknown or forgotten."""
         return self._values.get(key)
 
     def put(self, key: K, value: V) -> None:
-        """Remember a value; forgets the oldest if there are too many now."""
+        """Store a value; drop the oldest if there are too many."""
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._size:
             self._values.popitem(last=False)
 
     def pop(self, key: K) -> V | None:
-        """Forget a key and return its value; None if it is not known."""
+        """Remove a key and return its value; None if it is unknown."""
         return self._values.pop(key, None)

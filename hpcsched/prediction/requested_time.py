@@ -1,4 +1,4 @@
-"""The predictor that believes the user."""
+"""Predictor of the requested time."""
 
 from hpcsched.registration import builtin
 from hpcsched.workload.job import Job

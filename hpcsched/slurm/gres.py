@@ -18,9 +18,16 @@ _NOT_CONSUMED = "no_consume"
 
 
 class Gres(NamedTuple):
-    """A generic resource: its name, its type (empty: any), and how many.
+    """A generic resource.
 
-    Of one that is not `consumed`, any number of jobs may use all.
+    Attributes
+    ----------
+    name, type
+        Name and type; an empty type means any.
+    amount
+        Number of devices.
+    consumed
+        False: any number of jobs may use all of them (`no_consume`).
     """
 
     name: str
@@ -30,21 +37,21 @@ class Gres(NamedTuple):
 
 
 class GresList(NamedTuple):
-    """The resources that a text names, and those parts of it that are not understood."""
+    """Resources in a text, and the parts that are not understood."""
 
     resources: tuple[Gres, ...]
     not_understood: tuple[str, ...]
 
 
 def read_gres(text: str) -> GresList:
-    """Return the resources of a list, whatever else is in it.
+    """Return the resources of a list, and the parts that are not understood.
 
     Notes
     -----
-    The last of several fields is a count if it is a number, with a suffix (`2K`) or without; all
-    else is a type, which may begin with a digit: `gpu:2080ti:4`, `gpu:1g.5gb:7`, but `gpu:4`. What
-    is in parentheses says which devices they are (`(S:0-1)`, `(IDX:0,3)`) and is not read. `N/A`,
-    `none`, `(null)` and empty parts stand for nothing.
+    The last of several fields is a count if it is a number, with a suffix (`2K`) or without;
+    anything else is a type, which may begin with a digit: `gpu:2080ti:4`, `gpu:1g.5gb:7`, but
+    `gpu:4`. Device numbers in parentheses (`(S:0-1)`, `(IDX:0,3)`) are not read. `N/A`, `none`,
+    `(null)` and empty parts mean nothing.
     """
     found: list[Gres] = []
     unknown: list[str] = []
@@ -57,7 +64,13 @@ def read_gres(text: str) -> GresList:
 
 
 def parse_gres(text: str) -> tuple[Gres, ...]:
-    """Return the resources of a list; raises ValueError if a part of it is not understood."""
+    """Return the resources of a list.
+
+    Raises
+    ------
+    ValueError
+        If a part of it is not understood.
+    """
     resources, unknown = read_gres(text)
     if unknown:
         raise ValueError(f"expected generic resources such as {EXAMPLE}, found {unknown[0]!r}")
@@ -65,7 +78,7 @@ def parse_gres(text: str) -> tuple[Gres, ...]:
 
 
 def offers(node: Iterable[Gres], asked: Iterable[Gres]) -> bool:
-    """Say whether a node has as many of each as are asked for, of the types that are named."""
+    """Return True if a node has enough of each resource, of the named types."""
     there = tuple(node)
     return all(
         sum(one.amount for one in there if one.name == want.name and want.type in {"", one.type})
@@ -75,7 +88,7 @@ def offers(node: Iterable[Gres], asked: Iterable[Gres]) -> bool:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Yield the parts between commas that are not in parentheses, without those for nothing."""
+    """Yield the parts between commas outside parentheses, without empty ones."""
     for part in re.split(r",(?![^(]*\))", text):
         item = part.strip()
         if item.lower() not in NOT_GIVEN:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, product
 
 MOST_NAMES = 1_000_000
-"""More names than any machine has: beyond it a list is a mistake, and would fill the memory."""
+"""Largest number of names; a longer list is a mistake, and would fill the memory."""
 
 _NOTHING = frozenset({"(null)", "n/a", "none assigned"})
 _PARTS = re.compile(r"\[([^\[\]]*)\]")
@@ -18,11 +18,16 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """Return the names in a list, in its order; numbers keep the zeros that they begin with.
+    """Return the names in a list, in its order; numbers keep their leading zeros.
 
-    Blanks around names and numbers and empty parts (`c1, c2,`) do no harm, as to Slurm; `(null)`,
-    `N/A` and `None assigned` are no hosts. Raises ValueError for any other text that is no list,
-    for a name that does not begin with a letter or a digit, and for more than a million names.
+    Blanks around names and numbers and empty parts (`c1, c2,`) are accepted, as by Slurm; `(null)`,
+    `N/A` and `None assigned` are no hosts.
+
+    Raises
+    ------
+    ValueError
+        If the text is no list, a name does not begin with a letter or a digit, or there are more
+        than a million names.
 
     Examples
     --------
@@ -38,7 +43,13 @@ def expand(text: str) -> tuple[str, ...]:
 
 
 def fold(names: Iterable[str]) -> str:
-    """Return names as a short list, with ranges for numbers that follow one another."""
+    """Return names as a short list, with ranges of consecutive numbers.
+
+    Examples
+    --------
+    >>> fold(["c08", "c09", "c10", "g1"])
+    'c[08-10],g1'
+    """
     found: list[str] = []
     split = [(name, _LAST_NUMBER.fullmatch(name)) for name in names]
     for key, members in groupby(split, key=lambda pair: _frame(pair[1])):
@@ -55,7 +66,7 @@ def fold(names: Iterable[str]) -> str:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Yield the parts between commas that are not in brackets, without those that are empty."""
+    """Yield the parts between commas outside brackets, without empty ones."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "[") - (letter == "]")
@@ -86,7 +97,7 @@ def _expand_item(item: str, most: int) -> Iterator[str]:
 
 
 def _numbers(text: str, most: int) -> list[str]:
-    """Return the numbers in brackets, with the zeros that they begin with."""
+    """Return the numbers in brackets, with their leading zeros."""
     found: list[str] = []
     for part in filter(None, map(str.strip, text.split(","))):
         match = _RANGE.fullmatch(part)
@@ -103,12 +114,12 @@ def _numbers(text: str, most: int) -> list[str]:
 
 
 def _frame(match: re.Match[str] | None) -> tuple[str, str] | None:
-    """Return what is around the last number of a name; None where it has none."""
+    """Return the texts around the last number of a name; None if it has none."""
     return None if match is None else (match[1], match[3])
 
 
 def _follows(before: str, number: str) -> bool:
-    """Say whether a number is the next one, with as many zeros before it as a range would give."""
+    """Return True if a number is the next one, with the zeros that a range would give."""
     as_wide = len(number) == len(before) or not (before.startswith("0") or number.startswith("0"))
     return int(number) == int(before) + 1 and as_wide
 

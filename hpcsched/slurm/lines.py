@@ -1,4 +1,4 @@
-"""Lines of `key=value` pairs: those of a `slurm.conf`, and what `scontrol show` prints.
+"""Lines of `key=value` pairs, in a `slurm.conf` or printed by `scontrol show`.
 
 Source: the manual pages `slurm.conf` and `scontrol` of SchedMD.
 """
@@ -13,22 +13,22 @@ _STATE = re.compile(r"\bCPUAlloc=")
 
 
 class Line(NamedTuple):
-    """What is said in one place, and the number of the line on which that begins."""
+    """A logical line, and the number of its first physical line."""
 
     number: int
     text: str
 
 
 def is_state(text: str) -> bool:
-    """Say whether a text is what `scontrol show nodes` prints, and not a configuration.
+    """Return True if a text is the output of `scontrol show nodes`, and no configuration.
 
-    Only the state of a node says how many CPUs are allocated.
+    Only the state of a node has a number of allocated CPUs.
     """
     return _STATE.search(text) is not None
 
 
 def configuration_lines(text: str) -> Iterator[Line]:
-    """Yield the lines of a configuration without comments; a line goes on after a backslash."""
+    """Yield the lines of a configuration without comments; a backslash continues a line."""
     begun, before = 0, ""
     for number, line in enumerate([*text.splitlines(), ""], 1):
         said = before + _COMMENT.sub("", line)
@@ -41,7 +41,7 @@ def configuration_lines(text: str) -> Iterator[Line]:
 
 
 def state_blocks(text: str) -> Iterator[Line]:
-    """Yield the block of each node and partition, as one line: it ends where the next begins."""
+    """Yield the block of each node and partition as one line."""
     begun, block = 0, ""
     for number, line in enumerate([*text.splitlines(), "NodeName="], 1):
         if line.startswith(("NodeName=", "PartitionName=")):
@@ -53,10 +53,10 @@ def state_blocks(text: str) -> Iterator[Line]:
 
 
 def pairs_of(text: str) -> dict[str, str]:
-    """Return the values of a line by key in lower case, in their order, without quotes.
+    """Return the values of a line by key in lower case, in order, without quotes.
 
-    Of a key that comes twice the first value counts: free text, such as why a node is down, comes
-    last and may look like pairs.
+    Of a key that occurs twice the first value counts: free text, such as the reason of a drained
+    node, comes last and may look like pairs.
     """
     pairs: dict[str, str] = {}
     for key, value in _PAIR.findall(text):

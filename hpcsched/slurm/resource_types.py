@@ -1,4 +1,4 @@
-"""Resource types for generic resources: the names that a scenario accepts for them.
+"""Resource types for generic resources: names that a scenario accepts.
 
 A resource type is made of lower-case letters, digits and `_`, and starts with a letter; Slurm's
 names may be anything.
@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 from hpcsched.slurm.gres import Gres
 
 _TAKEN = frozenset({"core", "mem"})
-"""The types of processors and memory, which no device may pass for."""
+"""Types of processors and memory, which no device may have."""
 _PREFIX = "gres_"
 
 
 def resource_type(name: str) -> str:
-    """Return the resource type of a generic resource: its name, changed as little as can be.
+    """Return the resource type of a generic resource: its name with the fewest changes.
 
     Capitals become small, and any other letter or sign `_`. A name that does not start with a
-    letter then, or is that of another resource (`core`, `mem`), is put behind `gres_`.
+    letter then, or is that of another resource (`core`, `mem`), gets the prefix `gres_`.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def resource_type(name: str) -> str:
 
 
 def renamed(names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each name that is changed, and for each that two names share."""
+    """Yield a sentence for each changed name, and for each name that two resources share."""
     by_type: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         by_type.setdefault(resource_type(name), []).append(name)
@@ -45,7 +45,7 @@ def renamed(names: Iterable[str]) -> Iterator[str]:
 
 
 def totals(resources: Iterable[Gres]) -> Counter[str]:
-    """Return how many there are of each resource type; those of which jobs use none up are not."""
+    """Return the number of devices of each resource type, without those that jobs do not use up."""
     counts: Counter[str] = Counter()
     for one in resources:
         if one.consumed and one.amount:

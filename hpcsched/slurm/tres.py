@@ -12,11 +12,20 @@ GRES = "gres/"
 
 
 def parse_tres(text: str) -> dict[str, int]:
-    """Return the amounts of a list, by name; memory is in bytes.
+    """Return the amounts of a list, by name; memory in bytes.
 
-    Of all that Slurm keeps track of, `cpu`, `mem`, `node` and `gres/NAME` are taken, with or
-    without a type (`gres/gpu:a100`); bills, energy, licences and discs are not of nodes. Raises
-    ValueError for a text that is no such list.
+    `cpu`, `mem`, `node` and `gres/NAME` are read, with or without a type (`gres/gpu:a100`); bills,
+    energy, licences and discs do not belong to nodes.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such list.
+
+    Examples
+    --------
+    >>> parse_tres("cpu=8,mem=2G,gres/gpu=4")
+    {'cpu': 8, 'mem': 2147483648, 'gres/gpu': 4}
     """
     amounts: dict[str, int] = {}
     if text.strip().lower() in NOT_GIVEN:
@@ -33,6 +42,6 @@ def parse_tres(text: str) -> dict[str, int]:
 
 
 def counted_in_total(name: str, tres: Container[str]) -> bool:
-    """Say whether an amount is of one type (`gres/gpu:a100`) whose total (`gres/gpu`) is there."""
+    """Return True if an amount has a type (`gres/gpu:a100`) and its total (`gres/gpu`) is there."""
     total, typed, _ = name.partition(":")
     return bool(typed) and total in tres

@@ -8,10 +8,10 @@ import re
 from hpcsched.parameters import LARGEST
 
 NOT_GIVEN = frozenset({"", "unknown", "none", "n/a", "(null)", "invalid", "none assigned"})
-"""What stands where there is nothing to say, in lower case."""
+"""Texts for a missing value, in lower case."""
 
 NO_LIMIT = NOT_GIVEN | {"unlimited", "infinite", "partition_limit"}
-"""Time limits that are no times, in lower case."""
+"""Texts for no time limit, in lower case."""
 
 POWERS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 """Factors of the suffixes of sizes and counts, in capitals."""
@@ -23,21 +23,30 @@ _SCALED = re.compile(r"([0-9]{1,15})([KMGTP]?)", re.IGNORECASE)
 
 
 def parse_count(text: str, what: str) -> int:
-    """Return a whole number from 0 on; raises ValueError, which says what it counts, otherwise."""
+    """Return a whole number from 0 on.
+
+    Raises
+    ------
+    ValueError
+        If the text is anything else.
+    """
     if not _COUNT.fullmatch(text):
         raise ValueError(f"expected a number of {what}, found {text!r}")
     return int(text)
 
 
 def is_scaled_count(text: str) -> bool:
-    """Say whether a text is a count such as `4` or `2K`."""
+    """Return True if a text is a count such as `4` or `2K`."""
     return _SCALED.fullmatch(text) is not None
 
 
 def parse_scaled_count(text: str, what: str) -> int:
     """Return a count such as `4` or `2K`, which is 2048.
 
-    Raises ValueError for any other text, and for more than 2⁵³.
+    Raises
+    ------
+    ValueError
+        If the text is anything else, or more than 2⁵³.
     """
     match = _SCALED.fullmatch(text)
     if match is None:
@@ -51,8 +60,17 @@ def parse_scaled_count(text: str, what: str) -> int:
 def parse_time_limit(text: str) -> int | None:
     """Return the seconds of a limit such as `1-02:03:04`, `02:03:04`, `03:04` or `90` (minutes).
 
-    None where it is not given or there is none (`UNLIMITED`, `Partition_Limit`). Raises ValueError
-    for any other text.
+    None for a missing limit, or for none (`UNLIMITED`, `Partition_Limit`).
+
+    Raises
+    ------
+    ValueError
+        If the text is anything else.
+
+    Examples
+    --------
+    >>> parse_time_limit("1-02:03:04"), parse_time_limit("90")
+    (93784, 5400)
     """
     if text.strip().lower() in NO_LIMIT:
         return None
@@ -72,8 +90,17 @@ def parse_time_limit(text: str) -> int | None:
 def parse_size(text: str, default_power: str = "M") -> int:
     """Return the bytes of a size such as `4000M`, `1.50G` or `16` (of the default unit).
 
-    Units are powers of 1024; a part of a byte is rounded up. Raises ValueError for any other text,
-    and for more than 2⁵³.
+    Units are powers of 1024; a part of a byte is rounded up.
+
+    Raises
+    ------
+    ValueError
+        If the text is anything else, or more than 2⁵³.
+
+    Examples
+    --------
+    >>> parse_size("1.5K"), parse_size("1")
+    (1536, 1048576)
     """
     match = _SIZE.fullmatch(text)
     if match is None:
@@ -89,11 +116,22 @@ def parse_size(text: str, default_power: str = "M") -> int:
 
 
 def parse_requested_memory(text: str, nodes: int, cores: int) -> int | None:
-    """Return the bytes that a whole job requests, of `ReqMem`; None where it is not given.
+    """Return the bytes that a whole job requests, from `ReqMem`; None if not given.
 
     Until Slurm 20.11 it is per node (`16Gn`) or per core (`4000Mc`), since then in all (`16G`). 0
-    asks for all that the nodes have, however much that is: it counts as not given. Raises
-    ValueError for any other text.
+    asks for all memory of the nodes: it counts as not given.
+
+    Parameters
+    ----------
+    text
+        The field.
+    nodes, cores
+        Numbers of nodes and cores of the job.
+
+    Raises
+    ------
+    ValueError
+        If the text is anything else.
     """
     if text.strip().lower() in NOT_GIVEN:
         return None

@@ -1,1 +1,1 @@
-"""The hardware: node groups, what is free on them, and where jobs are placed."""
+"""Hardware: node groups, free resources, allocations, shared resources and outages."""

@@ -1,4 +1,4 @@
-"""Where a job runs: how many of its units on which nodes."""
+"""Allocations: nodes of a job, with the units on each."""
 
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -26,7 +26,7 @@ class _Listed(NamedTuple):
 
 
 class NodeAllocation(_Listed):
-    """An allocation that lists its nodes; as arrays too, which are kept, as jobs run for long."""
+    """Allocation as a list of nodes; also as arrays, which are kept."""
 
     @cached_property
     def node_array(self) -> IntArray:
@@ -46,14 +46,14 @@ def _frozen(numbers: tuple[int, ...]) -> IntArray:
 
 
 Interval = tuple[int, int]
-"""Slots from the first to before the second."""
+"""Slots from the first number up to, and not including, the second."""
 
 
 class SlotMap:
-    """Numbers the slots of a system on which every job unit asks for the same.
+    """Numbers of the slots of a system, for jobs with equal units.
 
-    Where all unit requests are equal, a node is worth a whole number of *slots*, the units that it
-    can hold at once, and a unit may take any of them. Slots are numbered node by node.
+    If all unit requests are equal, a node holds a whole number of *slots*, the units that fit on
+    it, and a unit may take any of them. Slots are numbered node by node.
     """
 
     def __init__(self, slots_per_node: IntArray) -> None:
@@ -64,11 +64,11 @@ class SlotMap:
         self._one_each = bool((slots_per_node == 1).all())
 
     def numbers_like(self, other: "SlotMap") -> bool:
-        """Say whether the other map numbers its slots in the same way."""
+        """Return True if the other map numbers its slots in the same way."""
         return np.array_equal(self.per_node, other.per_node)
 
     def spread(self, intervals: tuple[Interval, ...]) -> NodeAllocation:
-        """Return the nodes on which these slots are, with the number of slots on each."""
+        """Return the nodes of these slots, with the number of slots on each."""
         if self._one_each:
             nodes = tuple(node for low, high in intervals for node in range(low, high))
             return NodeAllocation(nodes, (1,) * len(nodes))
@@ -79,14 +79,14 @@ class SlotMap:
 
 
 class SlotAllocation(NamedTuple):
-    """An allocation as intervals of slots, ascending; the nodes are worked out when asked for."""
+    """Allocation as ascending intervals of slots; its nodes are computed on demand."""
 
     intervals: tuple[Interval, ...]
     slot_map: SlotMap
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """The node numbers."""
+        """Node numbers."""
         return self.slot_map.spread(self.intervals).nodes
 
     @property

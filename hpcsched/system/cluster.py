@@ -1,7 +1,7 @@
-"""A real cluster, as a workload manager tells of it, and the protocol of such a manager.
+"""A real cluster as its workload manager describes it, and the protocol of such a manager.
 
-Instants are seconds since 1970 (UTC) here, as clusters have them. Amounts are per resource type, as
-a scenario declares them: cores as a number, memory in bytes.
+Instants are seconds since 1970 (UTC). Amounts are per resource type, as a scenario declares them:
+cores as a number, memory in bytes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,16 +10,23 @@ from typing import Literal, NamedTuple, Protocol
 from hpcsched.errors import HpcschedError
 
 Phase = Literal["waiting", "blocked", "running", "ended"]
-"""Where a job is: it could start, it may not yet, it holds nodes, or it has left them."""
+"""Phase of a job: able to start, not yet allowed to, holding nodes, or ended."""
 
 Ending = Literal["completed", "killed", "cancelled"]
-"""How a job left: by itself, at its time limit, or taken away before it started."""
+"""End of a job: by itself, at its time limit, or removed before it started."""
 
 
 class ClusterNode(NamedTuple):
-    """A node: its name, what it offers, and whether jobs may be placed on it now.
+    """A node of a cluster.
 
-    `why` says in the manager's words what keeps jobs off, if something does.
+    Attributes
+    ----------
+    resources
+        Amounts that it offers.
+    usable
+        True if jobs may be placed on it now.
+    why
+        The manager's reason if not; empty otherwise.
     """
 
     name: str
@@ -29,14 +36,29 @@ class ClusterNode(NamedTuple):
 
 
 class ClusterJob(NamedTuple):
-    """A job of the cluster.
+    """A job of a cluster; further fields are as in `hpcsched.workload.job.Job`.
 
-    `key` is what the manager calls it, `job_id` a number that stands for it. It asks for `units`,
-    each of `amounts` on one node, each on a node of its own if `scatter`; `allowed` names the nodes
-    that it may use (None: any). `held` says that it waits for hpcsched to place it, `why` what the
-    manager says of its waiting, and `wanted` names the nodes that it is bound to. `placed` is what
-    it holds, by node, while it runs. `unknown` is what it asks for that these terms cannot say, in
-    words: it is left to the manager's own scheduler. The rest is as in `hpcsched.workload.job.Job`.
+    Attributes
+    ----------
+    key, job_id
+        Name by the manager, and the number that stands for it.
+    units, amounts
+        Number of units, and amounts of each on one node.
+    scatter
+        True: each unit needs a node of its own.
+    allowed
+        Names of eligible nodes; None: any.
+    held
+        True if the job waits for hpcsched to place it.
+    why
+        The manager's reason of its waiting.
+    wanted
+        Names of the nodes that it is bound to.
+    placed
+        Resources that it holds while it runs, by node.
+    unknown
+        Parts of its request that these terms cannot express; such a job is left to the manager's
+        own scheduler.
     """
 
     key: str
@@ -66,9 +88,16 @@ class ClusterJob(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """A cluster at an instant: its nodes, and its jobs, those included that ended a while ago.
+    """A cluster at an instant.
 
-    `warnings` tell of what the manager says and is left out, or has another name here.
+    Attributes
+    ----------
+    nodes
+        All nodes.
+    jobs
+        Jobs in the system, and those that ended a while ago.
+    warnings
+        Parts of the manager's answer that are left out or renamed.
     """
 
     nodes: tuple[ClusterNode, ...]
@@ -85,16 +114,35 @@ class RefusedError(HpcschedError):
 
 
 class WorkloadManager(Protocol):
-    """What runs a real cluster; the changes concern one job each and are made at once."""
+    """Protocol of a workload manager; changes concern one job each and take effect at once."""
 
     def read(self) -> ClusterState:
-        """Return the cluster as it is; raises UnavailableError where it cannot be read now."""
+        """Return the present state of the cluster.
+
+        Raises
+        ------
+        UnavailableError
+            If it cannot be read now.
+        """
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
-        """Have a held job start on these nodes, or leave it to the manager if none is named.
+        """Start a held job on these nodes, or leave it to the manager if none is named.
 
-        Raises RefusedError where it is not done, UnavailableError where nobody answers.
+        Raises
+        ------
+        RefusedError
+            If the manager refuses.
+        UnavailableError
+            If it does not answer.
         """
 
     def hold(self, job: ClusterJob) -> None:
-        """Take back a job that was to start and has not; raises as `start` does."""
+        """Take back a job that was to start and has not.
+
+        Raises
+        ------
+        RefusedError
+            If the manager refuses.
+        UnavailableError
+            If it does not answer.
+        """

@@ -29,7 +29,13 @@ class Cluster:
 
 
 def read_machines(path: Path) -> Sequence[Cluster]:
-    """Return the clusters of a file; raises InputError with everything that is wrong with it."""
+    """Return the clusters of a file.
+
+    Raises
+    ------
+    InputError
+        If lines are malformed, with all faults.
+    """
     try:
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except OSError as error:
@@ -60,7 +66,7 @@ def read_machines(path: Path) -> Sequence[Cluster]:
 
 
 def _problems(fields: Sequence[str], seen: dict[str, int]) -> Iterator[str]:
-    """Yield what is wrong with a line."""
+    """Yield the faults of a line."""
     if len(fields) != len(_FIELDS):
         yield f"expected {len(_FIELDS)} fields ({', '.join(_FIELDS)}), found {len(fields)}"
         return

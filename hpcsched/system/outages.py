@@ -1,7 +1,7 @@
-"""Outages: when which nodes are out of service, and what is known of that in advance.
+"""Outages: intervals in which nodes are out of service, announced or not.
 
-Maintenance and advance reservations are announced: everybody knows of them from the start. Failures
-are not: a node is simply gone, and back some time later.
+Maintenance and advance reservations are announced: dispatchers know them from the start. Failures
+are not: a node is gone, and back some time later.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,10 +16,18 @@ OUTAGE_KINDS: tuple[OutageKind, ...] = get_args(OutageKind)
 
 
 class Outage(NamedTuple):
-    """Some nodes that are out of service from `start` up to, and not including, `end`.
+    """Interval in which some nodes are out of service.
 
-    Times are in seconds since the trace's origin, and `start` is before `end`; `nodes` are node
-    numbers, ascending. `name` is the user's, and may be empty.
+    Attributes
+    ----------
+    start, end
+        Seconds since the origin of the trace; `start` is before `end`, which is not included.
+    nodes
+        Node numbers, ascending.
+    kind
+        One of `OUTAGE_KINDS`.
+    name
+        The user's name; may be empty.
     """
 
     start: int
@@ -30,20 +38,23 @@ class Outage(NamedTuple):
 
     @property
     def announced(self) -> bool:
-        """Whether it is known in advance."""
+        """True if the outage is known in advance."""
         return self.kind != "failure"
 
     @property
     def label(self) -> str:
-        """What it is called in messages and reasons."""
+        """Name in messages and reasons."""
         return f"{self.kind} {self.name}" if self.name else self.kind
 
 
 class Outages(NamedTuple):
-    """All outages of a run, by start; maybe none.
+    """All outages of a run, by start.
 
-    With `requeue`, a job whose node goes out of service goes back into the queue, and is run again
-    from its beginning; otherwise it leaves the system as failed.
+    Attributes
+    ----------
+    requeue
+        True: a job whose node goes out of service is queued again, and run from its beginning.
+        False: it leaves the system as failed.
     """
 
     all: tuple[Outage, ...] = ()
@@ -51,14 +62,13 @@ class Outages(NamedTuple):
 
 
 NO_OUTAGES = Outages()
-"""What a system has that is in service all the time."""
+"""Outages of a system that is in service all the time."""
 
 
 class DownTime(NamedTuple):
-    """Times at which single nodes are out of service: `K` of them, apart from each other.
+    """Disjoint intervals in which single nodes are out of service, `[K]`.
 
-    Node `node[k]` is from `start[k]` to `end[k]`, in seconds; they are in order of nodes, and of
-    time within a node.
+    Sorted by node, and by time within a node; `start` and `end` are in seconds.
     """
 
     node: IntArray
@@ -66,13 +76,13 @@ class DownTime(NamedTuple):
     end: IntArray
 
     def within(self, begin: int, end: int) -> IntArray:
-        """Return how much of each lies between two instants, in seconds, `[K]`."""
+        """Return the length of each interval between two instants, in seconds, `[K]`."""
         length: IntArray = np.minimum(self.end, end) - np.maximum(self.start, begin)
         return np.maximum(length, 0)
 
 
 def down_time(outages: Iterable[Outage]) -> DownTime:
-    """Return when each node is out of service, for whatever reasons."""
+    """Return the intervals in which each node is out of service, for any reason."""
     single = sorted((node, o.start, o.end) for o in outages for node in o.nodes)
     columns = np.array(list(_merged(single)), dtype=np.int64).reshape(-1, 3).T
     return DownTime(*columns)
@@ -85,7 +95,7 @@ def node_numbers(system: System) -> dict[str, int]:
 
 
 def _merged(single: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Yield node, start and end in that order, joined where they meet or overlap."""
+    """Yield node, start and end in order, merged where intervals meet or overlap."""
     last: tuple[int, int, int] | None = None
     for node, start, end in single:
         if last is not None and last[0] == node and start <= last[2]:

@@ -1,9 +1,8 @@
-"""What jobs draw from the pools of a system.
+"""Amounts that jobs draw from the shared resources (pools) of a system.
 
-A job's own draw is what it draws wherever it runs. Beside that, a node that is switched on may
-draw, once for all jobs on it. Which nodes a job switches on is known when it has been placed;
-before, it is charged for as many as it could switch on at most, so that no start draws more than
-was planned for.
+A job draws an amount of its own wherever it runs. A node that is switched on may draw as well, once
+for all jobs on it. The nodes that a job switches on are known when it is placed; before, it is
+charged for the largest possible number, so that no start draws more than was planned for.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ Amounts = tuple[int, ...]
 
 
 def own_draw(system: System, request: Request) -> Amounts:
-    """Return what a job draws wherever it runs, `[P]`: all but what nodes draw."""
+    """Return the amounts that a job draws wherever it runs, `[P]`, without its nodes."""
     draws = []
     for pool in system.pools:
         draw = pool.draw
@@ -34,12 +33,12 @@ def own_draw(system: System, request: Request) -> Amounts:
 
 
 def node_draw(system: System) -> Amounts:
-    """Return what a node draws from each pool while a job runs on it, `[P]`."""
+    """Return the amount that a node draws from each pool while a job runs on it, `[P]`."""
     return tuple(0 if pool.draw.traced else pool.draw.per_node for pool in system.pools)
 
 
 def most_draw(system: System, request: Request) -> Amounts:
-    """Return what a job draws at most, `[P]`: as if no other job ran on any of its nodes."""
+    """Return the largest amounts that a job can draw, `[P]`: alone on its nodes."""
     own, per_node = own_draw(system, request), node_draw(system)
     if not any(per_node):
         return own
@@ -48,10 +47,10 @@ def most_draw(system: System, request: Request) -> Amounts:
 
 
 def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) -> list[Amounts]:
-    """Return what each of the jobs that run together draws, `[K, P]`; the sum is exact.
+    """Return the amounts of each of some running jobs, `[K, P]`; their sum is exact.
 
-    A node's draw is the last job's on it: given in the order in which they are to end, it is what
-    comes free with each of them.
+    The draw of a node is charged to the last job on it: in order of ends, it is freed with that
+    job.
     """
     draws = [own_draw(system, request) for _, request in running]
     per_node = node_draw(system)
@@ -77,7 +76,7 @@ def total(draws: Iterable[Amounts], count: int) -> Amounts:
 
 
 def _nodes_for(system: System, request: Request) -> int:
-    """Return how many idle nodes can hold a unit of a request."""
+    """Return the number of idle nodes that can hold a unit of a request."""
     known = system.nodes_by_shape
     key = request.unit_request, request.node_groups
     # Sets of allowed nodes may be large and many, so what is known of them is not kept.

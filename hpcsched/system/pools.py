@@ -1,7 +1,7 @@
-"""Pools: what a system offers as a whole and on no node, such as power, licences, or storage space.
+"""Shared resources (pools): amounts that belong to the whole system, such as power or licences.
 
-A pool's capacity may change at instants that are known in advance, once or again and again. What a
-job draws follows from a model that the pool declares (see `pool_draws`).
+The capacity of a pool may change at known instants, once or periodically. The draw of a job follows
+from a model that the pool declares (see `pool_draws`).
 """
 
 from bisect import bisect_right
@@ -16,11 +16,18 @@ NEVER = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How much a job draws from a pool while it runs, in the unit of the pool.
+    """Model of the amount that a job draws while it runs, in the unit of the pool.
 
-    `per` is for each unit of a resource type that it asks for, by name, in the units in which the
-    system counts the type; `per_node` for each node that is switched on for it, as no other job
-    runs there; `per_job` for the job itself. With `traced`, it is what the trace says, and no more.
+    Attributes
+    ----------
+    per
+        Amount for each unit of a resource type that the job asks for, by name.
+    per_node
+        Amount for each node that is switched on for the job.
+    per_job
+        Amount for the job itself.
+    traced
+        True: the trace states the amount, and nothing else counts.
     """
 
     per: Mapping[str, int] = field(default_factory=dict)
@@ -30,7 +37,7 @@ class Draw:
 
 
 class Change(NamedTuple):
-    """From second `at` on, a pool offers `capacity`."""
+    """Capacity of a pool from second `at` on."""
 
     at: int
     capacity: int
@@ -38,12 +45,19 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool: its name, what it offers, and how jobs draw from it.
+    """A shared resource.
 
-    `capacity` holds until the first of `changes`, which come by ascending time. Changes come once,
-    at seconds since the trace's origin; or, where there is a period of `every` seconds, in each
-    period, at seconds since it began, the first at the trace's origin. Of two periods in a system
-    the longer is a multiple of the other.
+    Attributes
+    ----------
+    capacity
+        Amount that holds until the first change.
+    draw
+        Model of the draws of jobs.
+    changes
+        Changes of the capacity, by ascending time.
+    every
+        Period of the changes, in seconds, counted from the origin of the trace; None: they come
+        once. Of two periods in a system the longer is a multiple of the other.
     """
 
     name: str
@@ -53,7 +67,7 @@ class Pool:
     every: int | None = None
 
     def capacity_at(self, time: int) -> int:
-        """Return what the pool offers at a second."""
+        """Return the capacity at a second."""
         period, within = (0, time) if self.every is None or time < 0 else divmod(time, self.every)
         upto = bisect_right(self.changes, within, key=_when)
         if upto:
@@ -73,9 +87,9 @@ class Pool:
 
     @property
     def settled(self) -> int:
-        """The second from which on the pool offers the same for ever, or the same in each period.
+        """First second from which the capacity is constant, or periodic.
 
-        A capacity that holds before the first change may be offered in the first period alone.
+        The capacity before the first change may occur in the first period alone.
         """
         if self.every is not None:
             return self.every
@@ -87,12 +101,12 @@ def _when(change: Change) -> int:
 
 
 def period_of(pools: Sequence[Pool]) -> int:
-    """Return the period of all pools together in seconds, the longest; 0 where none has one."""
+    """Return the period of all pools together, in seconds; 0 if none has one."""
     return max((pool.every or 0 for pool in pools), default=0)
 
 
 def settled_from(pools: Sequence[Pool]) -> int:
-    """Return a second from which on all pools offer the same for ever, or in each period."""
+    """Return a second from which all capacities are constant, or periodic."""
     return max((pool.settled for pool in pools), default=0)
 
 
@@ -102,9 +116,9 @@ def next_change(pools: Sequence[Pool], time: int) -> int:
 
 
 def steps_from(pools: Sequence[Pool], begin: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield what the pools offer from `begin` on: from which second, and of each pool, `[P]`.
+    """Yield the capacities from second `begin` on: second, and capacity of each pool, `[P]`.
 
-    Seconds ascend from `begin`; there is no end of them where a pool has a period.
+    Seconds ascend. The iterator is endless where a pool has a period.
     """
     time = begin
     while time != NEVER:
@@ -113,10 +127,10 @@ def steps_from(pools: Sequence[Pool], begin: int) -> Iterator[tuple[int, tuple[i
 
 
 def longest_stay(pools: Sequence[Pool], draw: Sequence[int]) -> int:
-    """Return for how many seconds a job can run that draws so much, `[P]`, whenever it comes.
+    """Return the longest run time, in seconds, of a job with draws `[P]`, whenever it comes.
 
-    That is alone on the system, in the best part of a period, or in the end where nothing comes
-    again; NEVER if for any time, 0 if it cannot run at all.
+    It runs alone on the system, in the best part of a period, or in the end where nothing repeats.
+    NEVER: any run time; 0: it cannot run at all.
     """
     period, settled = period_of(pools), settled_from(pools)
     asked = [(pool, amount) for pool, amount in zip(pools, draw, strict=True) if amount]

@@ -1,20 +1,29 @@
-"""What a job asks of a system: room for its units, and what it draws from pools."""
+"""Requests of jobs: units, eligible nodes, and draws from shared resources."""
 
 from typing import NamedTuple
 
 
 class Request(NamedTuple):
-    """A demand for `units` identical units of `unit_request` each, and for what pools offer.
+    """Demand for identical units and for shared resources.
 
-    Amounts are in the order of the system's resource types. A unit runs on one node, and several
-    units may share a node. `node_groups` names the groups and `allowed_nodes` the numbers of the
-    nodes that may be used (None: any), and `exclusive` keeps other jobs off them. `scatter` has
-    each unit on a node of its own, beside units of other jobs if they fit (PBS: `place=scatter`).
-    `pool_requests` are what the trace says that the job draws from pools while it runs, by their
-    names.
+    A unit runs on one node; several units may share a node. Amounts are in the order of the
+    system's resource types.
 
-    What stands between `unit_request` and `pool_requests` says where and how a unit may be placed;
-    what is said of nothing else goes there as well.
+    Attributes
+    ----------
+    units
+        Number of units.
+    unit_request
+        Amounts of each unit.
+    node_groups, allowed_nodes
+        Names of groups and numbers of nodes that may be used; None: any.
+    exclusive
+        True: no other job on these nodes.
+    scatter
+        True: each unit on a node of its own, beside units of other jobs if they fit (PBS:
+        `place=scatter`).
+    pool_requests
+        Draws from pools that the trace states, by name.
     """
 
     units: int
@@ -33,13 +42,10 @@ _ANYWHERE = Request(1, ())[2:-1]
 
 
 def shape_key(request: Request) -> ShapeKey:
-    """Return what a request has in common with all others of its shape."""
+    """Return the part of a request that decides how many of its units fit on a node."""
     return request[1:-1]
 
 
 def is_constrained(request: Request) -> bool:
-    """Say whether a request is about more than units: about which nodes, or how it shares them.
-
-    Such units are not counted as slots, of which any is as good as any other.
-    """
+    """Return True if a request restricts nodes or their sharing, so that slots do not suffice."""
     return request[2:-1] != _ANYWHERE

@@ -1,8 +1,8 @@
-"""What is free on a system, in two forms that answer the same questions.
+"""Free resources of a system, per node or as slots.
 
 `NodeSpace` keeps availability per node and resource type, and is always right. `SlotSpace` keeps
-intervals of free slots, and is right where all unit requests are equal: then only the number of
-free slots decides whether a job fits, whatever the nodes are.
+intervals of free slots, and is right if all unit requests are equal: then the number of free slots
+decides whether a job fits.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,7 +17,7 @@ from hpcsched.system.system import IntArray, System
 
 
 class OvercommitError(Exception):
-    """An allocation asks for more than is free; `node` is where."""
+    """An allocation asks for more than is free on `node`."""
 
     def __init__(self, node: int, why: str) -> None:
         super().__init__(why)
@@ -25,11 +25,19 @@ class OvercommitError(Exception):
 
 
 def units_that_fit(system: System, available: IntArray, request: Request) -> IntArray:
-    """Return how many units of the request each node can hold, `[N]`.
+    """Return the number of units of a request that fit on each node, `[N]`.
 
-    `available` is what is free, by resource type and node, `[R, N]`; over `T` steps in time it is
-    `[R, T, N]`, and the answer `[T, N]`. An exclusive request fits only on idle nodes, and of a
-    scattered one at most one unit fits on a node.
+    An exclusive request fits only on idle nodes; of a scattered one at most one unit fits on a
+    node.
+
+    Parameters
+    ----------
+    system
+        The system.
+    available
+        Free amounts, `[R, N]`; over `T` steps in time `[R, T, N]`, for an answer `[T, N]`.
+    request
+        The request.
     """
     fits: IntArray | None = None
     for row, amount in zip(available, request.unit_request, strict=True):
@@ -54,14 +62,21 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
 
 
 def slots_per_node(system: System, unit_request: tuple[int, ...]) -> IntArray:
-    """Return how many units with this request each node can hold when nothing runs, `[N]`."""
+    """Return the number of units that each idle node can hold, `[N]`."""
     return units_that_fit(system, system.capacity.T, Request(1, unit_request))
 
 
 def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = False) -> int:
-    """Return how many units with this request the whole system can hold when nothing runs.
+    """Return the number of units that the idle system can hold.
 
-    With `scatter` that is one on each node that can hold a unit.
+    Parameters
+    ----------
+    system
+        The system.
+    unit_request
+        Amounts of a unit.
+    scatter
+        True: one unit on each node.
     """
     unit = Request(1, unit_request, scatter=scatter)
     return int(units_that_fit(system, system.capacity.T, unit).sum())
@@ -70,7 +85,7 @@ def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = F
 def held_amounts(
     system: System, allocation: Allocation, request: Request
 ) -> tuple[list[int], IntArray]:
-    """Return the `K` nodes of an allocation and what the request holds of each, `[R, K]`."""
+    """Return the `K` nodes of an allocation, and the amounts held of each, `[R, K]`."""
     nodes = list(allocation.nodes)
     if request.exclusive:
         return nodes, system.capacity.T[:, nodes]
@@ -87,13 +102,16 @@ class NodeSpace:
         self.available: IntArray = np.ascontiguousarray(source).copy()
 
     def copy(self) -> "NodeSpace":
-        """Return a space of its own with the same availability."""
+        """Return an independent copy."""
         return NodeSpace(self.system, self.available)
 
     def claim(self, allocation: Allocation, request: Request) -> Allocation:
-        """Take the allocation's room and return what to release later.
+        """Take the resources of an allocation, and return the allocation to release later.
 
-        Raises OvercommitError, changing nothing, where the room is not free.
+        Raises
+        ------
+        OvercommitError
+            If they are not free; nothing is changed then.
         """
         nodes, amounts = held_amounts(self.system, allocation, request)
         free = self.available[:, nodes]
@@ -105,7 +123,7 @@ class NodeSpace:
         return allocation
 
     def _check(self, nodes: list[int], amounts: IntArray, free: IntArray) -> None:
-        """Raise OvercommitError where more is asked for than is free, both `[R, K]`."""
+        """Raise OvercommitError where an amount exceeds the free one, both `[R, K]`."""
         if (amounts > free).any():
             resource, k = np.argwhere(amounts > free)[0].tolist()
             raise OvercommitError(
@@ -115,13 +133,13 @@ class NodeSpace:
             )
 
     def release(self, allocation: Allocation, request: Request) -> None:
-        """Give the allocation's room back."""
+        """Release the resources of an allocation."""
         nodes, amounts = held_amounts(self.system, allocation, request)
         self.available[:, nodes] += amounts
 
 
 class SlotSpace:
-    """Intervals of free slots, ascending and apart, changed by claims and releases."""
+    """Disjoint ascending intervals of free slots, changed by claims and releases."""
 
     def __init__(self, slot_map: SlotMap, free: Iterable[Interval] | None = None) -> None:
         self.slot_map = slot_map
@@ -130,9 +148,12 @@ class SlotSpace:
         self.count = sum(high - low for low, high in self.free)
 
     def claim(self, allocation: Allocation, request: Request) -> SlotAllocation:
-        """Take the slots, or the lowest on the nodes, and return what to release later.
+        """Take the slots, or the lowest on the nodes, and return the allocation to release later.
 
-        Raises OvercommitError where a slot is not free; the space cannot be used any more then.
+        Raises
+        ------
+        OvercommitError
+            If a slot is not free; the space cannot be used any more then.
         """
         if not isinstance(allocation, SlotAllocation):
             allocation = SlotAllocation(self._slots_on(allocation), self.slot_map)
@@ -157,7 +178,7 @@ class SlotSpace:
         return allocation
 
     def release(self, allocation: Allocation, request: Request) -> None:
-        """Give back the slots that a claim returned."""
+        """Release the slots of a claim."""
         free = self.free
         for low, high in cast(SlotAllocation, allocation).intervals:
             k = bisect_right(free, (low,))
@@ -174,9 +195,12 @@ class SlotSpace:
             self.count += high - low
 
     def _slots_on(self, allocation: Allocation) -> tuple[Interval, ...]:
-        """Return free slots on the nodes of an allocation, as many on each as it places there.
+        """Return free slots on the nodes of an allocation, as many on each as it has units there.
 
-        Raises OvercommitError where a node has too few.
+        Raises
+        ------
+        OvercommitError
+            If a node has too few.
         """
         chosen: list[Interval] = []
         low, high = self._bounds()
@@ -201,7 +225,7 @@ class SlotSpace:
         return tuple(chosen)
 
     def _bounds(self) -> tuple[IntArray, IntArray]:
-        """Return where free stretches begin, and behind them, as arrays."""
+        """Return begin and end of the free intervals, as arrays."""
         bounds = np.array(self.free, dtype=np.int64).reshape(-1, 2)
         return bounds[:, 0], bounds[:, 1]
 

@@ -1,6 +1,6 @@
-"""The workload manager `state-file`: a cluster as some program has written it down.
+"""Workload manager `state-file`: a cluster in a file that some program writes.
 
-It serves to ask for advice about a cluster that cannot be reached, or that no plugin reads.
+It gives advice about a cluster that cannot be reached, or that no plugin reads.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _STATE = TypeAdapter(ClusterState)
 
 
 class StateFileParams(Params):
-    """Which file to read."""
+    """Parameters of the workload manager `state-file`."""
 
     path: InputPath = Field(
         description="A JSON file with `nodes` and `jobs`, lists of objects whose keys are the"
@@ -38,7 +38,13 @@ class StateFile:
         self._path = Path(params.path)
 
     def read(self) -> ClusterState:
-        """Return what the file says; raises InputError where it cannot be read or is damaged."""
+        """Return the state in the file.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read or is damaged.
+        """
         try:
             return _STATE.validate_json(self._path.read_bytes())
         except OSError as error:
@@ -51,7 +57,7 @@ class StateFile:
             raise InputError(Finding("damaged-file", message, Place(str(self._path)))) from error
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
-        """Refuse: nothing can be placed on a file."""
+        """Refuse: a file cannot start jobs."""
         raise RefusedError(f"job {job.key}: a state in a file cannot be changed")
 
     def hold(self, job: ClusterJob) -> None:

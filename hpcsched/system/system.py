@@ -1,4 +1,4 @@
-"""A system: groups of identical nodes, each node offering amounts of several resource types."""
+"""Systems: groups of identical nodes with amounts of several resource types."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,24 @@ class NodeGroup:
 
 @dataclass(frozen=True)
 class System:
-    """The nodes of all groups, numbered from 0 in the order in which the groups are declared.
+    """Nodes of all groups, numbered from 0 in the order of the groups.
 
-    Inside a system, amounts are counted in `units`: how much of a resource type, as declared, one
-    stands for (1 where nothing is said). Capacities are rounded down to whole units and requests up
-    to them, so that nothing fits that would not have fitted before. A request for resources is a
-    tuple of such amounts in the order of `resource_types`. `pools` are what belongs to no node.
+    Amounts inside a system are counted in `units`. Capacities are rounded down to whole units and
+    requests up, so that nothing fits that would not have fitted before. A request is a tuple of
+    amounts in the order of `resource_types`.
+
+    Attributes
+    ----------
+    groups
+        Node groups.
+    units
+        Declared amount of a resource type that counts as one; 1 by default.
+    pools
+        Shared resources.
+    resource_types
+        Names of the resource types, in the order of requests.
+    totals
+        Capacity of the system, by resource type.
     """
 
     groups: tuple[NodeGroup, ...]
@@ -46,7 +58,7 @@ class System:
 
     @property
     def node_count(self) -> int:
-        """The number of nodes."""
+        """Number of nodes."""
         return sum(group.count for group in self.groups)
 
     @cached_property
@@ -66,22 +78,32 @@ class System:
         return group_of
 
     def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
-        """Return declared amounts as a request; raises KeyError for an unknown resource type."""
+        """Return declared amounts as a request.
+
+        Raises
+        ------
+        KeyError
+            If a resource type is unknown.
+        """
         unknown = [name for name in amounts if name not in self.resource_types]
         if unknown:
             raise KeyError(unknown[0])
         return tuple(-(-amounts.get(name, 0) // self._unit(name)) for name in self.resource_types)
 
     def declared(self, request: Sequence[int]) -> dict[str, int]:
-        """Return what a request amounts to in the terms in which the system is declared."""
+        """Return the declared amounts of a request."""
         named = zip(self.resource_types, request, strict=True)
         return {name: amount * self._unit(name) for name, amount in named}
 
     def loses(self, amounts: Mapping[str, int], allowed: frozenset[int] | None = None) -> bool:
-        """Say whether counting in units keeps a request off every node that could hold it.
+        """Return True if counting in units keeps a request off every node that could hold it.
 
-        `amounts` are declared ones of known resource types, `allowed` the nodes in question (None:
-        all).
+        Parameters
+        ----------
+        amounts
+            Declared amounts of known resource types.
+        allowed
+            Numbers of the nodes in question; None for all.
         """
         holds = [
             all(amount <= group.resources.get(name, 0) for name, amount in amounts.items())
@@ -99,7 +121,7 @@ class System:
         return group.resources.get(name, 0) // self._unit(name)
 
     def node_name(self, node: int) -> str:
-        """Return a node's name: its group's, and its number within the group."""
+        """Return the name of a node: its group, and its number within the group."""
         group = int(self.group_of[node])
         return f"{self.groups[group].name}-{node - sum(g.count for g in self.groups[:group])}"
 
@@ -110,20 +132,27 @@ class System:
 
     @cached_property
     def nodes_by_shape(self) -> dict[tuple[tuple[int, ...], frozenset[str] | None], int]:
-        """On how many idle nodes a unit finds room, by request and node groups, once worked out."""
+        """Cache of the number of idle nodes with room for a unit, by request and node groups."""
         return {}
 
     @cached_property
     def _shares(self) -> dict[tuple[int, ...], int]:
-        """Demands of one unit that have been worked out."""
+        """Cache of demands of one unit."""
         return {}
 
     def demand(self, units: int, unit_request: tuple[int, ...]) -> int:
-        """Return a job's demand: its largest share of the system over all resource types.
+        """Return the demand of a job: its largest share of the system over all resource types.
 
         The share is scaled to a whole number, by the same factor for every job, so that products
-        with times are exact and equal areas compare equal. With one resource type the demand is
-        what the job asks for.
+        with times are exact and equal areas compare equal. With one resource type the demand is the
+        requested amount.
+
+        Parameters
+        ----------
+        units
+            Number of units.
+        unit_request
+            Amounts of a unit.
         """
         share = self._shares.get(unit_request)
         if share is None:
@@ -133,5 +162,5 @@ class System:
 
     @property
     def full_demand(self) -> int:
-        """The demand of a job that asks for the whole system."""
+        """Demand of a job that asks for the whole system."""
         return math.lcm(*(total for total in self.totals if total))
