@@ -44,8 +44,9 @@ def verify(
             "checks": _checks(report),
         }
         if again is not None:
-            why = isinstance(again, str)
-            content["replay"] = {"not_replayed": again} if why else {"checks": _checks(again)}
+            content["replay"] = (
+                {"not_replayed": again} if isinstance(again, str) else {"checks": _checks(again)}
+            )
         emit(json_text(content), out)
     else:
         lines = [*check_lines(report), *_replay_lines(again), "ok" if ok else "not ok"]
