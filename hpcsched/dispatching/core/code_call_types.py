@@ -15,9 +15,10 @@ class _CallCode(AbstractTemplate):
     """The type of a call."""
 
     def generic(self, args: Any, kws: Any) -> Any:
-        """Return it for an address, a state and a number."""
+        """Return it for an address, or None where nothing is ever called, a state and a number."""
         assert not kws
-        return signature(types.none, types.int64, args[1], types.int64)
+        address = args[0] if args[0] is types.none else types.int64
+        return signature(types.none, address, args[1], types.int64)
 
 
 def _lower(context: Any, builder: Any, call: Any, arguments: Any) -> Any:
@@ -32,4 +33,10 @@ def _lower(context: Any, builder: Any, call: Any, arguments: Any) -> Any:
     return context.get_dummy_value()
 
 
+def _lower_none(context: Any, *_: Any) -> Any:
+    """Write nothing: where Python decides, numba does not see that the call is not reached."""
+    return context.get_dummy_value()
+
+
 lower_builtin(call_code, types.Integer, types.StructRef, types.Integer)(_lower)
+lower_builtin(call_code, types.NoneType, types.StructRef, types.Integer)(_lower_none)

@@ -60,6 +60,13 @@ def pass_on(state: State, number: int) -> int:
     call_code(state.decides, state, number)
     return state.counters[0]
 
+@of_state()
+def answer_or_pass_on(state: State, number: int) -> int:
+    if state.dismissed is not None:
+        return number
+    call_code(state.decides, state, number)
+    return state.counters[0]
+
 def fields(**known):
     return [known.get(name) for name in FIELDS]
 """
@@ -99,6 +106,15 @@ def test_called_by_machine_code(folder: Path) -> None:
         module.pass_on(state(decides=module.add), -1)
     names = sorted(path.name.partition("-")[0] for path in folder.glob("__pycache__/*.code"))
     assert names == ["counting.add", "counting.pass_on", "counting.subtract"]
+
+
+def test_a_call_that_is_not_reached(folder: Path) -> None:
+    """Where Python answers, no function is named, and the call is compiled all the same."""
+    module = loaded(folder, "counting")
+    function = module.answer_or_pass_on
+    answered = {"dismissed": np.zeros(1, np.int64)}
+    assert function(state(**answered), 3) == plain(function)(state(State, **answered), 3) == 3
+    assert function(state(decides=module.add), 3) == 4 + 3
 
 
 def test_compiled_for_the_kinds_of_fields(folder: Path) -> None:
