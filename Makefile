@@ -47,11 +47,12 @@ test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, installed where that
 	fi
 	HPCSCHED_TEST_SLURM=1 $(BIN)/pytest -n 5 --dist worksteal tests/slurm
 
-lint: $(VENV)/installed-dev ## Style, types, and which package imports which
+lint: $(VENV)/installed-dev ## Style, types, storeys, and unused code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/vulture
 	MYPYPATH=plugins/hpcsched-example/src $(BIN)/mypy -p hpcsched_example
 	MYPYPATH=plugins/hpcsched-learned/src $(BIN)/mypy -p hpcsched_learned
 	MYPYPATH=plugins/hpcsched-slurm/src $(BIN)/mypy -p hpcsched_slurm

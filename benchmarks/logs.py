@@ -20,7 +20,6 @@ OVERLOAD = 1.5
 """What an overloaded log asks for, as a share of the system's time: its queue only grows."""
 
 EASY = "{name: easy}"
-CORES = "unit: {core: 1}"
 
 LIST = "{{name: list, order: {}, option: backfill}}"
 

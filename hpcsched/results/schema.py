@@ -57,8 +57,8 @@ def jobs_schema(system: System) -> pa.Schema:
 def outages_schema() -> pa.Schema:
     """Return the columns of `outages.parquet`: a row for each outage, by its start.
 
-    `nodes` are out of service from `start_time` to `end_time`, in seconds; `kind` is one of
-    `OUTAGE_KINDS`, and `name` the user's.
+    `nodes` are out of service from `start_time` to `end_time`, in seconds; `kind` is an
+    `OutageKind`, and `name` the user's.
     """
     return pa.schema(
         [

@@ -143,7 +143,7 @@ class ColumnRun:
             try:
                 columns = next(batches, None)
             except InputError as error:  # the jobs before it are replayed
-                columns, rest = None, _failing(error)
+                columns, rest = None, _Failing(error)
             if columns is None:
                 self.in_python = [TOO_FEW]
                 self._replay.plainly = True
@@ -156,7 +156,11 @@ class ColumnRun:
         return chain(first, rest)
 
 
-def _failing(error: InputError) -> Iterator[JobColumns]:
-    """Raise the error once the first is asked for."""
-    raise error
-    yield
+class _Failing(Iterator[JobColumns]):
+    """Batches that raise an error once the first is asked for."""
+
+    def __init__(self, error: InputError) -> None:
+        self._error = error
+
+    def __next__(self) -> JobColumns:
+        raise self._error

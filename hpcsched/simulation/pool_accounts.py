@@ -3,8 +3,8 @@
 from collections import Counter
 
 from hpcsched.system.allocation import Allocation
-from hpcsched.system.pool_draws import Amounts, most_draw, node_draw, own_draw
-from hpcsched.system.pools import longest_stay, next_change, period_of, settled_from
+from hpcsched.system.pool_draws import Amounts, node_draw, own_draw
+from hpcsched.system.pools import next_change
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 
@@ -26,34 +26,15 @@ class PoolAccounts:
         self._per_node = node_draw(system)
         self._jobs_on: Counter[int] = Counter()
         self._drawn = [0] * len(system.pools)
-        self._stays: dict[Amounts, int] = {}
 
     @property
     def drawn(self) -> Amounts:
         """Amount drawn from each pool, `[P]`."""
         return tuple(self._drawn)
 
-    def admits(self, request: Request, predicted_run_time: int) -> bool:
-        """Return True if the job could ever run to its predicted end, alone on the system.
-
-        Pools count with their capacity in the long run: for ever in the end, or in each period.
-        """
-        draw = most_draw(self._system, request)
-        if draw not in self._stays:
-            self._stays[draw] = longest_stay(self._system.pools, draw)
-        return predicted_run_time <= self._stays[draw]
-
     def next_change(self, now: int) -> int:
         """Return the first second after `now` at which the capacity of a pool changes."""
         return next_change(self._system.pools, now)
-
-    def all_seen_by(self, time: int, times: int) -> int:
-        """Return a second by which all capacities after `time` have occurred `times` times.
-
-        A capacity that lasts for ever counts as occurring again and again.
-        """
-        pools = self._system.pools
-        return max(time, settled_from(pools)) + times * period_of(pools)
 
     def check(self, now: int, allocation: Allocation, request: Request) -> None:
         """Check that a start draws no more from a pool than it offers at `now`.

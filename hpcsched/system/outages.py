@@ -5,14 +5,13 @@ are not: a node is gone, and back some time later.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hpcsched.system.system import IntArray, System
 
 OutageKind = Literal["maintenance", "reservation", "failure"]
-OUTAGE_KINDS: tuple[OutageKind, ...] = get_args(OutageKind)
 
 
 class Outage(NamedTuple):
@@ -25,7 +24,7 @@ class Outage(NamedTuple):
     nodes
         Node numbers, ascending.
     kind
-        One of `OUTAGE_KINDS`.
+        Maintenance, reservation or failure.
     name
         The user's name; may be empty.
     """

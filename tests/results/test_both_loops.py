@@ -484,9 +484,7 @@ def test_an_interrupt_while_code_is_compiled(
 def _compile(batches: Any) -> Any:
     """Read the first jobs and take long, as a compiler does."""
     next(batches)
-    while True:
-        signal.pause()
-    yield
+    yield from iter(signal.pause, object())
 
 
 def test_forced(tmp_path: Path) -> None:

@@ -14,8 +14,6 @@ from tests.dispatching.cp.tiny import cost_by_start, optimum, placements
 Slots = frozenset[tuple[int, ...]]
 """Things of which each is one job's at a time."""
 
-Ways = Callable[[int], Iterator[tuple[int, object]]]
-
 
 def _free_together(data: ModelData, length: int) -> list[list[int]]:
     """Return what is free of all nodes together at each time."""
