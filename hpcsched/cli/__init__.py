@@ -29,6 +29,7 @@ from hpcsched.cli import (
     verify,
 )
 from hpcsched.cli.old_spellings import present_arguments
+from hpcsched.cli.shared_options import Verbose
 from hpcsched.errors import DecisionError, HpcschedError, InputError
 from hpcsched.paths import too_long
 from hpcsched.version import __version__
@@ -70,14 +71,18 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    _version: Annotated[
         bool,
         typer.Option(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Simulate job dispatching in HPC systems, and report the outcome."""
+    from hpcsched.cli.logs import show_logs
+
+    show_logs(verbose=verbose)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

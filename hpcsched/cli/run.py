@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile
+from hpcsched.cli.shared_options import Force, Overrides, ScenarioFile, Verbose
 from hpcsched.cli.solver_warning import solver_warning
 
 if TYPE_CHECKING:
@@ -41,23 +41,21 @@ def run(
             help="Show the state during the run; without a terminal every 10 s.",
         ),
     ] = False,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose", "-v", help="Say whether it runs in compiled code, and what needs Python."
-        ),
-    ] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Replay a scenario's trace and report the outcome.
 
     Writes the run directory, and prints the metrics.
     """
+    from hpcsched.cli.logs import show_logs
     from hpcsched.errors import InputError
     from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.runner import run as run_scenario
     from hpcsched.scenario import read_scenario
     from hpcsched.scenario.review import missing_inputs
 
+    if verbose:
+        show_logs(verbose=True)
     given = overrides or ()
     loaded = read_scenario(scenario, given)
     if explain:
@@ -67,9 +65,7 @@ def run(
         raise InputError(missing)
     folder = out or Path("runs") / loaded.scenario.name
     try:
-        result = run_scenario(
-            loaded.scenario, folder, force=force, progress=True, watch=watch, verbose=verbose
-        )
+        result = run_scenario(loaded.scenario, folder, force=force, progress=True, watch=watch)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None

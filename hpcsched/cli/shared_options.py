@@ -38,3 +38,7 @@ Baseline = Annotated[
         help="The run or contender to compare with; the first by default.", show_default=False
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Show the log: slow rounds, solver failures, code path."),
+]

@@ -43,10 +43,10 @@ def verify(
             "ok": ok,
             "checks": _checks(report),
         }
-        if again is not None:
-            content["replay"] = (
-                {"not_replayed": again} if isinstance(again, str) else {"checks": _checks(again)}
-            )
+        if isinstance(again, str):
+            content["replay"] = {"not_replayed": again}
+        elif again is not None:
+            content["replay"] = {"checks": _checks(again)}
         emit(json_text(content), out)
     else:
         lines = [*check_lines(report), *_replay_lines(again), "ok" if ok else "not ok"]

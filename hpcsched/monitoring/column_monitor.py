@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from hpcsched.monitoring.round_log import SLOW, log_round
 from hpcsched.monitoring.run_state import DecisionTimes
 from hpcsched.monitoring.state_board import StateBoard
 from hpcsched.simulation.event_loop import EventLoop
@@ -48,6 +49,8 @@ class ColumnMonitor:
             self._decision_times += float(held.decision_time.sum())
             self._last = float(held.decision_time[-1])
             self._longest = max(self._longest, float(held.decision_time.max()))
+            for k in np.flatnonzero(held.decision_time >= SLOW):
+                log_round(held.round[k], held.now[k], held.queued[k], held.decision_time[k])
         self._board.look(self)
 
     def close(self) -> None:

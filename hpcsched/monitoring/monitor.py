@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
+from hpcsched.monitoring.round_log import log_round
 from hpcsched.monitoring.run_state import DecisionTimes
 from hpcsched.monitoring.state_board import StateBoard
 from hpcsched.simulation.observer import Observer
@@ -59,6 +60,7 @@ class Monitor(Observer):
         self._longest = max(self._longest, record.decision_time)
         if record.solver is not None:
             self.statuses[record.solver.status] += 1
+        log_round(record.round, record.now, record.queued, record.decision_time, record.solver)
         self._board.look(self)
 
     def close(self) -> None:

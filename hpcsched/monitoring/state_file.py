@@ -1,5 +1,6 @@
 """The view that other processes read: the state file in the run directory."""
 
+import logging
 from pathlib import Path
 
 from hpcsched.errors import InputError
@@ -7,6 +8,8 @@ from hpcsched.monitoring.run_state import RunState, write_state
 
 INTERVAL = 1.0
 """Real seconds between two states."""
+
+_log = logging.getLogger(__name__)
 
 
 class StateFile:
@@ -19,6 +22,7 @@ class StateFile:
     def __init__(self, folder: Path, interval: float = INTERVAL) -> None:
         self.interval = interval
         self._folder = folder
+        self._failed = False
 
     def show(self, state: RunState) -> None:
         """Write a state.
@@ -27,8 +31,11 @@ class StateFile:
         """
         try:
             write_state(self._folder, state)
-        except InputError:
+        except InputError as error:
             self.interval = max(self.interval, 60 * INTERVAL)
+            if not self._failed:
+                _log.warning("%s; `hpcsched status` shows an old state", error)
+            self._failed = True
 
     def close(self) -> None:
         """Leave the last state where it is."""

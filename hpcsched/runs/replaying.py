@@ -1,5 +1,6 @@
 """Replays without files: many of them in one process, over one workload that is read once."""
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ from hpcsched.workload.columns import (
     records_of,
 )
 from hpcsched.workload.job import TracedJob
+
+_log = logging.getLogger(__name__)
 
 _BOUND_TO = ("system", "trace", "seed", "partitions")
 """The blocks of a scenario on which it depends which jobs are read."""
@@ -197,6 +200,9 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
             " expected one that read_workload returns for this scenario"
         )
         raise InputError(Finding("other-workload", message, key="trace"))
+    if scenario.observers:
+        names = ", ".join(choice.plugin_name for choice in scenario.observers)
+        _log.info("a replay in memory has no observers; left out: %s", names)
     assembly = assemble(scenario.model_copy(update={"observers": ()}))
     parts = parts_of(assembly, ())
     in_python = tuple(obstacles(parts))

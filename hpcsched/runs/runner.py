@@ -84,22 +84,22 @@ def run(
     force: bool = False,
     progress: bool = False,
     watch: bool = False,
-    verbose: bool = False,
 ) -> RunResult:
     """Replay a scenario, given as such or as a file, and write its run directory.
 
     `out` is the run directory, by default `runs/NAME`; `force` replaces a run that is there.
     `progress` shows a bar on standard error if that is a terminal. `watch` shows the queue, the
     system and the decisions there instead, or writes a line now and then if it is no terminal.
-    `verbose` says there what is replayed in compiled code, and what needs Python. An interrupted or
-    failed run leaves a valid directory that says so, and what interrupted it is raised.
+    The logger `hpcsched` tells what is replayed in compiled code, and what needs Python. An
+    interrupted or failed run leaves a valid directory that says so, and what interrupted it is
+    raised.
     """
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder)
     metrics = assembly.metrics()
-    watching = Watching(assembly, progress=progress, watch=watch, verbose=verbose)
+    watching = Watching(assembly, progress=progress, watch=watch)
     with create(folder, force=force):
         return _write(assembly, metrics, watching)
 

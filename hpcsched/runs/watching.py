@@ -1,5 +1,6 @@
 """Who watches a run from outside: state file, terminal, progress bar."""
 
+import logging
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +14,20 @@ from hpcsched.scenario.choices import Transformed
 if TYPE_CHECKING:
     from hpcsched.monitoring.progress_bar import ProgressBar
 
+_log = logging.getLogger(__name__)
+
 
 class Watching:
-    """Makes what a run is watched by.
+    """Views of a run in progress.
 
-    `progress` wants a bar on standard error, `watch` the state there instead, and `verbose` to be
-    told how jobs are replayed. A bar is only shown on a terminal.
+    Parameters
+    ----------
+    assembly
+        The run.
+    progress
+        Whether to show a bar on standard error, if that is a terminal.
+    watch
+        Whether to show the state there instead.
     """
 
     def __init__(
@@ -27,10 +36,8 @@ class Watching:
         *,
         progress: bool = False,
         watch: bool = False,
-        verbose: bool = False,
     ) -> None:
-        self._assembly, self._watch, self._verbose = assembly, watch, verbose
-        self._talks = progress or watch or verbose
+        self._assembly, self._watch = assembly, watch
         self.with_bar = progress and not watch and sys.stderr.isatty()
 
     def board(self, trace: Trace) -> StateBoard:
@@ -61,15 +68,13 @@ class Watching:
         return ProgressBar(self._assembly.scenario.name, trace)
 
     def say(self, line: str) -> None:
-        """Write a line to standard error, if anything is shown there."""
-        if self._talks:
-            sys.stderr.write(f"{line}\n")
+        """Log a note about a wait, which the command line shows without `--verbose` too."""
+        logging.getLogger("hpcsched.progress").info(line)
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
-        """Say how jobs are replayed, if that is asked for, and what needs Python."""
-        if self._verbose:
-            how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
-            self.say(f"jobs are replayed {how or 'in compiled code'}")
+        """Log whether jobs are replayed in compiled code, or what needs Python."""
+        how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
+        _log.info("jobs are replayed %s", how or "in compiled code")
 
     def _most_jobs(self) -> int | None:
         """Return how many jobs there are at most, if the scenario says so."""

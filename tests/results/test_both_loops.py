@@ -434,6 +434,8 @@ def test_what_needs_python_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     ]
     assert main([*command, "--force"]) == 0
     assert capsys.readouterr().err == ""
+    assert main(["-v", *command, "--force"]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == line
 
 
 @pytest.mark.parametrize("few", [50, 49])

@@ -1,0 +1,38 @@
+"""Log messages of the program on standard error, chosen by `--verbose`.
+
+Modules log to `logging.getLogger(__name__)`: warnings always show, information with `--verbose`.
+Notes about a wait, such as for the compiler, go to the logger `hpcsched.progress` and always show.
+"""
+
+import logging
+import sys
+
+ROOT = "hpcsched"
+PROGRESS = "hpcsched.progress"
+
+
+class _StandardError(logging.Handler):
+    """Writes messages to the standard error of the moment, which tests and shells replace."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        label = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
+        sys.stderr.write(f"{label}{record.getMessage()}\n")
+
+
+_HANDLER = _StandardError()
+
+
+def show_logs(*, verbose: bool) -> None:
+    """Show log messages of the program on standard error.
+
+    Parameters
+    ----------
+    verbose
+        Whether to show information too, not only warnings.
+    """
+    root = logging.getLogger(ROOT)
+    # One handler, however many commands a process runs.
+    if _HANDLER not in root.handlers:
+        root.addHandler(_HANDLER)
+    root.setLevel(logging.INFO if verbose else logging.WARNING)
+    logging.getLogger(PROGRESS).setLevel(logging.INFO)

@@ -1,0 +1,29 @@
+"""`--verbose` shows what the program logs."""
+
+import logging
+
+import pytest
+
+from hpcsched import cli
+from hpcsched.cli.logs import show_logs
+
+
+@pytest.mark.parametrize(("verbose", "shown"), [(False, 2), (True, 3)])
+def test_levels(verbose: bool, shown: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Warnings and notes about waits always show, information with --verbose, each once."""
+    show_logs(verbose=verbose)
+    show_logs(verbose=verbose)
+    logging.getLogger("hpcsched.somewhere").warning("beware of %d", 1)
+    logging.getLogger("hpcsched.progress").info("compiling")
+    logging.getLogger("hpcsched.somewhere").info("round 1")
+    expected = ["warning: beware of 1", "compiling", "round 1"]
+    assert capsys.readouterr().err.splitlines() == expected[:shown]
+
+
+def test_the_global_option() -> None:
+    """It is given before the command; without it the next command is silent again."""
+    level = logging.getLogger("hpcsched").getEffectiveLevel
+    assert cli.main(["-v", "plugins", "list"]) == 0
+    assert level() == logging.INFO
+    assert cli.main(["plugins", "list"]) == 0
+    assert level() == logging.WARNING
