@@ -6,9 +6,9 @@ from pathlib import Path
 from benchmarks.measure import report, run_functions
 from benchmarks.scenarios import kth
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.columns import JobColumns, RequestNumbers, batches_of, columns_of
+from hpcsched.workload.job_batches import JobColumns, RequestNumbers, batches_of, columns_of
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.trace_source import TraceSource
 
 RUNS = 5
 LOGS = {

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hpcsched.scenario import load_scenario as load_scenario
     from hpcsched.scenario.models import Scenario as Scenario
     from hpcsched.simulation.observer import Observer as Observer
-    from hpcsched.workload.source import TraceSource as TraceSource
+    from hpcsched.workload.trace_source import TraceSource as TraceSource
     from hpcsched.workload.transform import Transform as Transform
 
 _EXPORTS = {
@@ -48,7 +48,7 @@ _EXPORTS = {
     "Replay": "hpcsched.runs.replaying",
     "RunResult": "hpcsched.runs.runner",
     "Scenario": "hpcsched.scenario.models",
-    "TraceSource": "hpcsched.workload.source",
+    "TraceSource": "hpcsched.workload.trace_source",
     "Transform": "hpcsched.workload.transform",
     "Workload": "hpcsched.runs.replaying",
     "hookimpl": "hpcsched.plugins.spec",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from hpcsched.dispatching.objective import Objective
     from hpcsched.system.system import System
-    from hpcsched.workload.partitions import Partitions
+    from hpcsched.workload.site_partitions import Partitions
 
 
 class Context(Protocol):

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay
 from tests.builders import Told, changed_request, replay

@@ -29,11 +29,11 @@ from hpcsched.audit.tables import expect_columns
 from hpcsched.audit.violations import AuditReport
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import OUTAGES
-from hpcsched.system.outages import NO_OUTAGES, Outages, down_time
+from hpcsched.system.node_outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
-from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
 from hpcsched.workload.recorded_waits import recorded_waits
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.trace_source import TraceSource
 
 
 def audit(

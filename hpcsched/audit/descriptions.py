@@ -12,7 +12,7 @@ from hpcsched.results.files import INTERRUPTIONS
 from hpcsched.results.tables import ParquetTable
 from hpcsched.system.system import System
 from hpcsched.workload.job_columns import NUMBERED
-from hpcsched.workload.partitions import Partitions
+from hpcsched.workload.site_partitions import Partitions
 
 _UNPLACED = ("no_partition", "over_partition_time")
 """Rules that refuse a job before its partition restricts its nodes."""

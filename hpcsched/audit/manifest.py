@@ -11,7 +11,7 @@ from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS, KNOWN, OPTIONAL, ROUNDS
 from hpcsched.results.manifest import Manifest, file_hashes, package_versions, sha256
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.trace_source import TraceSource
 
 _VERSION = re.compile(r"\d+(\.\d+)*([-.+]?[A-Za-z0-9]+)*")
 _WRITER = re.compile(r"version (\d+\.\d+\.\d+)")

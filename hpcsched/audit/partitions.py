@@ -9,7 +9,7 @@ from hpcsched.audit.columns import RunColumns, TraceColumns
 from hpcsched.audit.jobs import Match
 from hpcsched.audit.violations import Check
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.partitions import Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 
 Room = tuple[int, int]
 """Units that fit on the idle eligible nodes, and number of these nodes with room for one."""

@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.audit.columns import BoolArray, RunColumns, TraceColumns
 from hpcsched.audit.jobs import Match
 from hpcsched.audit.violations import Check, compare
-from hpcsched.system.pools import Pool
+from hpcsched.system.shared_resources import Pool
 from hpcsched.system.system import IntArray, System
 
 

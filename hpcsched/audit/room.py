@@ -10,7 +10,7 @@ from hpcsched.audit.loss import held_amounts
 from hpcsched.audit.rounds import RoundColumns
 from hpcsched.audit.violations import TOLERANCE, Check
 from hpcsched.results.directory import RunDirectory
-from hpcsched.system.outages import DownTime
+from hpcsched.system.node_outages import DownTime
 from hpcsched.system.system import IntArray, System
 
 LARGEST = 2**63 - 1

@@ -12,14 +12,14 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
 from hpcsched.version import __version__
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.readers.swf import types_in_records
-from hpcsched.workload.readers.table.rows import open_rows
-from hpcsched.workload.readers.table.source import REQUEST_PREFIX
+from hpcsched.workload.readers.table_rows import open_rows
+from hpcsched.workload.readers.table_source import REQUEST_PREFIX
+from hpcsched.workload.trace_account import TraceAccount
 from hpcsched.workload.writers.batsim_writing import write_batsim
 from hpcsched.workload.writers.swf_writing import write_swf
 from hpcsched.workload.writers.table_writing import write_table
-from hpcsched.workload.writers.writing import BOUND, Written
+from hpcsched.workload.writers.trace_writing import BOUND, Written
 
 _WRITERS: Mapping[LogSource, tuple[str, Callable[..., Written]]] = {
     LogSource.SWF: ("SWF", partial(write_swf, keep_comments=True)),

@@ -57,7 +57,7 @@ def info(
 
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
-    from hpcsched.workload.statistics.census import take_census
+    from hpcsched.workload.statistics.trace_statistics import take_census
 
     format_ = table_format(format_, json=json)
     if waits is not None:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from hpcsched.metrics.tables import Table
+from hpcsched.metrics.metric_tables import Table
 
 
 class Objective(Protocol):

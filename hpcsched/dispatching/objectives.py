@@ -27,9 +27,9 @@ from hpcsched.dispatching.planned_cost import (
 )
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.metrics.capacity import makespan
-from hpcsched.metrics.figures import AlphaParams, TauParams
+from hpcsched.metrics.metric_tables import Table
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
-from hpcsched.metrics.tables import Table
+from hpcsched.metrics.summary_figures import AlphaParams, TauParams
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
 from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.parameters import Listed, Params, Selects

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hpcsched.system.pool_draws import Amounts, drawn_by_all, most_draw, total
-from hpcsched.system.pools import Pool, steps_from
+from hpcsched.system.shared_resources import Pool, steps_from
 from hpcsched.system.system import IntArray
 
 if TYPE_CHECKING:

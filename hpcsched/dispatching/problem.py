@@ -9,7 +9,7 @@ from hpcsched.dispatching.additional import NO_DATA, AdditionalData
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.pools import ProblemPools, pools_of
 from hpcsched.system.allocation import Allocation, Interval, SlotMap
-from hpcsched.system.outages import Outage
+from hpcsched.system.node_outages import Outage
 from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace
 from hpcsched.system.system import IntArray, System

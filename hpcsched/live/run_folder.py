@@ -15,7 +15,7 @@ from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import resolved_yaml
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
-from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.trace_account import TraceAccount
 
 
 class RunFolder:

@@ -15,7 +15,7 @@ from hpcsched.dispatching.problem import (
 from hpcsched.dispatching.reasons import Reason
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.correction import Correction
-from hpcsched.prediction.driver import corrected_run_time
+from hpcsched.prediction.predictor_driver import corrected_run_time
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
 from hpcsched.system.request import Request

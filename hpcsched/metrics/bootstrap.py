@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.metrics.sums import FloatColumn
+from hpcsched.metrics.column_sums import FloatColumn
 
 LEVEL = 0.95
 RESAMPLES = 2000

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from hpcsched.metrics.column_sums import FloatColumn, sum_of_floats
 from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.sums import FloatColumn, sum_of_floats
-from hpcsched.metrics.tables import Column, Table
+from hpcsched.metrics.metric_tables import Column, Table
 
 
 def makespan(jobs: Table) -> int | None:

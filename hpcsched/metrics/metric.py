@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from hpcsched.metrics.tables import DownAmounts, Table
+from hpcsched.metrics.metric_tables import DownAmounts, Table
 
 
 @dataclass(frozen=True, slots=True)

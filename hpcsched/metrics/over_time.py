@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.metrics.sums import FloatColumn
-from hpcsched.metrics.tables import Column
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import Column
 
 
 class OverTime(NamedTuple):

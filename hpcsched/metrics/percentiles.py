@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hpcsched.metrics.metric_tables import Table
 from hpcsched.metrics.slowdown import COLUMNS, bounded_slowdowns
-from hpcsched.metrics.tables import Table
 
 
 def percentiles(

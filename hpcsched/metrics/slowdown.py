@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from hpcsched.metrics.sums import FloatColumn, mean_of_floats
-from hpcsched.metrics.tables import Column, Table
+from hpcsched.metrics.column_sums import FloatColumn, mean_of_floats
+from hpcsched.metrics.metric_tables import Column, Table
 
 COLUMNS = ("submit_time", "end_time", "run_time")
 

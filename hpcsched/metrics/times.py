@@ -1,7 +1,7 @@
 """Mean wait time and mean response time."""
 
-from hpcsched.metrics.sums import mean_of_integers
-from hpcsched.metrics.tables import Table
+from hpcsched.metrics.column_sums import mean_of_integers
+from hpcsched.metrics.metric_tables import Table
 
 
 def mean_wait_time(jobs: Table) -> float | None:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from hpcsched.metrics.sums import FloatColumn, sum_of_floats
-from hpcsched.metrics.tables import Column, Table
+from hpcsched.metrics.column_sums import FloatColumn, sum_of_floats
+from hpcsched.metrics.metric_tables import Column, Table
 
 
 def area_weighted_response_time(jobs: Table) -> float | None:

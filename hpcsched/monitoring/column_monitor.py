@@ -11,7 +11,7 @@ from hpcsched.monitoring.state_board import StateBoard
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.replay_output import HeldRounds, LeftJobs
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import JobColumns
+from hpcsched.workload.job_batches import JobColumns
 
 
 class ColumnMonitor:

@@ -15,7 +15,7 @@ from hpcsched.monitoring.run_state import (
     instant,
 )
 from hpcsched.results.run_process import this_process
-from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 
 DAY = 86_400

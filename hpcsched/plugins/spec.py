@@ -22,10 +22,11 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def hpcsched_trace_sources() -> Iterable[Plugin]:
     """Return trace sources, selected by `trace: {source: NAME}`.
 
-    A factory returns a `hpcsched.workload.source.TraceSource`. It is given the system, so that
-    requests can be expressed in its resource types and jobs that no node can hold can be skipped.
-    One that can yield jobs as columns, too, is a `hpcsched.workload.columns.GivesColumns` as well;
-    the records of others are batched. One that can tell how long jobs waited declares the
+    A factory returns a `hpcsched.workload.trace_source.TraceSource`. It is given the system, so
+    that requests can be expressed in its resource types and jobs that no node can hold can be
+    skipped. One that can yield jobs as columns, too, is a
+    `hpcsched.workload.job_batches.GivesColumns` as well; the records of others are batched. One
+    that can tell how long jobs waited declares the
     capability `RECORDS_WAITS` and is a `hpcsched.workload.recorded_waits.RecordsWaits`.
     """
 

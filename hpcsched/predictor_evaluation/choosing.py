@@ -14,7 +14,7 @@ from hpcsched.scenario import LoadedScenario, Scenario, read_scenario
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.document import parse_document
 from hpcsched.scenario.review import missing_inputs
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.trace_source import TraceSource
 
 BASELINE = "requested-time"
 

@@ -12,8 +12,8 @@ from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import idle_system
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation
 from hpcsched.system.pool_draws import most_draw
-from hpcsched.system.pools import longest_stay
 from hpcsched.system.request import Request, is_constrained
+from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.space import OvercommitError, units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job

@@ -18,7 +18,7 @@ from hpcsched.results.schema import (
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.simulation.replay_output import HeldRounds, LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.columns import DETAILS, JobColumns
+from hpcsched.workload.job_batches import DETAILS, JobColumns
 from hpcsched.workload.job_columns import BOUNDS
 
 

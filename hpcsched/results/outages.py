@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.arrow_arrays import computed, numpy_array, python_array
-from hpcsched.metrics.tables import DownAmounts
+from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, OUTAGES
 from hpcsched.results.placements import placement_columns
@@ -17,7 +17,7 @@ from hpcsched.results.schema import interruptions_schema, outages_schema
 from hpcsched.results.tables import ParquetTable
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption
-from hpcsched.system.outages import DownTime, Outage, Outages, down_time
+from hpcsched.system.node_outages import DownTime, Outage, Outages, down_time
 from hpcsched.system.system import System
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.metrics.pools import pool_figures
-from hpcsched.metrics.tables import Column
+from hpcsched.metrics.metric_tables import Column
+from hpcsched.metrics.pool_figures import pool_figures
 from hpcsched.results.files import POOLS
 from hpcsched.results.record_file import RecordFile, transposed, whole
 from hpcsched.results.schema import pools_schema
@@ -18,7 +18,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.pool_accounts import PoolAccounts
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.pool_draws import Amounts
-from hpcsched.system.pools import next_change
+from hpcsched.system.shared_resources import next_change
 from hpcsched.system.system import IntArray, System
 
 

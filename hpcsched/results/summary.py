@@ -11,13 +11,13 @@ from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
 from hpcsched.metrics.metric import Metric, RunTables
+from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
-from hpcsched.metrics.tables import DownAmounts, Table
 from hpcsched.results.files import SUMMARY, write_json
 from hpcsched.results.schema import STATES
 from hpcsched.results.solver_rounds import solver_rounds
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
-from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.trace_account import TraceAccount
 
 DEFAULT_TAU = 10
 

@@ -14,7 +14,7 @@ from hpcsched.arrow_arrays import computed, numpy_array
 from hpcsched.dispatching.decision import SOLVED
 from hpcsched.errors import InputError
 from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.tables import Column, DownAmounts
+from hpcsched.metrics.metric_tables import Column, DownAmounts
 from hpcsched.results.files import JOBS, ROUNDS, problem
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from hpcsched.metrics.column_sums import mean_of_floats
+from hpcsched.metrics.metric_tables import Table, whole_column
 from hpcsched.metrics.percentiles import nearest_rank
-from hpcsched.metrics.sums import mean_of_floats
-from hpcsched.metrics.tables import Table, whole_column
 from hpcsched.results.files import ROUNDS, TIMING, write_json
 from hpcsched.results.tables import ParquetTable
 

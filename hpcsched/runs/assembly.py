@@ -32,11 +32,11 @@ from hpcsched.scenario.choices import Choice, Transformed
 from hpcsched.scenario.partitions import build_partitions
 from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
-from hpcsched.workload.partitions import Partitions
 from hpcsched.workload.recorded_waits import recorded_waits
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.site_partitions import Partitions
+from hpcsched.workload.trace_source import TraceSource
 from hpcsched.workload.transformed_source import TransformedSource
 
 METHODS = MappingProxyType(

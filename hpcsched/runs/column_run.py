@@ -14,8 +14,8 @@ from hpcsched.runs.watching import Watching
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
-from hpcsched.workload.columns import JobColumns, OpenJobs, batches_of
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.job_batches import JobColumns, OpenJobs, batches_of
+from hpcsched.workload.trace_source import TraceSource
 
 COMPILING = "compiling the code that replays jobs, once on this machine; it takes some seconds"
 

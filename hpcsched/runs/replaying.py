@@ -32,8 +32,8 @@ from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
-from hpcsched.workload.account import TraceAccount
-from hpcsched.workload.columns import (
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import (
     NO_JOBS,
     GivesColumns,
     JobColumns,
@@ -43,7 +43,7 @@ from hpcsched.workload.columns import (
     joined_columns,
     records_of,
 )
-from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_account import TraceAccount
 
 _log = logging.getLogger(__name__)
 

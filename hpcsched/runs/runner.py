@@ -40,8 +40,8 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.observer_data import givers_among
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import needs_reasons, obstacles
-from hpcsched.workload.columns import NeedsPythonError
-from hpcsched.workload.source import has_dependencies
+from hpcsched.workload.job_batches import NeedsPythonError
+from hpcsched.workload.trace_source import has_dependencies
 
 
 @dataclass(frozen=True)

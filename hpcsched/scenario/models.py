@@ -22,7 +22,7 @@ from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.system import Includable, SystemDeclaration
 from hpcsched.scenario.walk import blocks, mark_of
 from hpcsched.simulation.latency import Latency
-from hpcsched.system.outages import node_numbers
+from hpcsched.system.node_outages import node_numbers
 
 # Names that validation turns into choices, hence no instances of the fields' types.
 _REQUESTED_TIME: Any = "requested-time"

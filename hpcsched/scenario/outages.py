@@ -12,7 +12,7 @@ from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.refusal import refusal
 from hpcsched.simulation.failure_log import read_failures
 from hpcsched.simulation.failure_model import FailureModel, draw_failures
-from hpcsched.system.outages import Outage, OutageKind, Outages, node_numbers
+from hpcsched.system.node_outages import Outage, OutageKind, Outages, node_numbers
 from hpcsched.system.system import System
 
 _Names = Annotated[tuple[str, ...], Listed]

@@ -9,7 +9,7 @@ from pydantic_core import InitErrorDetails
 from hpcsched.parameters import Listed, Params, PositiveDuration
 from hpcsched.scenario.names import Name
 from hpcsched.scenario.refusal import refusal
-from hpcsched.workload.partitions import Criterion, Partition, Partitions
+from hpcsched.workload.site_partitions import Criterion, Partition, Partitions
 
 _CRITERIA: tuple[Criterion, ...] = ("partition", "queue", "group", "application")
 _LARGEST_PRIORITY = 2**31

@@ -10,7 +10,7 @@ from pydantic_core import InitErrorDetails
 from hpcsched.parameters import Amount, Duration, Listed, Params, PositiveDuration
 from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, ResourceType
 from hpcsched.scenario.refusal import refusal
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 
 
 class DrawDeclaration(Params):

@@ -30,8 +30,8 @@ from hpcsched.errors import Finding, InputError, PluginError
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_admission import admitted
-from hpcsched.workload.columns import NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.time_bounds import within_bounds
 
 AHEAD = 64

@@ -64,8 +64,8 @@ from hpcsched.system.allocation import SlotMap
 from hpcsched.system.request import Request
 from hpcsched.system.space import slots_per_node
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, records_of
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError, records_of
 
 FEW_JOBS = 1000
 """Number of jobs up to which uncompiled code is quicker than loading compiled code."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import LARGEST
-from hpcsched.system.outages import Outage, node_numbers
+from hpcsched.system.node_outages import Outage, node_numbers
 from hpcsched.system.system import System
 
 COLUMNS = ("node", "from", "until")

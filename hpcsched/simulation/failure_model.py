@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import gamma
 from random import Random
 
-from hpcsched.system.outages import Outage
+from hpcsched.system.node_outages import Outage
 from hpcsched.workload.synthetic.portable import log, power
 
 

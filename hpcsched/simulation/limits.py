@@ -13,7 +13,7 @@ from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
-from hpcsched.workload.partitions import Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 
 Account = tuple[str, int]
 """Name of a partition, and number of a user."""

@@ -8,7 +8,7 @@ import numpy as np
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.orders import KeyOrder, QueueOrder, WaitOver, smallest_area
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.columns import JobColumns
+from hpcsched.workload.job_batches import JobColumns
 from hpcsched.workload.wait_classes import WaitClass
 
 _WIDE = 62

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import OutageTables
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.system import System
 
 _MOST_NAMES = 3

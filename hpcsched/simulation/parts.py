@@ -14,9 +14,9 @@ from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
-from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 
 
 class Parts(NamedTuple):

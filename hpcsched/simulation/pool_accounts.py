@@ -4,8 +4,8 @@ from collections import Counter
 
 from hpcsched.system.allocation import Allocation
 from hpcsched.system.pool_draws import Amounts, node_draw, own_draw
-from hpcsched.system.pools import next_change
 from hpcsched.system.request import Request
+from hpcsched.system.shared_resources import next_change
 from hpcsched.system.system import System
 
 

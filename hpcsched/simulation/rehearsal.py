@@ -21,7 +21,7 @@ from hpcsched.simulation.records import JobRecord
 from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError, records_of
+from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError, records_of
 
 PLAIN_JOBS = 20_000
 """After so many replayed jobs code is compiled that replays them."""

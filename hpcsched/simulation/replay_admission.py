@@ -11,7 +11,7 @@ from hpcsched.simulation.column_checks import LARGEST_AMOUNT
 from hpcsched.simulation.limits import Limits
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import REFUSALS
-from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, records_of
+from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, records_of
 
 _WHERE = ("partition", "queue", "group", "application", "partition_name", "queue_name")
 """Columns by which a job belongs to a partition."""

@@ -27,8 +27,8 @@ from hpcsched.simulation.records import (
 from hpcsched.simulation.replay_eligibility import ReplayEligibility
 from hpcsched.simulation.stranded import Stranded
 from hpcsched.system.allocation import Allocation, NodeAllocation
-from hpcsched.workload.columns import NeedsPythonError
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import NeedsPythonError
 
 
 class _Present(NamedTuple):

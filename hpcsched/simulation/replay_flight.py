@@ -6,7 +6,7 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import FlightTables, Tables, with_length
 from hpcsched.dispatching.decision import Decision
 from hpcsched.simulation.latency import Latency, LatencyAccount
-from hpcsched.workload.columns import NeedsPythonError
+from hpcsched.workload.job_batches import NeedsPythonError
 from hpcsched.workload.time_bounds import LONGEST
 
 _LARGEST = 1 << 61

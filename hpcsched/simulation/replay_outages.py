@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hpcsched.dispatching.core.state import BoolArray, OutageTables, with_length
-from hpcsched.system.outages import Outages
+from hpcsched.system.node_outages import Outages
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import IntArray, System
 

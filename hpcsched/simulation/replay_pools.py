@@ -9,10 +9,10 @@ from hpcsched.dispatching.core.state import Batch
 from hpcsched.simulation.column_checks import LARGEST_AMOUNT
 from hpcsched.simulation.records import REFUSALS
 from hpcsched.system.pool_draws import Amounts, most_draw, own_draw
-from hpcsched.system.pools import longest_stay
 from hpcsched.system.request import Request
+from hpcsched.system.shared_resources import longest_stay
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.columns import JobColumns, NeedsPythonError
+from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
 
 _OVER_POOL = REFUSALS.index("over_pool")
 

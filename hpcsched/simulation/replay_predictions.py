@@ -15,15 +15,15 @@ from hpcsched.dispatching.core.state import Batch, Output, Tables
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.errors import PluginError
 from hpcsched.prediction.actual import Actual
-from hpcsched.prediction.driver import PredictorDriver, corrected_run_time
+from hpcsched.prediction.predictor_driver import PredictorDriver, corrected_run_time
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.simulation.order_keys import Considered, keys_of, set_key, unit_demands
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.replay_choices import KNOWN_CORRECTIONS
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import JobColumns, NeedsPythonError
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_batches import JobColumns, NeedsPythonError
 from hpcsched.workload.time_bounds import LONGEST
 
 

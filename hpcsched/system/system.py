@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.system.pools import Pool
+from hpcsched.system.shared_resources import Pool
 
 IntArray = npt.NDArray[np.int64]
 

@@ -15,10 +15,10 @@ from hpcsched.audit.places import check_places
 from hpcsched.audit.pools import check_pools
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 
 
 def audit_replay(

@@ -12,7 +12,7 @@ from hpcsched.simulation.engine import Simulation
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.outages import NO_OUTAGES, Outages
+from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 from hpcsched.testing.building import uniform_request
 from hpcsched.workload.job import TracedJob

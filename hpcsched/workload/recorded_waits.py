@@ -2,7 +2,7 @@
 
 from typing import Protocol, runtime_checkable
 
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.trace_source import TraceSource
 
 
 @runtime_checkable

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_account import TraceAccount
 
 
 class TransformAccount:

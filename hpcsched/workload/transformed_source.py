@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hpcsched.errors import PluginError
-from hpcsched.workload.account import TraceAccount
-from hpcsched.workload.instants import moved_comments
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.recorded_waits import recorded_waits
-from hpcsched.workload.source import TraceSource, has_dependencies
+from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_calendar import moved_comments
+from hpcsched.workload.trace_source import TraceSource, has_dependencies
 from hpcsched.workload.transform import Transform, TransformAccount
 
 

@@ -16,7 +16,7 @@ from hpcsched.audit.outages import (
 )
 from hpcsched.audit.violations import Check
 from hpcsched.simulation.records import JobRecord
-from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
 from hpcsched.workload.job import TracedJob
 from tests.results.hand_made import SYSTEM, job, row, trace_and_run, write_run
 

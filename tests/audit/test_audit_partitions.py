@@ -10,7 +10,7 @@ from hpcsched.audit.violations import Check
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.partitions import NO_PARTITIONS, Partition, Partitions
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.results.hand_made import SYSTEM, job, row, trace_and_run
 
 THIN, FAT = frozenset({"thin"}), frozenset({"fat"})

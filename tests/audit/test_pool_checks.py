@@ -16,7 +16,7 @@ from hpcsched.audit.pools import (
     offered_at,
 )
 from hpcsched.audit.recorded_pools import check_recorded_pools
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from tests.results.columns_by_hand import Row, directory, run_columns, trace_columns

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from hpcsched.dispatching.recorded_starts import RecordedFigures
-from hpcsched.metrics.pools import PoolFigures
+from hpcsched.metrics.pool_figures import PoolFigures
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest
 from hpcsched.results.outages import InterruptionRecorder, outage_figures
@@ -25,10 +25,10 @@ from hpcsched.results.summary import Left, job_account
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
-from hpcsched.system.outages import Outage, Outages
-from hpcsched.system.pools import Pool
+from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.shared_resources import Pool
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.account import TraceAccount
+from hpcsched.workload.trace_account import TraceAccount
 from tests.docs.pages import DOCS, ROOT, tables
 
 PAGE = (DOCS / "results.md").read_text(encoding="utf-8")

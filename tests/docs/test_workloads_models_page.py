@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.statistics.census import CensusResult, distance, take_census
+from hpcsched.workload.statistics.trace_statistics import CensusResult, distance, take_census
 from tests.docs.pages import DOCS, ROOT, tables
 from tests.real_traces import KTH_SP2, trace
 

@@ -15,7 +15,7 @@ from hpcsched.dispatching.rules.conservative import Conservative
 from hpcsched.dispatching.rules.relaxed import Relaxed
 from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.simulation.observer import Observer
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import audit_replay
 from tests.builders import ALLOCATORS, Told, easy, lists, replay, traced

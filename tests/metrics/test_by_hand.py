@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from hpcsched.metrics import figures
+from hpcsched.metrics import summary_figures as figures
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.metric import RunTables
-from hpcsched.metrics.pools import pool_figures
-from hpcsched.metrics.tables import DownAmounts, whole_column
+from hpcsched.metrics.metric_tables import DownAmounts, whole_column
+from hpcsched.metrics.pool_figures import pool_figures
 from hpcsched.parameters import Params
 from tests.metrics.tables import MemoryTable, jobs_table
 

@@ -12,8 +12,8 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.runs.column_run import Reading
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.columns import JobColumns, OpenJobs, RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import JobColumns, OpenJobs, RequestNumbers, columns_of
 from tests.builders import alike, lists, parts, replay, traced
 from tests.monitoring.test_monitor import Shown, Trace
 from tests.results.both_loops import ListedJobs

@@ -8,8 +8,8 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_board import DAY, StateBoard
-from hpcsched.system.outages import Outage, Outages
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from tests.builders import alike, lists, replay, traced

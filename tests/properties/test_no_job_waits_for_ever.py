@@ -13,9 +13,9 @@ from hpcsched.errors import DecisionError
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.latency import Latency
-from hpcsched.system.outages import NO_OUTAGES
+from hpcsched.system.node_outages import NO_OUTAGES
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.partitions import NO_PARTITIONS, Partition, Partitions
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import Told, replay
 from tests.pool_workloads import pool_workloads
 from tests.simulation.test_outages_of_all import QUICK, SCENARIO, outages

@@ -14,7 +14,7 @@ from hpcsched.audit.declared import Declared, Definition
 from hpcsched.audit.jobs import Match
 from hpcsched.audit.violations import AuditReport
 from hpcsched.dispatching.objectives import BoundedSlowdown
-from hpcsched.metrics import figures
+from hpcsched.metrics import summary_figures as figures
 from hpcsched.parameters import Params
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import MANIFEST, write_text
@@ -33,8 +33,8 @@ from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_account import TraceAccount
 from tests.builders import traced
 
 SYSTEM = System(

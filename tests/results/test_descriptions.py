@@ -21,7 +21,7 @@ from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.partitions import Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import changed_request
 from tests.results.hand_made import write_run
 

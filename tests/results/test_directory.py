@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.errors import InputError, PluginError
-from hpcsched.metrics.tables import whole_column
+from hpcsched.metrics.metric_tables import whole_column
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.manifest import start_manifest
 from hpcsched.results.record_file import ROW_GROUP
@@ -18,8 +18,8 @@ from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job
+from hpcsched.workload.trace_account import TraceAccount
 from tests.results.hand_made import JOBS, REJECTED, left_at, rounds_of, tamper_json, write_run
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from hpcsched.audit.rounds import Conditions, Happenings, check_round_rows, conditions_of
-from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
-from hpcsched.system.pools import Change, Pool
+from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.shared_resources import Change, Pool
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.partitions import NO_PARTITIONS, Partition, Partitions
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import alike
 from tests.results.columns_by_hand import Held, Row, round_columns, run_columns, trace_columns
 

@@ -7,7 +7,7 @@ import pytest
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.partitions import build_partitions
-from hpcsched.workload.partitions import Partition
+from hpcsched.workload.site_partitions import Partition
 
 START = """\
 name: site

@@ -7,7 +7,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.scenario import load_scenario
 from hpcsched.scenario.resolved import resolved_yaml
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 
 START = """\
 name: site

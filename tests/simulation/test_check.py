@@ -12,7 +12,7 @@ from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.problems.solving import answers
 from hpcsched.simulation.check import check_decision
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.pools import Draw, Pool
+from hpcsched.system.shared_resources import Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import replay, traced
 

@@ -5,7 +5,7 @@ import pytest
 
 from hpcsched.simulation.column_checks import ColumnChecks
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import NO_JOBS, JobColumns, NeedsPythonError
+from hpcsched.workload.job_batches import NO_JOBS, JobColumns, NeedsPythonError
 from tests.builders import traced
 
 ROOM = np.array([8])

@@ -14,7 +14,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import audit_replay
-from hpcsched.workload.partitions import Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import Spy, alike, easy, lists, replay, traced
 from tests.strategies import tries
 

@@ -9,9 +9,9 @@ from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.testing import audit_replay
-from hpcsched.workload.partitions import Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import Spy, alike, easy, lists, replay, traced
 
 SYSTEM = alike(2, core=1)

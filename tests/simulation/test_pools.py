@@ -15,7 +15,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.observer_data import givers_among
 from hpcsched.simulation.pool_accounts import PoolAccounts
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from tests.builders import Spy, Told, easy, lists, replay, traced
 from tests.pool_workloads import audited, pool_workloads

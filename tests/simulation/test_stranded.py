@@ -9,9 +9,9 @@ from hpcsched.dispatching.problem import DispatchingProblem, waiting_job
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
 from hpcsched.simulation.stranded import Stranded, why_stranded
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.partitions import Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import alike, easy, replay, traced
 
 SYSTEM = alike(2, core=1)

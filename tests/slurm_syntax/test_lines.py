@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.slurm.lines import (
+from hpcsched.slurm.slurm_lines import (
     Line,
     configuration_lines,
     is_state,

@@ -6,8 +6,8 @@ import pytest
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.source import TraceSource
-from hpcsched.workload.statistics.census import CensusResult, take_census
+from hpcsched.workload.statistics.trace_statistics import CensusResult, take_census
+from hpcsched.workload.trace_source import TraceSource
 from tests.real_traces import KTH_SP2, trace
 
 SCENARIO = """\

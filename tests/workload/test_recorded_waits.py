@@ -8,14 +8,17 @@ import pytest
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.system.system import NodeGroup, System
+from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
+    PbsAccountingParams,
+    PbsAccountingSource,
+)
+from hpcsched.workload.readers.accounting_logs.slurm_sacct import SlurmSacctParams, SlurmSacctSource
 from hpcsched.workload.readers.alea import AleaParams, AleaSource
-from hpcsched.workload.readers.batch.pbs_accounting import PbsAccountingParams, PbsAccountingSource
-from hpcsched.workload.readers.batch.slurm_sacct import SlurmSacctParams, SlurmSacctSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
-from hpcsched.workload.readers.table.params import TableParams
-from hpcsched.workload.readers.table.source import TableSource
+from hpcsched.workload.readers.table_source import TableSource
+from hpcsched.workload.readers.table_source_params import TableParams
 from hpcsched.workload.recorded_waits import recorded_waits
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.trace_source import TraceSource
 
 SYSTEM = System((NodeGroup("node", 4, {"core": 16, "mem": 2**40}),))
 

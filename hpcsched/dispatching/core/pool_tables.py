@@ -6,8 +6,8 @@ import numpy as np
 
 from hpcsched.dispatching.core.state import PoolTables, Shapes, with_length
 from hpcsched.system.pool_draws import Amounts, node_draw, own_draw
-from hpcsched.system.pools import NEVER, period_of, settled_from
 from hpcsched.system.request import Request
+from hpcsched.system.shared_resources import NEVER, period_of, settled_from
 from hpcsched.system.system import IntArray, System
 
 _LEVELS = 4096

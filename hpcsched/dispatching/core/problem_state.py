@@ -36,7 +36,7 @@ from hpcsched.dispatching.core.state import (
 )
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.allocation import Allocation, Interval, NodeAllocation, SlotAllocation, SlotMap
-from hpcsched.system.outages import Outage
+from hpcsched.system.node_outages import Outage
 from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import JobColumns, RequestNumbers, columns_of, joined_columns
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import JobColumns, RequestNumbers, columns_of, joined_columns
 
 NOT_YET = -1
 """The start of a job that has not started, and the end of one that has not ended."""

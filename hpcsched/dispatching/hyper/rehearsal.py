@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import JobColumns
+from hpcsched.workload.job_batches import JobColumns
 
 
 class Rehearsal(Protocol):

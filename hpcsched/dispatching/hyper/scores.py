@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.dispatching.hyper.past import PastJobs
 from hpcsched.dispatching.objective import Objective
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.tables import Column
+from hpcsched.metrics.metric_tables import Column
 from hpcsched.system.system import IntArray
 
 

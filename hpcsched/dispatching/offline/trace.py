@@ -16,7 +16,7 @@ from hpcsched.dispatching.planning.segment_kernels import Content
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.tables import Column
+from hpcsched.metrics.metric_tables import Column
 from hpcsched.system.system import IntArray
 
 _CLOSE = 1e-9

@@ -13,7 +13,7 @@ import numpy as np
 from hpcsched.dispatching.pools import held_draws
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.pool_draws import Amounts, most_draw
-from hpcsched.system.pools import longest_stay, period_of, settled_from, steps_from
+from hpcsched.system.shared_resources import longest_stay, period_of, settled_from, steps_from
 from hpcsched.system.system import IntArray
 
 

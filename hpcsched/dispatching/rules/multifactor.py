@@ -15,7 +15,7 @@ from hpcsched.dispatching.rules.multifactor_usage import DecayedUsage, User
 from hpcsched.registration import builtin
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job
-from hpcsched.workload.partitions import Partitions
+from hpcsched.workload.site_partitions import Partitions
 
 
 class Moment(NamedTuple):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import Column, whole_column
 from hpcsched.metrics.percentiles import nearest_rank
-from hpcsched.metrics.sums import FloatColumn
-from hpcsched.metrics.tables import Column, whole_column
 from hpcsched.report.studied_runs import StudiedRun
 
 

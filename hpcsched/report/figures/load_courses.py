@@ -14,7 +14,7 @@ from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import system_of
 from hpcsched.results.outages import recorded_outages
 from hpcsched.results.pools import pool_levels
-from hpcsched.system.outages import down_time
+from hpcsched.system.node_outages import down_time
 
 Case = tuple[str, str]
 """A contender and a trace."""

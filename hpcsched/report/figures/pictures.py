@@ -8,9 +8,9 @@ import numpy as np
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.bootstrap import Interval, mean_interval
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import whole_column
 from hpcsched.metrics.over_time import binned
-from hpcsched.metrics.sums import FloatColumn
-from hpcsched.metrics.tables import whole_column
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.boxes import box_of, draw_box
 from hpcsched.report.figures.decision_times import by_queue_length, decision_times

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hpcsched.errors import Finding, InputError
-from hpcsched.metrics.sums import FloatColumn
+from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.figure_style import INK
 from hpcsched.report.figures.pictures import DAY, SPANS, WIDTH, Draw, contender_looks, legend

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.over_time import OverTime, over_time
-from hpcsched.metrics.tables import Column
 from hpcsched.report.studied_runs import StudiedRun
 
 

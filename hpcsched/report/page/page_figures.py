@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.over_time import OverTime, binned
-from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.boxes import box_of
 from hpcsched.report.figures.decision_times import by_queue_length

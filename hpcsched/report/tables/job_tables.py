@@ -7,8 +7,8 @@ import numpy as np
 
 from hpcsched.metrics.bootstrap import mean_interval
 from hpcsched.metrics.classes import NAMES
+from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.metrics.percentiles import nearest_rank
-from hpcsched.metrics.sums import FloatColumn
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import QUANTITIES, JobTimes, Quantity, by_submission

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.slowdown import bounded_slowdowns
-from hpcsched.metrics.sums import FloatColumn
-from hpcsched.metrics.tables import Column
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.results.files import problem
 from hpcsched.results.summary import DEFAULT_TAU

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from hpcsched.metrics.bootstrap import mean_interval
-from hpcsched.metrics.sums import FloatColumn
+from hpcsched.metrics.column_sums import FloatColumn
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.report_table import Cell, Table

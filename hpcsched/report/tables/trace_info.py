@@ -6,10 +6,10 @@ from typing import Any
 
 from hpcsched.metrics.classes import NAMES
 from hpcsched.report.tables.report_table import MISSING, Table
-from hpcsched.workload.account import TraceAccount
-from hpcsched.workload.statistics.census import CensusResult, Distance, distance
 from hpcsched.workload.statistics.histogram import BINS_PER_DECADE, Distribution
-from hpcsched.workload.statistics.request_tallies import RunTimeClass
+from hpcsched.workload.statistics.request_statistics import RunTimeClass
+from hpcsched.workload.statistics.trace_statistics import CensusResult, Distance, distance
+from hpcsched.workload.trace_account import TraceAccount
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.scenario.document import read_text
-from hpcsched.slurm.lines import configuration_lines, is_state, pairs_of, state_blocks
+from hpcsched.slurm.slurm_lines import configuration_lines, is_state, pairs_of, state_blocks
 
 _KINDS = frozenset({"nodename", "partitionname", "nodeset"})
 _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)

@@ -25,7 +25,7 @@ from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.time_bounds import LONGEST
 
 if TYPE_CHECKING:
-    from hpcsched.workload.columns import JobColumns, RequestNumbers
+    from hpcsched.workload.job_batches import JobColumns, RequestNumbers
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class ScannedLines:
         import pyarrow as pa  # noqa: PLC0415
 
         from hpcsched.arrow_arrays import arrow_array, python_array  # noqa: PLC0415
-        from hpcsched.workload.columns import DETAILS, JobColumns, numbered  # noqa: PLC0415
+        from hpcsched.workload.job_batches import DETAILS, JobColumns, numbered  # noqa: PLC0415
 
         details = self.details[:, rows]
         names = pa.nulls(len(rows), pa.string())
@@ -155,7 +155,7 @@ class ColumnSource(RecordSource):
 
     def _sorted_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield the jobs of the whole log in order of submission."""
-        from hpcsched.workload.columns import (  # noqa: PLC0415
+        from hpcsched.workload.job_batches import (  # noqa: PLC0415
             BATCH,
             RequestNumbers,
             joined_columns,
@@ -177,7 +177,7 @@ class ColumnSource(RecordSource):
 
     def _read_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
         """Yield what can be used, in the order of the log."""
-        from hpcsched.workload.columns import BATCH  # noqa: PLC0415
+        from hpcsched.workload.job_batches import BATCH  # noqa: PLC0415
 
         left = None if self._policies.unsorted == "sort" else self._policies.jobs
         records = self.lines.records()

@@ -8,12 +8,12 @@ from typing import Any, Protocol, TypeVar
 
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.system import IntArray, System
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.readers.swf_lines import SwfLines
 from hpcsched.workload.time_bounds import TimeBounds
+from hpcsched.workload.trace_account import TraceAccount
 
 Times = TypeVar("Times", int, IntArray)
 """The time of one record, or those of many."""

@@ -15,10 +15,10 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.parameters import Duration, InputPath, Params
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.system import System
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, bounded_request
 from hpcsched.workload.time_bounds import TimeBounds
+from hpcsched.workload.trace_account import TraceAccount
 
 _COLUMNS = (
     "job_id",

@@ -41,7 +41,7 @@ from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
 from hpcsched.workload.unit_amounts import UnitAmounts
 
 if TYPE_CHECKING:
-    from hpcsched.workload.columns import JobColumns, RequestNumbers
+    from hpcsched.workload.job_batches import JobColumns, RequestNumbers
 
 FIELDS = 18
 UNIT_RESOURCES = "UnitResources:"
@@ -206,7 +206,7 @@ class SwfSource(ColumnSource):
 
         Where jobs wait for others or draw from pools, these are made of their records.
         """
-        from hpcsched.workload.columns import columns_of  # noqa: PLC0415 (it takes its time)
+        from hpcsched.workload.job_batches import columns_of  # noqa: PLC0415 (it takes its time)
 
         if self.dependencies or self.system.pools:
             return columns_of(self.jobs(), numbers)

@@ -32,12 +32,12 @@ from hpcsched.workload.synthetic.eurora_figures import (
     WEEKDAY,
     Shape,
 )
+from hpcsched.workload.synthetic.generation_window import WindowParams, jobs_within
 from hpcsched.workload.synthetic.quantiles import Stratum
 from hpcsched.workload.synthetic.quota import Quota
 from hpcsched.workload.synthetic.regimes import take_regime
-from hpcsched.workload.synthetic.source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 from hpcsched.workload.synthetic.users import Roster, User, draw_users
-from hpcsched.workload.synthetic.window import WindowParams, jobs_within
 
 DEBUG, PARALLEL, LONGPAR = 1, 2, 3
 LIMITS = {DEBUG: 30 * MINUTE, PARALLEL: 4 * HOUR, LONGPAR: 24 * HOUR}

@@ -15,6 +15,7 @@ from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.campaigns import Asked, Campaign, Interleaving
 from hpcsched.workload.synthetic.cycles import hours
 from hpcsched.workload.synthetic.draws import Draws, Weighted
+from hpcsched.workload.synthetic.generation_window import WindowParams, jobs_within
 from hpcsched.workload.synthetic.kit_figures import (
     BEGAN,
     GIB,
@@ -32,9 +33,8 @@ from hpcsched.workload.synthetic.kit_figures import (
 from hpcsched.workload.synthetic.quantiles import Stratum
 from hpcsched.workload.synthetic.quota import Quota
 from hpcsched.workload.synthetic.regimes import take_regime
-from hpcsched.workload.synthetic.source import SyntheticSource, checked_request
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 from hpcsched.workload.synthetic.users import Roster, User, draw_users
-from hpcsched.workload.synthetic.window import WindowParams, jobs_within
 
 LIMITS = (
     *(count * MINUTE for count in (10, 30)),

@@ -24,9 +24,9 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.incomplete_gamma import lower_gamma
 from hpcsched.workload.synthetic.portable import exp, log
+from hpcsched.workload.synthetic.running_sums import plain_sum
 from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
-from hpcsched.workload.synthetic.source import SyntheticSource, checked_request
-from hpcsched.workload.synthetic.sums import plain_sum
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
 from hpcsched.workload.unit_amounts import UnitAmounts
 
 LARGEST_LOG_RUN_TIME = 12.0

@@ -27,9 +27,7 @@ from hpcsched.registration import builtin
 from hpcsched.system.request import Request, is_constrained
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
-from hpcsched.workload.instants import calendar_of, time_comments
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.source import TraceSource
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.fitted_jobs import (
     FittedJobs,
@@ -39,7 +37,6 @@ from hpcsched.workload.synthetic.fitted_jobs import (
     in_seconds,
 )
 from hpcsched.workload.synthetic.requested_times import RequestedTimes
-from hpcsched.workload.synthetic.source import SyntheticSource
 from hpcsched.workload.synthetic.submission_cycle import (
     Cycle,
     CycleTally,
@@ -47,6 +44,9 @@ from hpcsched.workload.synthetic.submission_cycle import (
     Way,
     submissions,
 )
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
+from hpcsched.workload.trace_calendar import calendar_of, time_comments
+from hpcsched.workload.trace_source import TraceSource
 
 CORE_FLOPS = 1e9
 """FLOP/s of a core where nothing is said. It cancels out unless other types compute too."""

@@ -19,11 +19,11 @@ times have its nights and weekends in them once more.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from hpcsched.workload.instants import Calendar, CalendarPlace
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.log_histogram import LogHistogram
+from hpcsched.workload.synthetic.running_sums import plain_sum
 from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
-from hpcsched.workload.synthetic.sums import plain_sum
+from hpcsched.workload.trace_calendar import Calendar, CalendarPlace
 
 Way = Literal["calendar", "progress", "slots"]
 

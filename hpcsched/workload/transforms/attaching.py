@@ -20,7 +20,7 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.transform import TransformAccount
 from hpcsched.workload.transforms.own_draws import own_seed
-from hpcsched.workload.transforms.rooms import Rooms, TooLarge, asking
+from hpcsched.workload.transforms.request_fit import Rooms, TooLarge, asking
 
 UNIT = "unit"
 """The word for: so much a job unit, whatever else it asks for."""

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from hpcsched.parameters import Listed, Params, PositiveDuration
 from hpcsched.registration import KEEPS_REQUESTS, KEEPS_WAITS, builtin
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.moments import Span
+from hpcsched.workload.trace_times import Span
 from hpcsched.workload.transform import TransformAccount
 
 

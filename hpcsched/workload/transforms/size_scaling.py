@@ -11,7 +11,7 @@ from hpcsched.registration import KEEPS_REQUESTS, builtin
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.transform import TransformAccount
 from hpcsched.workload.transforms.own_draws import own_share
-from hpcsched.workload.transforms.rooms import Rooms, TooLarge
+from hpcsched.workload.transforms.request_fit import Rooms, TooLarge
 
 
 class ScaleSizesParams(Params):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batsim.source import DELAY
-from hpcsched.workload.source import TraceSource
-from hpcsched.workload.writers.writing import Losses, Written, check_target, replacing
+from hpcsched.workload.readers.batsim_source import DELAY
+from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.writers.trace_writing import Losses, Written, check_target, replacing
 
 
 def write_batsim(

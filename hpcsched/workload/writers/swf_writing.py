@@ -6,11 +6,11 @@ from itertools import chain, islice
 from pathlib import Path
 
 from hpcsched.system.system import System
-from hpcsched.workload.instants import time_comments
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.readers.swf import JOB_NAMES, UNIT_RESOURCES
-from hpcsched.workload.source import TraceSource
-from hpcsched.workload.writers.writing import (
+from hpcsched.workload.trace_calendar import time_comments
+from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.writers.trace_writing import (
     AFTER,
     BOUND,
     NAMES,

@@ -15,8 +15,8 @@ from hpcsched.simulation.replay_admission import admitted
 from hpcsched.simulation.replay_choices import obstacles
 from hpcsched.simulation.replay_output import LeftJobs, LostAttempts
 from hpcsched.system.system import IntArray
-from hpcsched.workload.columns import RequestNumbers, columns_of
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import RequestNumbers, columns_of
 from tests.builders import Recorder
 
 

@@ -13,11 +13,11 @@ from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.order_keys import keys_of
-from hpcsched.system.outages import Outage, Outages
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.columns import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.job_batches import JobColumns, NeedsPythonError, RequestNumbers, columns_of
 from tests.builders import ALLOCATORS, ORDERS, alike, easy, lists, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.plans import waiting

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.dispatcher import Dispatcher
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.partitions import Partition, Partitions
+from hpcsched.workload.site_partitions import Partition, Partitions
 from tests.builders import parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import dispatchers, requesting, settings

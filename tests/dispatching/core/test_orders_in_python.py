@@ -20,8 +20,8 @@ from hpcsched.simulation.event_loop import EventLoop
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.parts import Parts
 from hpcsched.system.system import System
-from hpcsched.workload.columns import NeedsPythonError, RequestNumbers, columns_of
-from hpcsched.workload.partitions import NO_PARTITIONS
+from hpcsched.workload.job_batches import NeedsPythonError, RequestNumbers, columns_of
+from hpcsched.workload.site_partitions import NO_PARTITIONS
 from tests.builders import alike, easy, parts, traced
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting, settings

@@ -9,7 +9,7 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core import pool_kernels as kernels
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.dispatching.plans import RoundPlan

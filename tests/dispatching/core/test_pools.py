@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.latency import Latency
-from hpcsched.workload.columns import NeedsPythonError
+from hpcsched.workload.job_batches import NeedsPythonError
 from tests.builders import parts
 from tests.dispatching.core.replays import event_by_event, in_compiled_code
 from tests.dispatching.core.test_against_events import requesting, settings

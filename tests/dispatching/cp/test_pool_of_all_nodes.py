@@ -14,7 +14,7 @@ from hpcsched.dispatching.cp.solving import Task, solve
 from hpcsched.dispatching.objectives import AF, Slowdown
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.outages import Outage
+from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system
 from tests.properties.brute_force import can_be_placed, node_capacities, placement_of

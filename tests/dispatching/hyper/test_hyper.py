@@ -23,8 +23,8 @@ from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.simulation.rehearsal import Rehearsals
 from hpcsched.system.system import IntArray, System
 from hpcsched.testing import audit_replay
-from hpcsched.workload.columns import JobColumns
-from hpcsched.workload.partitions import NO_PARTITIONS, Partitions
+from hpcsched.workload.job_batches import JobColumns
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 from tests.builders import ALLOCATORS, alike, replay, traced
 from tests.strategies import mixed_workloads, tries
 

@@ -10,8 +10,8 @@ from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import Wanted
-from hpcsched.system.outages import Outage, Outages
-from hpcsched.system.pools import Draw, Pool
+from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.shared_resources import Draw, Pool
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay
 from tests.builders import ALLOCATORS, ORDERS, Told, alike, replay, traced

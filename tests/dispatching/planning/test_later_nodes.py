@@ -12,7 +12,7 @@ from hpcsched.dispatching.planning.later_nodes import LaterNodes
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.outages import Outage
+from hpcsched.system.node_outages import Outage
 from hpcsched.testing import make_problem, make_system
 from tests.builders import changed_request
 

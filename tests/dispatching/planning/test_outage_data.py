@@ -14,7 +14,7 @@ from hpcsched.dispatching.planning.outage_data import Closure, closures_of, hori
 from hpcsched.dispatching.planning.plan import fault_of
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.system.outages import Outage, Outages
+from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
 from tests.builders import Spy, Told, alike, easy, replay, traced
 from tests.dispatching.cp.making import FORMULATIONS, cp_dispatcher

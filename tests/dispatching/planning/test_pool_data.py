@@ -13,7 +13,7 @@ from hpcsched.dispatching.planning.plan import fault_of
 from hpcsched.dispatching.planning.pool_data import pool_data
 from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.rules.allocators import FirstFit
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem
 from tests.builders import Spy, Told, easy, replay

@@ -20,7 +20,7 @@ from hpcsched.simulation.engine import Simulation
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job
-from hpcsched.workload.partitions import NO_PARTITIONS, Partition, Partitions
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 from tests.builders import NoObjective, alike, lists, replay, traced
 from tests.docs.pages import ROOT
 from tests.strategies import tries

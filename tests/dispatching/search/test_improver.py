@@ -16,8 +16,8 @@ from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_j
 from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.dispatching.search.pursuit import Pursued, Pursuit
-from hpcsched.system.outages import NO_OUTAGES, Outage, Outages
-from hpcsched.system.pools import Change, Draw, Pool
+from hpcsched.system.node_outages import NO_OUTAGES, Outage, Outages
+from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import System
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ALLOCATORS, Spy, Told, alike, replay, traced

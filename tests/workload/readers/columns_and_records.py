@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator
 
 from hpcsched.errors import InputError
 from hpcsched.system.request import shape_key
-from hpcsched.workload import columns as columns_module
-from hpcsched.workload.columns import (
+from hpcsched.workload import job_batches as columns_module
+from hpcsched.workload.job import TracedJob
+from hpcsched.workload.job_batches import (
     JobColumns,
     RequestNumbers,
     columns_of,
     joined_columns,
     records_of,
 )
-from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.column_source import ColumnSource
 
 

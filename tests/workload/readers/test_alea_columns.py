@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload import columns as columns_module
-from hpcsched.workload.columns import RequestNumbers
+from hpcsched.workload import job_batches as columns_module
+from hpcsched.workload.job_batches import RequestNumbers
 from hpcsched.workload.readers.alea import AleaSource
 from tests.real_traces import trace
 from tests.strategies import tries

@@ -9,7 +9,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batsim.source import BatsimParams, BatsimSource
+from hpcsched.workload.readers.batsim_source import BatsimParams, BatsimSource
 from tests.builders import alike, traced
 
 SYSTEM = alike(4, core=2, gpu=1)

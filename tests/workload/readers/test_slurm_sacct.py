@@ -7,8 +7,8 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.instants import calendar_of
-from tests.workload.readers.batch_logs import (
+from hpcsched.workload.trace_calendar import calendar_of
+from tests.workload.readers.accounting_log_files import (
     GIB,
     HEADER,
     SYSTEM,

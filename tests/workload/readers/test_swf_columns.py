@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hpcsched.system.system import System
-from hpcsched.workload import columns as columns_module
-from hpcsched.workload.columns import RequestNumbers, records_of
+from hpcsched.workload import job_batches as columns_module
+from hpcsched.workload.job_batches import RequestNumbers, records_of
 from hpcsched.workload.readers.swf import SwfSource
 from tests.builders import alike
 from tests.real_traces import trace

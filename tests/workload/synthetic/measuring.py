@@ -11,7 +11,7 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.eurora_like import EuroraLikeParams, make_eurora_like
 from hpcsched.workload.synthetic.kit_like import KitLikeParams, make_kit_like
-from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from tests.workload.synthetic.data_driven import DataDriven
 
 GB, HOUR, DAY = 10**9, 3600, 86400

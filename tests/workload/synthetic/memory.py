@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 
 
 def peak(source: SyntheticSource) -> int:

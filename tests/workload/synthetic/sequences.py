@@ -6,7 +6,7 @@ from itertools import islice
 
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from tests.workload.synthetic.memory import peak
 
 Make = Callable[..., SyntheticSource]

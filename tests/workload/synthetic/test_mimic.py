@@ -15,11 +15,11 @@ from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
 from hpcsched.scenario.schema import scenario_schema
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.statistics.census import distance, take_census
+from hpcsched.workload.statistics.trace_statistics import distance, take_census
 from hpcsched.workload.synthetic import counts
 from hpcsched.workload.synthetic.lublin99 import Lublin99Params, make_lublin99
 from hpcsched.workload.synthetic.mimic import CORE_FLOPS, MimicParams, make_mimic
-from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from tests.builders import alike, traced
 from tests.real_traces import KTH_SP2, trace
 from tests.workload.readers.swf_files import record, write

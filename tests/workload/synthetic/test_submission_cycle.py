@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hpcsched.workload.instants import Calendar
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.slot_weights import SLOT
 from hpcsched.workload.synthetic.submission_cycle import (
@@ -17,6 +16,7 @@ from hpcsched.workload.synthetic.submission_cycle import (
     SlotCalendar,
     submissions,
 )
+from hpcsched.workload.trace_calendar import Calendar
 
 HOUR, DAY = 3600, 86_400
 MONDAY = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())

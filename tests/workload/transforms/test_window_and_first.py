@@ -3,7 +3,7 @@
 import pytest
 
 from hpcsched.errors import InputError
-from hpcsched.workload.instants import calendar_of
+from hpcsched.workload.trace_calendar import calendar_of
 from tests.workload.transforms.chains import Given, chain, numbers, read, submitted, times
 
 START = "UnixStartTime: 1000000000"

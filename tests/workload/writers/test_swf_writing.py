@@ -14,7 +14,7 @@ from hpcsched.errors import InputError
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from hpcsched.workload.writers.swf_writing import Written, write_swf
 from tests.builders import alike, easy, replay, traced
 from tests.real_traces import KTH_SP2, trace

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from hpcsched.errors import InputError
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batsim.source import BatsimParams, BatsimSource
+from hpcsched.workload.readers.batsim_source import BatsimParams, BatsimSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
-from hpcsched.workload.readers.table.params import TableParams
-from hpcsched.workload.readers.table.source import TableSource
-from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.readers.table_source import TableSource
+from hpcsched.workload.readers.table_source_params import TableParams
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from hpcsched.workload.writers.batsim_writing import write_batsim
 from hpcsched.workload.writers.swf_writing import write_swf
 from hpcsched.workload.writers.table_writing import write_table
-from hpcsched.workload.writers.writing import Written
+from hpcsched.workload.writers.trace_writing import Written
 from tests.builders import alike, traced
 from tests.strategies import Workload, mixed_workloads, tries
 

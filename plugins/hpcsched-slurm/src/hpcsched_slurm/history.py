@@ -23,8 +23,8 @@ from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import Job, TracedJob
+from hpcsched.workload.trace_account import TraceAccount
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.reading import number_of
 

@@ -6,7 +6,7 @@ Source: the manual page `sacct` of SchedMD.
 import re
 from typing import NamedTuple
 
-from hpcsched.workload.readers.batch.part_numbers import component_number, task_number
+from hpcsched.workload.readers.accounting_logs.part_numbers import component_number, task_number
 
 _JOB_ID = re.compile(
     r"(?P<job>[0-9]{1,9})"

@@ -3,9 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from hpcsched.workload.instants import Calendar
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.statistics.histogram import LOGARITHMIC, Distribution, Histogram, share
+from hpcsched.workload.trace_calendar import Calendar
 
 _DAY = 86_400
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.metrics.tables import Table
+from hpcsched.metrics.metric_tables import Table
 
 FloatColumn = npt.NDArray[np.float64]
 IntTerm = Callable[..., npt.NDArray[np.int64]]

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hpcsched.errors import Finding, InputError, Place
+from hpcsched.workload.readers.iso_times import WallTime
 from hpcsched.workload.readers.policies import UnusableError
-from hpcsched.workload.readers.table.iso_times import WallTime
 from hpcsched.workload.readers.text_lines import TextLines
 
 PARQUET_MAGIC = b"PAR1"

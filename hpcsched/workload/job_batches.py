@@ -12,7 +12,7 @@ from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import IntArray
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.trace_source import TraceSource
 
 BATCH = 8192
 """How many jobs come in one batch, at most."""

@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.parameters import LARGEST
-from hpcsched.workload.instants import Calendar, calendar_of, time_comments
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.statistics.census import Census, CensusResult, distance, take_census
 from hpcsched.workload.statistics.histogram import (
     LOGARITHMIC,
     RATIOS,
@@ -22,7 +20,14 @@ from hpcsched.workload.statistics.histogram import (
     kolmogorov_smirnov,
     total_variation,
 )
-from hpcsched.workload.synthetic.source import SyntheticSource
+from hpcsched.workload.statistics.trace_statistics import (
+    Census,
+    CensusResult,
+    distance,
+    take_census,
+)
+from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
+from hpcsched.workload.trace_calendar import Calendar, calendar_of, time_comments
 from tests.builders import alike, traced
 from tests.real_traces import KTH_SP2, trace
 from tests.strategies import tries

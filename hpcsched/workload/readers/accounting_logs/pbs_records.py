@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from hpcsched.workload.readers.batch.part_numbers import task_number
+from hpcsched.workload.readers.accounting_logs.part_numbers import task_number
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 
 _DATE = re.compile(r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4} [0-9]{1,2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?")

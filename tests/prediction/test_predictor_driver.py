@@ -9,9 +9,9 @@ import pytest
 from hpcsched.errors import PluginError
 from hpcsched.live.learning import Predictions
 from hpcsched.prediction.actual import Actual
-from hpcsched.prediction.driver import PredictorDriver, corrected_run_time
 from hpcsched.prediction.inflated import ConstantFactor, Inflated
 from hpcsched.prediction.predictor import Predictor
+from hpcsched.prediction.predictor_driver import PredictorDriver, corrected_run_time
 from hpcsched.predictor_evaluation.predicting import predict_trace
 from hpcsched.workload.job import Job
 from tests.builders import alike, easy, replay, traced

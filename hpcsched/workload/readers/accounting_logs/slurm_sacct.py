@@ -29,13 +29,13 @@ from hpcsched.slurm.values import (
 )
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
-from hpcsched.workload.instants import ZONE_NAME
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.batch.batch_log import BatchLogParams, BatchLogSource
-from hpcsched.workload.readers.batch.local_clock import LocalClock, time_zone
-from hpcsched.workload.readers.batch.sacct_rows import Row, SacctRows
-from hpcsched.workload.readers.batch.slurm_job_ids import parse_job_id
+from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogParams, BatchLogSource
+from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
+from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
+from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
 from hpcsched.workload.readers.policies import SetAsideError
+from hpcsched.workload.trace_calendar import ZONE_NAME
 
 _TRES = re.compile(r"cpu|mem|gres/[^\s,=|]+")
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_]*")

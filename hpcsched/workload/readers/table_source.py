@@ -18,12 +18,12 @@ from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS
+from hpcsched.workload.readers.iso_times import WallTime, iso_instant, wall_instant
 from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.quantities import duration, instant, whole_number
 from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.readers.table.iso_times import WallTime, iso_instant, wall_instant
-from hpcsched.workload.readers.table.params import LABELS, TableColumns, TableParams
-from hpcsched.workload.readers.table.rows import open_rows
+from hpcsched.workload.readers.table_rows import open_rows
+from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
 
 REQUEST_PREFIX = "unit_request."
 _NOT_GIVEN = (None, "", "-1", -1)

@@ -6,8 +6,8 @@ from pathlib import Path
 from hpcsched.errors import Finding, InputError
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_account import TraceAccount
 
 
 class SyntheticSource:

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from hpcsched.system.system import System
-from hpcsched.workload.instants import Calendar, calendar_of
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.source import TraceSource
 from hpcsched.workload.statistics.histogram import kolmogorov_smirnov, total_variation
-from hpcsched.workload.statistics.request_tallies import (
+from hpcsched.workload.statistics.request_statistics import (
     Accuracy,
     AccuracyTally,
     LoadTally,
@@ -19,7 +17,7 @@ from hpcsched.workload.statistics.request_tallies import (
     Sizes,
     SizeTally,
 )
-from hpcsched.workload.statistics.submission_tallies import (
+from hpcsched.workload.statistics.submission_statistics import (
     Arrivals,
     ArrivalTally,
     Cycles,
@@ -27,6 +25,8 @@ from hpcsched.workload.statistics.submission_tallies import (
     Submitters,
     SubmitterTally,
 )
+from hpcsched.workload.trace_calendar import Calendar, calendar_of
+from hpcsched.workload.trace_source import TraceSource
 
 
 @dataclass(frozen=True, slots=True)

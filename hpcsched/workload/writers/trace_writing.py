@@ -11,7 +11,7 @@ from typing import IO, cast
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.system.request import is_constrained
 from hpcsched.workload.job import Job
-from hpcsched.workload.source import TraceSource
+from hpcsched.workload.trace_source import TraceSource
 
 BOUND = "bound to nodes, exclusive or scattered"
 NAMES = "a name"

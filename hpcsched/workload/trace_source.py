@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from hpcsched.workload.account import TraceAccount
 from hpcsched.workload.job import TracedJob
+from hpcsched.workload.trace_account import TraceAccount
 
 
 def has_dependencies(source: "TraceSource") -> bool:

@@ -5,7 +5,7 @@ import pytest
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
-from hpcsched.workload.partitions import NO_PARTITIONS, Partition, Partitions
+from hpcsched.workload.site_partitions import NO_PARTITIONS, Partition, Partitions
 
 SHORT = Partition("short", {"partition": frozenset({1}), "queue": frozenset({2, 3})}, priority=7)
 DEBUG = Partition("debug", {"queue": frozenset({3, 4}), "application": frozenset({9})})

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched.metrics.column_sums import FloatColumn
+from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.over_time import OverTime, time_mean
-from hpcsched.metrics.sums import FloatColumn
-from hpcsched.metrics.tables import Column
 
 
 class PoolFigures(NamedTuple):

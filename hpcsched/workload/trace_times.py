@@ -9,7 +9,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, fiel
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.parameters import LARGEST, Params, parse_duration
-from hpcsched.workload.instants import Calendar, calendar_of
+from hpcsched.workload.trace_calendar import Calendar, calendar_of
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?")
 _DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"

@@ -21,7 +21,7 @@ from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.batsim.file import BatsimFile
+from hpcsched.workload.readers.batsim_file import BatsimFile
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.quantities import duration, instant, whole_number
 from hpcsched.workload.readers.record_source import RecordSource

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.pool_draws import drawn_by_all, most_draw, own_draw, total
-from hpcsched.system.pools import (
+from hpcsched.system.shared_resources import (
     NEVER,
     Change,
     Draw,

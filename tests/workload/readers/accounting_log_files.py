@@ -6,9 +6,12 @@ from typing import Any
 
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batch.batch_log import BatchLogSource
-from hpcsched.workload.readers.batch.pbs_accounting import PbsAccountingParams, PbsAccountingSource
-from hpcsched.workload.readers.batch.slurm_sacct import SlurmSacctParams, SlurmSacctSource
+from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogSource
+from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
+    PbsAccountingParams,
+    PbsAccountingSource,
+)
+from hpcsched.workload.readers.accounting_logs.slurm_sacct import SlurmSacctParams, SlurmSacctSource
 
 GIB = 2**30
 SYSTEM = System(

@@ -11,16 +11,16 @@ from pydantic import Field
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.batch.equal_units import (
+from hpcsched.workload.readers.accounting_logs.equal_units import (
     EqualUnits,
     UnitMapping,
     largest_on_a_node,
     on_nodes,
     smallest,
 )
-from hpcsched.workload.readers.batch.local_clock import NoZoneError
-from hpcsched.workload.readers.batch.names_seen import NamesSeen
-from hpcsched.workload.readers.batch.part_numbers import JOBS, repeat_number
+from hpcsched.workload.readers.accounting_logs.local_clock import NoZoneError
+from hpcsched.workload.readers.accounting_logs.names_seen import NamesSeen
+from hpcsched.workload.readers.accounting_logs.part_numbers import JOBS, repeat_number
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.record_source import RecordSource

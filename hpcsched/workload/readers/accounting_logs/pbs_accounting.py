@@ -22,8 +22,8 @@ from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.batch.batch_log import BatchLogParams, BatchLogSource
-from hpcsched.workload.readers.batch.pbs_chunks import (
+from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogParams, BatchLogSource
+from hpcsched.workload.readers.accounting_logs.pbs_chunks import (
     Chunk,
     parse_nodes,
     parse_select,
@@ -31,7 +31,7 @@ from hpcsched.workload.readers.batch.pbs_chunks import (
     parse_time,
     parse_whole,
 )
-from hpcsched.workload.readers.batch.pbs_records import parse_end
+from hpcsched.workload.readers.accounting_logs.pbs_records import parse_end
 from hpcsched.workload.readers.policies import SetAsideError, UnusableError
 from hpcsched.workload.readers.text_lines import TextLines
 

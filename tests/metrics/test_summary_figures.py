@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from hpcsched.dispatching import objectives
-from hpcsched.metrics import figures
+from hpcsched.metrics import summary_figures as figures
 from hpcsched.metrics.metric import RunTables
 from hpcsched.parameters import Params
 from tests.metrics.tables import Ran, jobs_table, rounds_table
