@@ -67,18 +67,18 @@ mutation: $(VENV)/installed-mutation ## Mutation testing; see benchmarks/mutatio
 
 debs2024 mod2017 cp2021 in_papers_manner rlscheduler: $(VENV)/installed ## Rerun a paper's comparison; see docs/experiments.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml
-	$(BIN)/python -m experiments.$@
+	$(BIN)/python experiments/$@.py
 
 # Without order-search, which takes long on the large logs.
 debs2024_logs: $(VENV)/installed ## Replay four logs of DEBS 2024; see docs/debs2024.md
 	$(BIN)/hpcsched experiment experiments/$@.yaml --only List-REG --only List-SPF --only List-SAF \
 	  --only List-SJF --only List-LAF --only EASY
-	$(BIN)/python -m experiments.$@
+	$(BIN)/python experiments/$@.py
 
 predictors: $(VENV)/installed ## Replay two logs with every predictor; see docs/predictors.md
 	$(BIN)/pip install --quiet --constraint constraints.txt plugins/hpcsched-learned
 	$(BIN)/hpcsched experiment experiments/$@.yaml
-	$(BIN)/python -m experiments.$@
+	$(BIN)/python experiments/$@.py
 
 DISTRIBUTIONS := . $(wildcard plugins/*)
 

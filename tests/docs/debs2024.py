@@ -1,6 +1,6 @@
 """The tables of the page on four logs of DEBS 2024."""
 
-from experiments.debs2024_logs.__main__ import PAGE
+from debs2024_logs import PAGE
 from tests.docs.pages import tables
 
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from experiments.debs2024_logs import paper
-from experiments.debs2024_logs.shares import DELAYS, Shares
-from experiments.debs2024_logs.tables import half_table
-from experiments.finished import Finished
+from comparisons.debs2024_logs import paper
+from comparisons.debs2024_logs.shares import DELAYS, Shares
+from comparisons.debs2024_logs.tables import half_table
+from comparisons.finished import Finished
 from tests.docs.debs2024 import DELAYED, KNOWN, LAST, REQUESTED, TEXT, TITLES
 from tests.docs.pages import tables
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from experiments.debs2024.__main__ import SHOWN
-from experiments.debs2024.declaration import read_presentation
-from experiments.debs2024.results import Comparison
-from experiments.debs2024.table import as_markdown
+from comparisons.debs2024.declaration import read_presentation
+from comparisons.debs2024.results import Comparison
+from comparisons.debs2024.table import as_markdown
+from debs2024 import SHOWN
 from tests.docs.pages import ROOT, blocks, tables
 from tests.docs.reproduction import METRICS, PAGE, figures, region
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.debs2024.declaration import Presentation, read_presentation
-from experiments.debs2024.results import Comparison, read_results
-from experiments.finished import read_finished
+from comparisons.debs2024.declaration import Presentation, read_presentation
+from comparisons.debs2024.results import Comparison, read_results
+from comparisons.finished import read_finished
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.index import make_index, write_index

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.debs2024 import __main__ as command
-from experiments.debs2024.table import as_markdown
+import debs2024 as command
+from comparisons.debs2024.table import as_markdown
 from hpcsched import cli
 from tests.docs.pages import tables
 from tests.experiments.samples import (
@@ -79,7 +79,7 @@ def test_wrong_usage(run):
     """The exit code is 2."""
     code, out, lines = run("--first", "3")
     assert (code, out) == (2, "")
-    assert lines[-1].startswith("python -m experiments.debs2024: error: ")
+    assert lines[-1].startswith("python experiments/debs2024.py: error: ")
 
 
 def test_help(run):

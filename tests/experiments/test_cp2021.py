@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from experiments.command import Drawing
-from experiments.cp2021.__main__ import content_of
-from experiments.finished import LabelledRun, read_finished
+from comparisons.command import Drawing
+from comparisons.finished import LabelledRun, read_finished
+from cp2021 import content_of
 from hpcsched.results.directory import RunDirectory
 from tests.docs.pages import tables
 from tests.experiments.samples import (

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.debs2024_logs import __main__ as command
-from experiments.debs2024_logs import paper
+import debs2024_logs as command
+from comparisons.debs2024_logs import paper
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.results.files import JOBS
 from tests.docs.pages import tables

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.debs2024.__main__ import SHOWN as SHOWN_FILE
-from experiments.debs2024.declaration import read_presentation
+from comparisons.debs2024.declaration import read_presentation
+from debs2024 import SHOWN as SHOWN_FILE
 from hpcsched.errors import InputError
 from tests.docs.reproduction import METRICS, region
 from tests.experiments.samples import SHOWN, write_shown

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cp2021.paper import PRINTED
-from experiments.debs2024.__main__ import SHOWN
-from experiments.debs2024.declaration import read_presentation
-from experiments.debs2024_logs import paper
-from experiments.debs2024_logs.tables import DELAYED_HALF, DELAYED_LOG
-from experiments.in_papers_manner.papers import PAPERS
-from experiments.rlscheduler import paper as rlscheduler
-from experiments.rlscheduler.table import AXES, LOG, SCHEDULER, WINDOW
+from comparisons.cp2021.paper import PRINTED
+from comparisons.debs2024.declaration import read_presentation
+from comparisons.debs2024_logs import paper
+from comparisons.debs2024_logs.tables import DELAYED_HALF, DELAYED_LOG
+from comparisons.in_papers_manner.papers import PAPERS
+from comparisons.rlscheduler import paper as rlscheduler
+from comparisons.rlscheduler.table import AXES, LOG, SCHEDULER, WINDOW
+from debs2024 import SHOWN
 from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.reading import Experiment, read_experiment
 
@@ -107,7 +107,7 @@ def test_debs2024_logs(read):
     wanted |= {
         (DELAYED_LOG, DELAYED_HALF, rule, "BSLD", f"j{k}") for rule in rules for k in range(1, 11)
     }
-    assert len(found) == len(wanted) == 48 + 32 + 60
+    assert len(found) == len(wanted) == 48 + 2 * 32 + 60
     assert set(found) == wanted
 
     cores = {"KTH-SP2": 100, "CTC-SP2": 338, "SDSC-BLUE": 1152, "CEA-CURIE": 93312}

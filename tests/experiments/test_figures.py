@@ -1,8 +1,8 @@
 """Figures show the runs, the paper's values and the bounds, and are equal for equal runs."""
 
-from experiments.command import Drawing
-from experiments.debs2024.figures import bars, draw_figures
-from experiments.debs2024.results import Comparison
+from comparisons.command import Drawing
+from comparisons.debs2024.figures import bars, draw_figures
+from comparisons.debs2024.results import Comparison
 from hpcsched.report.figures.figure_style import PALETTE
 from tests.experiments.samples import written_comparison
 from tests.problems.test_plots import texts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.finished import read_finished
+from comparisons.finished import read_finished
 from hpcsched.errors import InputError
 from tests.experiments.samples import (
     AXES,

@@ -2,13 +2,13 @@
 
 import pytest
 
-from experiments.command import Drawing
-from experiments.finished import read_finished
-from experiments.in_papers_manner import __main__ as command
-from experiments.in_papers_manner.beside_lists import BesideLists, beside_lists
-from experiments.in_papers_manner.papers import PAPERS, Printed, Printing, Row
-from experiments.in_papers_manner.spread import read_served
-from experiments.in_papers_manner.table import searches
+import in_papers_manner as command
+from comparisons.command import Drawing
+from comparisons.finished import read_finished
+from comparisons.in_papers_manner.beside_lists import BesideLists, beside_lists
+from comparisons.in_papers_manner.papers import PAPERS, Printed, Printing, Row
+from comparisons.in_papers_manner.spread import read_served
+from comparisons.in_papers_manner.table import searches
 from hpcsched import cli
 from hpcsched.results.directory import RunDirectory
 from tests.docs.pages import tables

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.distributions import Outcome
-from experiments.mod2017 import __main__ as command
+import mod2017 as command
+from comparisons.distributions import Outcome
 from hpcsched import cli
 from hpcsched.report.figures.boxes import Box
 from tests.docs.pages import tables

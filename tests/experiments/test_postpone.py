@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.postpone import __main__ as postpone
+import postpone
 from hpcsched.problems.comparison import compare
 from hpcsched.problems.pairing import Pairing
 from tests.problems.tables import pair

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.distributions import read_outcomes
-from experiments.predictors import __main__ as command
+import predictors as command
+from comparisons.distributions import read_outcomes
 from hpcsched import cli
 from hpcsched.experiment.folder import ExperimentFolder
 from hpcsched.experiment.reading import read_experiment

@@ -2,9 +2,9 @@
 
 import pytest
 
-from experiments.command import Drawing
-from experiments.debs2024.queues import draw_queues
-from experiments.finished import Finished, LabelledRun
+from comparisons.command import Drawing
+from comparisons.debs2024.queues import draw_queues
+from comparisons.finished import Finished, LabelledRun
 from hpcsched import run
 from tests.experiments.samples import BASE
 from tests.workload.readers.swf_files import record, write

@@ -4,10 +4,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from experiments.command import Drawing
-from experiments.finished import Finished, LabelledRun
-from experiments.rlscheduler.__main__ import content_of
-from experiments.rlscheduler.table import AXES
+from comparisons.command import Drawing
+from comparisons.finished import Finished, LabelledRun
+from comparisons.rlscheduler.table import AXES
+from rlscheduler import content_of
 from tests.docs.pages import tables
 
 FIGURES = {

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from experiments.command import Drawing
-from experiments.same_problems import __main__ as command
-from experiments.same_problems.papers import PAPERS, PCP4, PCP20
-from experiments.same_problems.plots import draw
-from experiments.same_problems.questions import DISPATCHERS, PREDICTORS, Answers
-from experiments.same_problems.table import counts, groups, ratios
+import same_problems as command
+from comparisons.command import Drawing
+from comparisons.same_problems.papers import PAPERS, PCP4, PCP20
+from comparisons.same_problems.plots import draw
+from comparisons.same_problems.questions import DISPATCHERS, PREDICTORS, Answers
+from comparisons.same_problems.table import counts, groups, ratios
 from hpcsched.problems.pairing import Pairing
 from tests.docs.pages import tables
 from tests.problems.tables import pair

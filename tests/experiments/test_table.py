@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.debs2024.results import Result
-from experiments.debs2024.table import as_markdown, effort
+from comparisons.debs2024.results import Result
+from comparisons.debs2024.table import as_markdown, effort
 from tests.docs.pages import tables
 from tests.experiments.samples import written_comparison
 

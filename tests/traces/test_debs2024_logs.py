@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from experiments.debs2024_logs.paper import HALVES, LOGS, ROWS
+from comparisons.debs2024_logs.paper import HALVES, LOGS, ROWS
 from hpcsched import read_workload, replay
 from hpcsched.experiment.reading import read_experiment
 from tests.docs.debs2024 import FULL, KNOWN, REQUESTED, TITLES

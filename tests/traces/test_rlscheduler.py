@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import hpcsched
-from experiments.rlscheduler.__main__ import PAGE
-from experiments.rlscheduler.paper import BACKFILLED, PRINTED
-from experiments.rlscheduler.table import LOG, SCHEDULER, WINDOW
+from comparisons.rlscheduler.paper import BACKFILLED, PRINTED
+from comparisons.rlscheduler.table import LOG, SCHEDULER, WINDOW
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import KeyOrder
 from hpcsched.experiment.reading import read_experiment
 from hpcsched.prediction.requested_time import RequestedTime
+from rlscheduler import PAGE
 from tests.builders import alike, parts
 from tests.dispatching.core.replays import in_compiled_code
 from tests.docs.pages import ROOT, tables
