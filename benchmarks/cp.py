@@ -18,7 +18,7 @@ from hpcsched.dispatching.cp.guard import Solver
 from hpcsched.dispatching.cp.improver import CpImprover
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job

@@ -17,7 +17,7 @@ from hpcsched.version import __version__ as __version__
 if TYPE_CHECKING:
     from hpcsched.dispatching.allocator import Allocator as Allocator
     from hpcsched.dispatching.decision import Decision as Decision
-    from hpcsched.dispatching.dispatcher import Dispatcher as Dispatcher
+    from hpcsched.dispatching.dispatcher_protocol import Dispatcher as Dispatcher
     from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
     from hpcsched.parameters import Params as Params
     from hpcsched.plugins.registry import Plugin as Plugin
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "Allocator": "hpcsched.dispatching.allocator",
     "Decision": "hpcsched.dispatching.decision",
-    "Dispatcher": "hpcsched.dispatching.dispatcher",
+    "Dispatcher": "hpcsched.dispatching.dispatcher_protocol",
     "DispatchingProblem": "hpcsched.dispatching.problem",
     "Observer": "hpcsched.simulation.observer",
     "Params": "hpcsched.parameters",

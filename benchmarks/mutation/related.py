@@ -27,7 +27,7 @@ RELATED = {
         "tests/dispatching/rules/test_multifactor.py",
         "tests/golden/test_queue_orders.py",
     ),
-    "hpcsched/dispatching/rules/params.py": (
+    "hpcsched/dispatching/rules/rule_params.py": (
         "tests/dispatching/rules",
         "tests/golden/test_depth.py",
         "tests/golden/test_queue_orders.py",

@@ -163,7 +163,7 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
 
 def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, json: bool) -> str:
     """Return the mean recorded waits of a scenario's trace; raises InputError if it has none."""
-    from hpcsched.dispatching.wait_tally import tally_waits
+    from hpcsched.dispatching.wait_statistics import collect_wait_statistics
     from hpcsched.errors import Finding, InputError, Place
     from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
     from hpcsched.workload.recorded_waits import recorded_waits
@@ -174,7 +174,7 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
         source = parts.scenario.trace.plugin_name
         message = f"the trace source {source} does not record how long jobs waited"
         raise InputError(Finding("no-waits", message, Place(str(path)), key="trace.source"))
-    tally = tally_waits(parts.source.jobs(), waits, by)
+    tally = collect_wait_statistics(parts.source.jobs(), waits, by)
     if not tally.all.jobs:
         log = ", ".join(map(str, parts.source.files))
         message = f"no wait is recorded of any of its {tally.jobs} jobs"

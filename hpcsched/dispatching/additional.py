@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 
 @runtime_checkable
-class GivesData(Protocol):
+class DataProvider(Protocol):
     """An observer that has something to tell dispatchers; whatever has this method is asked."""
 
     def additional_data(self, now: int) -> Mapping[str, object]:

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple, get_args
 
-from hpcsched.dispatching.reasons import Reason
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.system.allocation import Allocation
 
 

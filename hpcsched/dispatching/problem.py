@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.pools import ProblemPools, pools_of
+from hpcsched.dispatching.problem_pools import ProblemPools, pools_of
 from hpcsched.system.allocation import Allocation, Interval, SlotMap
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.request import Request

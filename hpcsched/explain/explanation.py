@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hpcsched.dispatching.reasons import STARTS, ReasonKind
+from hpcsched.dispatching.decision_reasons import STARTS, ReasonKind
 from hpcsched.report.figures.dispatcher_choices import ChosenFrom, choice_at, choices_of
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hpcsched.dispatching.reasons import Reason
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.live.rounds import Round
 from hpcsched.results.files import ADVICE, write_text
 from hpcsched.system.cluster import ClusterState

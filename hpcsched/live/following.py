@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
 from hpcsched.live.learning import Predictions
 from hpcsched.live.site import Site
@@ -37,7 +37,7 @@ class Following:
         site: Site,
         predictions: Predictions,
         observers: Sequence[Observer],
-        followers: Sequence[FollowsJobs],
+        followers: Sequence[JobEventObserver],
         ours: Collection[str] = (),
     ) -> None:
         self.site = site

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler

@@ -5,8 +5,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Start
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.live.guarded_dispatcher import Answer, GuardedDispatcher
 from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.simulation.records import RoundRecord

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hpcsched.dispatching.reasons import Reason
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO
 from hpcsched.results.manifest import ON_A_CLUSTER, Status, finish_manifest, start_manifest

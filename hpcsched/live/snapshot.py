@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.problem import (
     DispatchingProblem,
@@ -12,7 +13,6 @@ from hpcsched.dispatching.problem import (
     WaitingJob,
     waiting_job,
 )
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.live.site import DAY, Site, shares
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.predictor_driver import corrected_run_time

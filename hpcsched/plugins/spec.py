@@ -65,10 +65,10 @@ def hpcsched_corrections() -> Iterable[Plugin]:
 def hpcsched_dispatchers() -> Iterable[Plugin]:
     """Return dispatchers, selected by `dispatcher: {name: NAME}`.
 
-    A factory returns a `hpcsched.dispatching.dispatcher.Dispatcher`. Parameters that select an
-    allocator or a queue order are fields marked with `Selects`, built with `Context.make`. One that
-    starts jobs when a log says declares the capability `FOLLOWS_RECORD` and is a
-    `hpcsched.dispatching.recorded_starts.FollowsRecord`.
+    A factory returns a `hpcsched.dispatching.dispatcher_protocol.Dispatcher`. Parameters that
+    select an allocator or a queue order are fields marked with `Selects`, built with
+    `Context.make`. One that starts jobs when a log says declares the capability
+    `FOLLOWS_RECORD` and is a `hpcsched.dispatching.recorded_due_times.FollowsRecord`.
     """
 
 
@@ -78,8 +78,8 @@ def hpcsched_queue_orders() -> Iterable[Plugin]:
 
     A factory returns a `hpcsched.dispatching.rules.orders.QueueOrder`: the queue of a problem
     in the order in which to consider its jobs. One that also has the methods of
-    `hpcsched.dispatching.history.FollowsJobs` is told of starts and ends, as dispatchers and
-    allocators are.
+    `hpcsched.dispatching.job_events.JobEventObserver` is told of starts and ends, as dispatchers
+    and allocators are.
     """
 
 
@@ -124,7 +124,7 @@ def hpcsched_observers() -> Iterable[Plugin]:
     """Return observers, listed under `observers:` in a scenario.
 
     A factory returns a `hpcsched.simulation.observer.Observer`, which hears of every event and
-    cannot change what happens. One that is a `hpcsched.dispatching.additional.GivesData` as well
+    cannot change what happens. One that is a `hpcsched.dispatching.additional.DataProvider` as well
     tells dispatchers something.
     """
 

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.errors import DecisionError, Finding, HpcschedError, InputError
 from hpcsched.problems.files import InstancesFile

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hpcsched.context import Context
+from hpcsched.dispatching.decision_reasons import STARTS, Reason, ReasonKind
 from hpcsched.dispatching.problem import RunningJob
-from hpcsched.dispatching.reasons import STARTS, Reason, ReasonKind
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 from hpcsched.results.files import REASONS

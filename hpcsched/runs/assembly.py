@@ -7,11 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.offline.problem import PlansOffline
-from hpcsched.dispatching.recorded_starts import FollowsRecord, RecordedStarts
+from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params
 from hpcsched.plugins.manager import registry as installed_plugins
@@ -75,7 +75,7 @@ class Assembly:
     system: System = field(init=False)
     partitions: Partitions = field(init=False)
     outages: Outages = field(init=False)
-    followers: list[FollowsJobs] = field(init=False, default_factory=list)
+    followers: list[JobEventObserver] = field(init=False, default_factory=list)
     seed: int = field(init=False)
     objective: Objective = field(init=False)
     source: TraceSource = field(init=False)
@@ -142,7 +142,7 @@ class Assembly:
                 f"plugin {installed.distribution} {installed.version}: the solver {name!r} is not"
                 " deterministic, so its parameters must say why, in 'not_reproducible'"
             )
-        if kind in FOLLOWING and isinstance(built, FollowsJobs):
+        if kind in FOLLOWING and isinstance(built, JobEventObserver):
             self.followers.append(built)
         return built
 

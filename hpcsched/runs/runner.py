@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hpcsched.dispatching.additional import GivesData
+from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.offline.problem import OfflinePlan
 from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.directory import RunDirectory, create
@@ -194,7 +194,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     )
 
 
-def _givers(scenario: Scenario, observers: Sequence[Observer]) -> dict[str, GivesData]:
+def _givers(scenario: Scenario, observers: Sequence[Observer]) -> dict[str, DataProvider]:
     """Return the observers that tell dispatchers something, by name."""
     return givers_among([choice.plugin_name for choice in scenario.observers], observers)
 

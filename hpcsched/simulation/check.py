@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Protocol
 
 from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision_reasons import REASON_KINDS, Reason
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.reasons import REASON_KINDS, Reason
 from hpcsched.simulation.pool_accounts import OverdrawError, PoolAccounts
 from hpcsched.system.allocation import Allocation, NodeAllocation, SlotAllocation, SlotMap
 from hpcsched.system.request import Request

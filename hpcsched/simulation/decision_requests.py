@@ -10,8 +10,8 @@ from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.cell_lists import add_cells
 from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables, with_cells
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.check import BadDecisionError, check_decision
 from hpcsched.simulation.observer_data import additional_data

@@ -11,8 +11,8 @@ log.
 
 from collections.abc import Iterable
 
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.workload.job import Job
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
@@ -26,7 +26,7 @@ class Listeners(NamedTuple):
     explained: Sequence[Callable[[RoundRecord, Sequence[Reason]], None]]
 
 
-def listeners(observers: Sequence[Observer], followers: Iterable[FollowsJobs]) -> Listeners:
+def listeners(observers: Sequence[Observer], followers: Iterable[JobEventObserver]) -> Listeners:
     """Return the listeners, without observers' methods that do nothing."""
     followers = tuple(followers)
     return Listeners(

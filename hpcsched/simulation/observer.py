@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.records import Interruption, JobRecord, RoundRecord
 
 

@@ -2,24 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 
-from hpcsched.dispatching.additional import NO_DATA, AdditionalData, GivesData
+from hpcsched.dispatching.additional import NO_DATA, AdditionalData, DataProvider
 from hpcsched.errors import PluginError
 
 
-def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str, GivesData]:
+def givers_among(names: Sequence[str], observers: Sequence[object]) -> dict[str, DataProvider]:
     """Return the observers that pass data to dispatchers, by name.
 
     Of several with one name, the second is called `NAME/2`, and so on.
     """
-    givers: dict[str, GivesData] = {}
+    givers: dict[str, DataProvider] = {}
     for name, observer in zip(names, observers, strict=True):
-        if isinstance(observer, GivesData):
+        if isinstance(observer, DataProvider):
             count = sum(1 for known in givers if known.partition("/")[0] == name)
             givers[name if not count else f"{name}/{count + 1}"] = observer
     return givers
 
 
-def additional_data(givers: Mapping[str, GivesData], now: int) -> AdditionalData:
+def additional_data(givers: Mapping[str, DataProvider], now: int) -> AdditionalData:
     """Return the data of all givers at `now`, in seconds, by name.
 
     Raises
@@ -32,7 +32,7 @@ def additional_data(givers: Mapping[str, GivesData], now: int) -> AdditionalData
     return AdditionalData({name: _ask(name, giver, now) for name, giver in givers.items()})
 
 
-def _ask(name: str, giver: GivesData, now: int) -> Mapping[str, object]:
+def _ask(name: str, giver: DataProvider, now: int) -> Mapping[str, object]:
     try:
         data = giver.additional_data(now)
     except Exception as error:

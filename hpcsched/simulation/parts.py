@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hpcsched.dispatching.additional import GivesData
-from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.additional import DataProvider
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.recorded_starts import RecordedStarts
+from hpcsched.dispatching.recorded_due_times import RecordedStarts
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.corrections import OneSecond
 from hpcsched.prediction.predictor import Oracle, Predictor
@@ -56,10 +56,10 @@ class Parts(NamedTuple):
     latency: Latency | None = None
     correction: Correction = OneSecond()
     partitions: Partitions = NO_PARTITIONS
-    followers: Sequence[FollowsJobs] = ()
+    followers: Sequence[JobEventObserver] = ()
     dependencies: bool = False
     outages: Outages = NO_OUTAGES
-    givers: Mapping[str, GivesData] = MappingProxyType({})
+    givers: Mapping[str, DataProvider] = MappingProxyType({})
     predictor_name: str | None = None
     recorded: RecordedStarts | None = None
     instants: Sequence[int] = ()

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from hpcsched.context import Context
-from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.dispatcher import Hyper, make_hyper
 from hpcsched.dispatching.hyper.params import HyperParams
+from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.registration import builtin
@@ -30,7 +30,7 @@ PLAIN_JOBS = 20_000
 class RehearsalContext(Context, Protocol):
     """The parts of a scenario that replays of the past need."""
 
-    followers: list[FollowsJobs]
+    followers: list[JobEventObserver]
 
     @property
     def correction(self) -> Correction:

@@ -10,8 +10,8 @@ from hpcsched.dispatching.core.round_kernels import (
     replay_round_by_slot,
 )
 from hpcsched.dispatching.core.state import Choices
-from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.rules.allocator_codes import ALLOCATORS, critical_of
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
+from hpcsched.dispatching.rules.allocator_codes import ALLOCATORS, scarce_resource_mask
 from hpcsched.dispatching.rules.conservative import COMPRESSIONS, Conservative
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
@@ -92,7 +92,7 @@ def choices_of(parts: Parts, *, places: bool) -> Choices:
         places,
         by_wait=_by_wait(order),
         behind_by_wait=_by_wait(behind),
-        critical=critical_of(parts.system, dispatcher.allocator),
+        scarce=scarce_resource_mask(parts.system, dispatcher.allocator),
     )
     match dispatcher:
         case ListScheduler():

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import Tables
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.simulation.dependencies import Dependencies
 from hpcsched.simulation.limits import Account, Limits
 from hpcsched.simulation.parts import Parts

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.state import FollowedTables, Output, Tables
 from hpcsched.dispatching.decision import NOTHING, Decision
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import RunningJob, WaitingJob, waiting_job
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import PluginError
 from hpcsched.simulation.late_starts import LateStarts
 from hpcsched.simulation.listeners import listeners

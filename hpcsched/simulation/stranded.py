@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.system.pool_draws import most_draw
 from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System

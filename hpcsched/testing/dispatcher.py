@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.testing.audit import audit_replay

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from hpcsched.dispatching.decision_reasons import STARTS, Reason
 from hpcsched.dispatching.problem import RunningJob
-from hpcsched.dispatching.reasons import STARTS, Reason
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.objectives import BoundedSlowdown
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.corrections import OneSecond

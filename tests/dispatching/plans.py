@@ -19,9 +19,9 @@ from hpcsched.dispatching.core.ahead_kernels import find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.compiled_state import Profile, Steps
+from hpcsched.dispatching.core.fit_count_kernels import count_fits
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.pool_kernels import open_pools
-from hpcsched.dispatching.core.room_kernels import count_fits
 from hpcsched.dispatching.core.start_kernels import fits_now, pressure_on, start
 from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job

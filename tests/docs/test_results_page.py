@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from hpcsched.dispatching.recorded_starts import RecordedFigures
+from hpcsched.dispatching.recorded_due_times import RecordedFigures
 from hpcsched.metrics.pool_figures import PoolFigures
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest

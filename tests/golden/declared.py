@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.plugins.manager import build_registry
 from hpcsched.runs.assembly import Assembly, assemble

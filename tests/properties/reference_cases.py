@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.reasons import Reason
+from hpcsched.dispatching.decision_reasons import Reason
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.conservative import Conservative
-from hpcsched.dispatching.rules.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.rules.orders import QueueOrder, slowdown_order
 from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.last_two import LastTwo, LastTwoParams
 from hpcsched.prediction.requested_time import RequestedTime

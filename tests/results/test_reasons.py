@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import InputError
 from hpcsched.results.reasons import ReasonRecorder, ReasonRow, jobs_that_speak_of, reasons_of
 from hpcsched.results.record_file import ROW_GROUP

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord

@@ -5,8 +5,8 @@ from typing import Any, cast
 import pytest
 
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import DecisionError
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.problems.solving import answers

@@ -5,8 +5,8 @@ from itertools import cycle
 import pytest
 
 from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.reasons import Reason, ReasonKind
 from hpcsched.dispatching.rules.reject import Reject
 from hpcsched.errors import DecisionError
 from hpcsched.system.allocation import NodeAllocation

@@ -22,6 +22,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
+from hpcsched.dispatching.core.fit_count_kernels import count_fits
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.pool_kernels import open_pools
@@ -31,7 +32,6 @@ from hpcsched.dispatching.core.reservation_kernels import (
     reserve,
     start_beside,
 )
-from hpcsched.dispatching.core.room_kernels import count_fits
 from hpcsched.dispatching.core.start_kernels import (
     fits_now,
     pressure_on,

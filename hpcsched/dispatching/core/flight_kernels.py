@@ -44,6 +44,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.fit_count_kernels import add_waiting, change_node, remove_waiting
 from hpcsched.dispatching.core.job_kernels import (
     begin,
     drop_end,
@@ -52,7 +53,6 @@ from hpcsched.dispatching.core.job_kernels import (
     stop_running,
 )
 from hpcsched.dispatching.core.pool_kernels import overdraws
-from hpcsched.dispatching.core.room_kernels import add_waiting, change_node, remove_waiting
 from hpcsched.dispatching.core.slot_kernels import drop_cells
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray

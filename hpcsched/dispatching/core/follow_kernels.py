@@ -39,9 +39,9 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.fit_count_kernels import add_waiting, remove_waiting
 from hpcsched.dispatching.core.job_kernels import forget, set_held
 from hpcsched.dispatching.core.output_kernels import write_places
-from hpcsched.dispatching.core.room_kernels import add_waiting, remove_waiting
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
 

@@ -22,11 +22,11 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.fit_count_kernels import room_on, take_from
 from hpcsched.dispatching.core.job_kernels import share_of_wait
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.placement_kernels import fill_by_number, fill_by_rank
 from hpcsched.dispatching.core.pool_kernels import leaves_pools_to, pools_suffice
-from hpcsched.dispatching.core.room_kernels import room_on, take_from
 from hpcsched.dispatching.core.start_kernels import (
     choose_now,
     fits_now,

@@ -37,10 +37,10 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.fit_count_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.heap_kernels import pop, push
 from hpcsched.dispatching.core.pool_draw_kernels import switch, take_draws
 from hpcsched.dispatching.core.queue_order_kernels import insert_into_queue, merge
-from hpcsched.dispatching.core.room_kernels import add_waiting, change_node
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells, give_slots_back
 from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray

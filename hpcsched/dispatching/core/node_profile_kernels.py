@@ -18,6 +18,7 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
 from hpcsched.dispatching.core.external_allocator import place_by_external
+from hpcsched.dispatching.core.fit_count_kernels import held_on_node
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.plan_kernels import (
     close,
@@ -28,7 +29,6 @@ from hpcsched.dispatching.core.plan_kernels import (
     take_on,
 )
 from hpcsched.dispatching.core.pool_kernels import earliest_in_pools
-from hpcsched.dispatching.core.room_kernels import held_on_node
 from hpcsched.dispatching.core.state import FloatArray
 from hpcsched.system.system import IntArray
 
@@ -187,7 +187,7 @@ def place_between(
             state.capacity,
             state.totals,
             pressure,
-            state.critical,
+            state.scarce,
         )
     count = 0
     for node in range(len(placed)):

@@ -1,14 +1,14 @@
 """Compiled allocators: rankings of the nodes, and filling nodes in that order.
 
-They are those of `hpcsched.dispatching.rules.allocators` and `critical`, where each is
+They are those of `hpcsched.dispatching.rules.allocators` and `scarce`, where each is
 described.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
 from hpcsched.dispatching.core.codes import FIRST_FIT
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.critical_kernels import rank_by_class
 from hpcsched.dispatching.core.node_ranking_kernels import heap_of_nodes, rank_by_room, sift_down
+from hpcsched.dispatching.core.scarce_resource_kernels import rank_by_class
 from hpcsched.dispatching.core.state import BoolArray, FloatArray
 from hpcsched.system.system import IntArray
 
@@ -54,12 +54,12 @@ def place(
     capacity: IntArray,
     totals: IntArray,
     pressure: FloatArray,
-    critical: BoolArray | None,
+    scarce: BoolArray | None,
 ) -> IntArray:
     """Return how many units an allocator places on each node, `[N]`.
 
     `fits`, `[N]`, units may go on each, of which `available`, `[R, N]`, is free; `pressure`, `[R]`,
-    is for allocators that look at it. Where `critical` is None, it is one of the first three.
+    is for allocators that look at it. Where `scarce` is None, it is one of the first three.
     """
     placed = zeros(len(fits))
     if allocator == FIRST_FIT:
@@ -67,9 +67,9 @@ def place(
         return placed
     ranks = table_of_zeros(3, len(fits))
     rank_by_room(allocator, fits, available, asked, capacity, totals, pressure, ranks)
-    if critical is not None:
+    if scarce is not None:
         rank_by_class(
-            allocator, units, fits, available, asked, capacity, totals, pressure, critical, ranks
+            allocator, units, fits, available, asked, capacity, totals, pressure, scarce, ranks
         )
     fill_by_rank(units, fits, ranks, placed)
     return placed

@@ -20,6 +20,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
+from hpcsched.dispatching.core.fit_count_kernels import held_on_node
 from hpcsched.dispatching.core.node_profile_kernels import (
     earliest_beside_pools,
     fits_in_profile,
@@ -30,7 +31,6 @@ from hpcsched.dispatching.core.node_profile_kernels import (
 )
 from hpcsched.dispatching.core.plan_kernels import take_on
 from hpcsched.dispatching.core.pool_kernels import pools_suffice, reserve_in_pools
-from hpcsched.dispatching.core.room_kernels import held_on_node
 from hpcsched.dispatching.core.row_kernels import (
     least_on_row,
     reserve_on_row,

@@ -4,7 +4,7 @@ They are for slots or for nodes, and those that Python calls with reasons or wit
 """
 
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.room_kernels import count_fits
+from hpcsched.dispatching.core.fit_count_kernels import count_fits
 from hpcsched.dispatching.core.rule_kernels import decide, decide_for
 from hpcsched.dispatching.core.state_function import of_state
 

@@ -23,10 +23,10 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
 from hpcsched.dispatching.core.external_allocator import place_by_external, take_external_slots
+from hpcsched.dispatching.core.fit_count_kernels import remove_waiting
 from hpcsched.dispatching.core.job_kernels import begin, take_nodes
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.pool_kernels import draw_for_start, pool_short_of, pools_suffice
-from hpcsched.dispatching.core.room_kernels import remove_waiting
 from hpcsched.dispatching.core.slot_kernels import take_lowest_slots
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.system.system import IntArray
@@ -69,7 +69,7 @@ def choose_now(row: int, state: State, pressure: FloatArray) -> IntArray:
         state.capacity,
         state.totals,
         pressure,
-        state.critical,
+        state.scarce,
     )
 
 

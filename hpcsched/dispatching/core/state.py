@@ -54,7 +54,7 @@ class Choices(NamedTuple):
     What few replays follow is None in the others, and what would look at it is not compiled for
     these. Jobs come `by_wait` over their first key, not by that key; so do those behind the head
     job, `behind_by_wait`. Where that is False, Python puts them in order before each round.
-    `critical`, `[R]`, says which resource types are to be kept for jobs that ask for them; where it
+    `scarce`, `[R]`, says which resource types are to be kept for jobs that ask for them; where it
     is None, the allocator is one of the first three. `external` is what is asked in place of an
     allocator of the core (see `external_allocator`). `compression` is that of rules that keep
     reservations from round to round. `decides` is by what the loop of events has a round decided:
@@ -70,7 +70,7 @@ class Choices(NamedTuple):
     relaxation: float = 0.0
     by_wait: bool | None = None
     behind_by_wait: bool | None = None
-    critical: BoolArray | None = None
+    scarce: BoolArray | None = None
     external: "ExternalAllocator | None" = None
     compression: int | None = None
     slack_share: float = 0.0

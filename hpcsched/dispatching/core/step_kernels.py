@@ -23,8 +23,8 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
+from hpcsched.dispatching.core.fit_count_kernels import room_on, take_from
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
-from hpcsched.dispatching.core.room_kernels import room_on, take_from
 from hpcsched.dispatching.core.row_kernels import (
     reserve_on_row,
     segments_within,

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.dispatching.rules.params import ExpectedWaitParams
+from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
 from hpcsched.parameters import (
     NONE,
     Listed,

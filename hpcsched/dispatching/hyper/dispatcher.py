@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.choosing import better, first_of
 from hpcsched.dispatching.hyper.params import HyperParams, label_of
 from hpcsched.dispatching.hyper.past import Past, PastJobs

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.search.order_search import make_online_order_search

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.reasons import Reason, ReasonKind
 from hpcsched.dispatching.rules.workspace import open_workspace
 
 NO_NODES = "it was to start now, and no nodes were found for it"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.pools import held_draws
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem_pools import allocated_draws
 from hpcsched.system.pool_draws import Amounts, most_draw
 from hpcsched.system.shared_resources import longest_stay, period_of, settled_from, steps_from
 from hpcsched.system.system import IntArray
@@ -93,7 +93,7 @@ def pool_data(
     count = len(pools)
     draws = np.array([most_draw(system, job.request) for job in jobs], dtype=np.int64)
     draws = draws.reshape(len(jobs), count)
-    held = np.array(held_draws(problem), dtype=np.int64).reshape(len(problem.running), count)
+    held = np.array(allocated_draws(problem), dtype=np.int64).reshape(len(problem.running), count)
     ends = np.array([job.predicted_end_time - now for job in problem.running], dtype=np.int64)
     period = period_of(pools)
     settled = max(settled_from(pools) - now, 0)

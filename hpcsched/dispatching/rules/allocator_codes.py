@@ -14,7 +14,7 @@ from hpcsched.dispatching.core.slot_kernels import add_cell
 from hpcsched.dispatching.core.state import BoolArray
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.allocators import BestFit, FirstFit, KeepScarce
-from hpcsched.dispatching.rules.critical import Balanced, Hybrid, Weighted, critical_types
+from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted, scarce_types
 from hpcsched.system.system import IntArray, System
 
 ALLOCATORS = {
@@ -35,13 +35,13 @@ def allocator_code(allocator: Allocator) -> int:
     return ALLOCATORS.get(type(allocator), codes.EXTERNAL)
 
 
-def critical_of(system: System, allocator: Allocator) -> BoolArray | None:
+def scarce_resource_mask(system: System, allocator: Allocator) -> BoolArray | None:
     """Return which resource types an allocator counts as critical, `[R]`; None if it is simple."""
     if not isinstance(allocator, Weighted | Balanced | Hybrid):
         return None
     critical = np.zeros(len(system.resource_types), dtype=np.bool_)
     if not isinstance(allocator, Weighted):
-        critical[critical_types(system, allocator.critical)] = True
+        critical[scarce_types(system, allocator.critical)] = True
     return critical
 
 
@@ -50,7 +50,7 @@ def chooses_slots(allocator: Allocator) -> bool:
     return hasattr(allocator, "allocate_slots")
 
 
-class AskedAllocator:
+class PythonAllocator:
     """An allocator in Python, asked by the core about the jobs of a problem; see `about`."""
 
     def __init__(self, allocator: Any) -> None:

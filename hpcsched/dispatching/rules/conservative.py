@@ -7,10 +7,10 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.carried_reservations import CarriedReservations
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
-from hpcsched.dispatching.rules.kept import KeptReservations
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.dispatching.rules.params import ConservativeParams
+from hpcsched.dispatching.rules.rule_params import ConservativeParams
 from hpcsched.registration import builtin
 
 Compression = Literal["arrival", "reservation"]
@@ -55,18 +55,18 @@ class Conservative:
     def __init__(self, allocator: Allocator, compression: Compression = "arrival") -> None:
         self.allocator = allocator
         self.compression = compression
-        self._kept = KeptReservations()
+        self._carried = CarriedReservations()
         self._rounds = CoreRounds(
             codes.CONSERVATIVE,
             allocator,
-            kept=self._kept,
+            carried=self._carried,
             choices={"compression": COMPRESSIONS[compression]},
         )
 
     @property
     def promised(self) -> dict[int, int]:
         """The first promise of each job that waits, by number, in seconds."""
-        return self._kept.promised
+        return self._carried.promised
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""

@@ -12,10 +12,10 @@ from hpcsched.dispatching.core.state import Choices
 from hpcsched.dispatching.decision import Start
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.allocator_codes import (
-    AskedAllocator,
+    PythonAllocator,
     allocator_code,
     chooses_slots,
-    critical_of,
+    scarce_resource_mask,
 )
 
 LOADING_TAKES = 1.0
@@ -48,7 +48,7 @@ class CoreCalls:
         }
         code = allocator_code(allocator)
         self._choices["allocator"] = code
-        self._asked = AskedAllocator(allocator) if code == codes.EXTERNAL else None
+        self._asked = PythonAllocator(allocator) if code == codes.EXTERNAL else None
         self._chooses_slots = chooses_slots(allocator)
         self._filled: ProblemState | None = None
         # The real seconds that calls have taken in Python; it decides on speed alone.
@@ -69,8 +69,8 @@ class CoreCalls:
         slot_map = problem.slot_map if self._chooses_slots else None
         filled = self._filled
         if filled is None or filled.system is not problem.system or filled.slot_map is not slot_map:
-            critical = critical_of(problem.system, self._allocator)
-            choices = Choices(**self._choices, critical=critical, external=self._asked)
+            scarce = scarce_resource_mask(problem.system, self._allocator)
+            choices = Choices(**self._choices, scarce=scarce, external=self._asked)
             filled = self._filled = ProblemState(problem.system, slot_map, choices)
         filled.fill(problem, order, behind)
         return filled

@@ -13,10 +13,10 @@ from hpcsched.dispatching.core.round_kernels import (
     explain_by_slot,
 )
 from hpcsched.dispatching.decision import NOTHING, Decision
+from hpcsched.dispatching.decision_reasons import Reason, ReasonKind
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.reasons import Reason, ReasonKind
+from hpcsched.dispatching.rules.carried_reservations import CarriedState
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
-from hpcsched.dispatching.rules.kept import Kept
 from hpcsched.dispatching.rules.orders import QueueOrder
 
 _KINDS: dict[int, ReasonKind] = {
@@ -41,7 +41,7 @@ class CoreRounds:
         How many jobs get a reservation; all if None.
     own_backfill_order
         Whether the order behind the head job is another.
-    kept
+    carried
         What the rule keeps from round to round.
     choices
         Further fields of `Choices`, by name.
@@ -54,11 +54,11 @@ class CoreRounds:
         *,
         depth: int | None = None,
         own_backfill_order: bool = False,
-        kept: Kept | None = None,
+        carried: CarriedState | None = None,
         choices: Mapping[str, Any] | None = None,
     ) -> None:
         self._rule = rule
-        self._kept = kept
+        self._carried = carried
         followed = {
             "rule": rule,
             "depth": -1 if depth is None else min(depth, codes.NEVER),
@@ -79,7 +79,7 @@ class CoreRounds:
         if not problem.queue:
             return NOTHING
         free = _free_slots(problem)
-        goes_on = problem.explain or self._kept is not None
+        goes_on = problem.explain or self._carried is not None
         if not goes_on and not any(job.units <= free for job in problem.queue):
             return NOTHING
         queue = order.sort(problem)
@@ -87,11 +87,11 @@ class CoreRounds:
             queue = self._what_matters(queue, free)
         in_turn = None if behind is None else _those_of(queue, behind.sort(problem))
         filled = self._core.fill(problem, queue, in_turn)
-        if self._kept is not None:
-            self._kept.write(filled, problem, queue)
+        if self._carried is not None:
+            self._carried.write(filled, problem, queue)
         self._core.call(_KERNELS[filled.slot_map is None, problem.explain], problem, queue)
-        if self._kept is not None:
-            self._kept.read(filled, problem, queue)
+        if self._carried is not None:
+            self._carried.read(filled, problem, queue)
         reasons: tuple[Reason, ...] = ()
         if problem.explain:
             tells = self._rule in (codes.CONSERVATIVE, codes.SLACK)

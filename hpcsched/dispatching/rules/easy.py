@@ -9,7 +9,7 @@ from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
-from hpcsched.dispatching.rules.params import EasyParams
+from hpcsched.dispatching.rules.rule_params import EasyParams
 from hpcsched.registration import builtin
 
 

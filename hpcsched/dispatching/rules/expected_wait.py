@@ -8,7 +8,7 @@ import numpy as np
 
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.params import ExpectedWaitParams
+from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
 from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray
 from hpcsched.workload.wait_classes import WaitClass

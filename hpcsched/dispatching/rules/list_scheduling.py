@@ -8,11 +8,11 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.rules.carried_reservations import CarriedPromises
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
-from hpcsched.dispatching.rules.kept import KeptPromises
 from hpcsched.dispatching.rules.orders import ArrivalOrder, QueueOrder
-from hpcsched.dispatching.rules.params import ListParams, PrbParams
+from hpcsched.dispatching.rules.rule_params import ListParams, PrbParams
 from hpcsched.registration import builtin
 
 Option = Literal["strict", "greedy", "backfill", "committed", "committed-backfill"]
@@ -88,7 +88,7 @@ class ListScheduler:
             allocator,
             depth=depth,
             own_backfill_order=self.backfill_order is not None,
-            kept=KeptPromises(promised) if commits else None,
+            carried=CarriedPromises(promised) if commits else None,
         )
 
     @property

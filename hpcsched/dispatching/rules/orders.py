@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
-from hpcsched.dispatching.rules.params import ShortestJobParams, SlowdownParams
+from hpcsched.dispatching.rules.rule_params import ShortestJobParams, SlowdownParams
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 

@@ -6,10 +6,10 @@ from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.recorded_starts import MissingStart, RecordedStarts
+from hpcsched.dispatching.recorded_due_times import MissingStart, RecordedStarts
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import KeyOrder
-from hpcsched.dispatching.rules.params import RecordedParams
+from hpcsched.dispatching.rules.rule_params import RecordedParams
 from hpcsched.errors import Finding, InputError
 from hpcsched.registration import FOLLOWS_RECORD, builtin
 

@@ -3,11 +3,11 @@
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
+from hpcsched.dispatching.rules.carried_reservations import CarriedPromises
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
 from hpcsched.dispatching.rules.easy import Easy, chosen_orders
-from hpcsched.dispatching.rules.kept import KeptPromises
 from hpcsched.dispatching.rules.orders import QueueOrder
-from hpcsched.dispatching.rules.params import RelaxedParams
+from hpcsched.dispatching.rules.rule_params import RelaxedParams
 from hpcsched.registration import builtin
 
 
@@ -38,7 +38,7 @@ class Relaxed(Easy):
             codes.RELAXED,
             allocator,
             own_backfill_order=self._has_own,
-            kept=KeptPromises({}),
+            carried=CarriedPromises({}),
             choices={"relaxation": float(relaxation)},
         )
 

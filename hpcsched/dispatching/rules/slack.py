@@ -5,7 +5,7 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.rules.conservative import COMPRESSIONS, Compression, Conservative
 from hpcsched.dispatching.rules.core_rounds import CoreRounds
-from hpcsched.dispatching.rules.params import SlackParams
+from hpcsched.dispatching.rules.rule_params import SlackParams
 from hpcsched.registration import builtin
 
 
@@ -37,7 +37,7 @@ class SlackBased(Conservative):
         self._rounds = CoreRounds(
             codes.SLACK,
             allocator,
-            kept=self._kept,
+            carried=self._carried,
             choices={
                 "compression": COMPRESSIONS[compression],
                 "slack_share": float(share),

@@ -3,21 +3,21 @@
 import json
 from collections.abc import Iterator
 
-from hpcsched.dispatching.wait_tally import WaitTally, expected_waits
+from hpcsched.dispatching.wait_statistics import WaitStatistics, expected_waits
 from hpcsched.workload.wait_classes import WaitClass
 
 
-def waits_as_json(tally: WaitTally) -> str:
+def waits_as_json(tally: WaitStatistics) -> str:
     """Return the waits on one line, which `--set dispatcher.expected_wait=...` takes."""
     return json.dumps(expected_waits(tally))
 
 
-def waits_as_yaml(tally: WaitTally, name: str) -> str:
+def waits_as_yaml(tally: WaitStatistics, name: str) -> str:
     """Return the waits as a block of a scenario's dispatcher; comments say what they are of."""
     return "\n".join(_lines(tally, name))
 
 
-def _lines(tally: WaitTally, name: str) -> Iterator[str]:
+def _lines(tally: WaitStatistics, name: str) -> Iterator[str]:
     yield f"# {name}: mean recorded waits by {tally.by}, in seconds"
     if tally.without_wait:
         yield f"# {tally.without_wait:,} of {tally.jobs:,} jobs have no recorded wait: left out"

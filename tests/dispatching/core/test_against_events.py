@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.corrections import Doubling, OneSecond, ToRequestedTime

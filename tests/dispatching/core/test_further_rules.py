@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.conservative import Compression, Conservative
-from hpcsched.dispatching.rules.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.list_scheduling import OPTIONS, ListScheduler
 from hpcsched.dispatching.rules.orders import slowdown_order
 from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.slack import SlackBased
 from hpcsched.prediction.requested_time import RequestedTime
 from hpcsched.workload.job import TracedJob

@@ -14,7 +14,7 @@ from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given
 
 from hpcsched.dispatching.decision import Decision
-from hpcsched.dispatching.dispatcher import Dispatcher
-from hpcsched.dispatching.history import FollowsJobs
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.hyper.past import Past, PastJobs
 from hpcsched.dispatching.hyper.rehearsal import Rehearsal
+from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import WaitTime
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -46,7 +46,7 @@ class Assembled:
     objective: Objective = field(default_factory=WaitTime)
     partitions: Partitions = NO_PARTITIONS
     correction: OneSecond = field(default_factory=OneSecond)
-    followers: list[FollowsJobs] = field(default_factory=list)
+    followers: list[JobEventObserver] = field(default_factory=list)
 
     def make(self, _kind: str, choice: Any) -> Dispatcher:
         """Return EASY, in one of two orders."""

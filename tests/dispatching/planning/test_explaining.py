@@ -9,12 +9,12 @@ from hypothesis import given
 
 from hpcsched.dispatching.cp.solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
+from hpcsched.dispatching.decision_reasons import STARTS, Reason
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.offline.following import PASSING_FIRST, FollowsPlan
 from hpcsched.dispatching.planning.explaining import NO_NODES, NOTHING_RUNS, planned_reasons
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.reasons import STARTS, Reason
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.workspace import open_workspace
 from hpcsched.simulation.observer import Observer

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hpcsched.dispatching.dispatcher import Dispatcher
+from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.conservative import Conservative
-from hpcsched.dispatching.rules.critical import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.relaxed import Relaxed
+from hpcsched.dispatching.rules.scarce_resources import Balanced, Hybrid, Weighted
 from hpcsched.dispatching.rules.slack import SlackBased
 from tests.builders import ALLOCATORS, ORDERS, lists
 

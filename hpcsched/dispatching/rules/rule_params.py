@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.dispatching.recorded_starts import MissingStart
+from hpcsched.dispatching.recorded_due_times import MissingStart
 from hpcsched.parameters import Duration, Listed, OrNull, Params, PositiveDuration, Selects
 from hpcsched.system.system import System
 from hpcsched.workload.wait_classes import WaitClass
@@ -178,7 +178,7 @@ class RecordedParams(PlacingParams):
     )
 
 
-class CriticalParams(Params):
+class ScarceResourceParams(Params):
     """Which resource types are to be kept for jobs that ask for them."""
 
     critical: Annotated[tuple[str, ...] | None, Listed] = Field(

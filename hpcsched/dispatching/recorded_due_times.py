@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.dispatching.reasons import Reason
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.job import Job
 

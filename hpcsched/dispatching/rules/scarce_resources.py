@@ -14,8 +14,8 @@ import numpy.typing as npt
 from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.allocators import free_share
-from hpcsched.dispatching.rules.params import CriticalParams
 from hpcsched.dispatching.rules.pressure import Pressure
+from hpcsched.dispatching.rules.rule_params import ScarceResourceParams
 from hpcsched.errors import Finding, InputError
 from hpcsched.registration import Caution, builtin
 from hpcsched.system.allocation import NodeAllocation
@@ -25,15 +25,15 @@ Ranks = npt.NDArray[np.float64]
 """By what nodes are preferred, the least first, `[N]`."""
 
 
-def review_critical(params: CriticalParams, system: System) -> Iterator[Caution]:
+def review_scarce_types(params: ScarceResourceParams, system: System) -> Iterator[Caution]:
     """Refuse critical resource types that no node group has."""
     for name in params.unknown(system):
         message = f"{name} cannot be critical: no node group has it"
         yield Caution("unknown-resource-type", message, "critical", "error")
 
 
-def _checked_types(params: CriticalParams, system: System) -> tuple[str, ...] | None:
-    for caution in review_critical(params, system):
+def _checked_types(params: ScarceResourceParams, system: System) -> tuple[str, ...] | None:
+    for caution in review_scarce_types(params, system):
         raise InputError(Finding(caution.rule, caution.message, key="dispatcher"))
     return params.critical
 
@@ -41,9 +41,9 @@ def _checked_types(params: CriticalParams, system: System) -> tuple[str, ...] | 
 @builtin(
     "allocator",
     "balanced",
-    CriticalParams,
+    ScarceResourceParams,
     summary="nodes without critical resources, then by turns those that have some",
-    review=review_critical,
+    review=review_scarce_types,
 )
 class Balanced:
     """Uses nodes without critical resources first, and then evenly those that have some.
@@ -55,7 +55,7 @@ class Balanced:
     """
 
     @classmethod
-    def build(cls, params: CriticalParams, context: Context) -> Self:
+    def build(cls, params: ScarceResourceParams, context: Context) -> Self:
         """Return the allocator; raises InputError for resource types that are not there."""
         return cls(_checked_types(params, context.system))
 
@@ -65,9 +65,8 @@ class Balanced:
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units."""
         ranks = free_share(room)
-        return fill(
-            units, room.fits, by_turns(room, critical_types(room.system, self.critical), ranks)
-        )
+        scarce = scarce_types(room.system, self.critical)
+        return fill(units, room.fits, weighted_round_robin(room, scarce, ranks))
 
 
 @builtin("allocator", "weighted", summary="nodes on which least would be left of what is in demand")
@@ -92,15 +91,15 @@ class Weighted:
 @builtin(
     "allocator",
     "hybrid",
-    CriticalParams,
+    ScarceResourceParams,
     summary="as balanced, by the weights of weighted among nodes of a kind",
-    review=review_critical,
+    review=review_scarce_types,
 )
 class Hybrid:
     """Balanced, with weights: within a class the nodes of least weight come first."""
 
     @classmethod
-    def build(cls, params: CriticalParams, context: Context) -> Self:
+    def build(cls, params: ScarceResourceParams, context: Context) -> Self:
         """Return the allocator; raises InputError for resource types that are not there."""
         return cls(_checked_types(params, context.system))
 
@@ -111,12 +110,11 @@ class Hybrid:
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units."""
         ranks = weights(units, room, self._pressure.of(room))
-        return fill(
-            units, room.fits, by_turns(room, critical_types(room.system, self.critical), ranks)
-        )
+        scarce = scarce_types(room.system, self.critical)
+        return fill(units, room.fits, weighted_round_robin(room, scarce, ranks))
 
 
-def critical_types(system: System, names: Sequence[str] | None) -> list[int]:
+def scarce_types(system: System, names: Sequence[str] | None) -> list[int]:
     """Return the numbers of the critical resource types: named ones, or those some nodes lack."""
     if names is not None:
         return [r for r, name in enumerate(system.resource_types) if name in names]
@@ -136,7 +134,7 @@ def weights(units: int, room: Room, pressure: Sequence[float]) -> Ranks:
     return left
 
 
-def by_turns(room: Room, critical: Sequence[int], ranks: Ranks) -> IntArray:
+def weighted_round_robin(room: Room, critical: Sequence[int], ranks: Ranks) -> IntArray:
     """Return the nodes in order of preference, `[N]`, given how they rank within a class.
 
     Class 0 has the nodes with nothing critical that the job does not ask for.

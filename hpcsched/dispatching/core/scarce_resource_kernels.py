@@ -18,14 +18,14 @@ def rank_by_class(
     capacity: IntArray,
     totals: IntArray,
     pressure: FloatArray,
-    critical: BoolArray,
+    scarce: BoolArray,
     ranks: FloatArray,
 ) -> None:
     """Change ranks by how much is free of each node to those of an allocator that looks further."""
     if allocator in (WEIGHTED, HYBRID):
         _weigh(units, fits, available, asked, totals, pressure, ranks[2])
     if allocator in (BALANCED, HYBRID):
-        _take_turns(fits, available, asked, capacity, totals, critical, ranks)
+        _take_turns(fits, available, asked, capacity, totals, scarce, ranks)
 
 
 @compiled()
@@ -56,12 +56,12 @@ def _take_turns(
     asked: IntArray,
     capacity: IntArray,
     totals: IntArray,
-    critical: BoolArray,
+    scarce: BoolArray,
     ranks: FloatArray,
 ) -> None:
     """Write the turns of nodes into the first of their ranks, which are zeros.
 
-    A class has the nodes with the same critical resource types that the job does not ask for. Its
+    A class has the nodes with the same scarce resource types that the job does not ask for. Its
     nodes come in the order of the other ranks: the k-th node of a class with a share s of what is
     free of its types at turn (k + ½) / s. Nodes with none of these types come first, at turn 0.
     """
@@ -71,7 +71,7 @@ def _take_turns(
     free = table(nodes, count)
     for node in range(nodes):
         number = 0
-        while number < classes and not _alike(node, first[number], asked, capacity, critical):
+        while number < classes and not _alike(node, first[number], asked, capacity, scarce):
             number += 1
         if number == classes:
             classes += 1
@@ -85,7 +85,7 @@ def _take_turns(
     for number in range(classes):
         types = 0
         for r in range(count):
-            if critical[r] and asked[r] == 0 and capacity[first[number], r]:
+            if scarce[r] and asked[r] == 0 and capacity[first[number], r]:
                 share[number] += free[number, r] / totals[r]
                 types += 1
         if types:
@@ -107,9 +107,9 @@ def _take_turns(
 
 
 @compiled()
-def _alike(node: int, other: int, asked: IntArray, capacity: IntArray, critical: BoolArray) -> bool:
-    """Say whether two nodes have the same critical types of those that are not asked for."""
+def _alike(node: int, other: int, asked: IntArray, capacity: IntArray, scarce: BoolArray) -> bool:
+    """Say whether two nodes have the same scarce types of those that are not asked for."""
     for r in range(len(asked)):
-        if critical[r] and asked[r] == 0 and (capacity[node, r] > 0) != (capacity[other, r] > 0):
+        if scarce[r] and asked[r] == 0 and (capacity[node, r] > 0) != (capacity[other, r] > 0):
             return False
     return True

@@ -47,7 +47,7 @@ def pools_of(problem: "DispatchingProblem") -> ProblemPools | None:
     pools = problem.system.pools
     if not pools:
         return None
-    held = held_draws(problem)
+    held = allocated_draws(problem)
     capacity = [pool.capacity_at(problem.now) for pool in pools]
     free = np.array(capacity, dtype=np.int64) - np.array(total(held, len(pools)), dtype=np.int64)
     draws = [most_draw(problem.system, job.request) for job in problem.queue]
@@ -55,7 +55,7 @@ def pools_of(problem: "DispatchingProblem") -> ProblemPools | None:
     return ProblemPools(problem.now, pools, free, _rows(draws, pools), _rows(held, pools))
 
 
-def held_draws(problem: "DispatchingProblem") -> list[Amounts]:
+def allocated_draws(problem: "DispatchingProblem") -> list[Amounts]:
     """Return what comes free with the end of each running job of a problem, `[K, P]`."""
     running = [(job.allocation, job.waiting.request) for job in problem.running]
     return drawn_by_all(problem.system, running)

@@ -9,7 +9,7 @@ from hpcsched.workload.wait_classes import WaitClass
 
 
 @dataclass(slots=True)
-class ClassWaits:
+class WaitClassStatistics:
     """The recorded waits of a class of jobs: how many there are, and their sum in seconds."""
 
     jobs: int = 0
@@ -23,7 +23,7 @@ class ClassWaits:
 
 
 @dataclass(slots=True)
-class WaitTally:
+class WaitStatistics:
     """The recorded waits of a trace, of all its jobs and by class.
 
     Source: Galleguillos, thesis 2020, section 5.3: ewt_Q is the mean of the waits of the jobs that
@@ -41,8 +41,10 @@ class WaitTally:
     by: WaitClass
     jobs: int = 0
     without_wait: int = 0
-    all: ClassWaits = field(default_factory=ClassWaits)
-    classes: dict[int, ClassWaits] = field(default_factory=lambda: defaultdict(ClassWaits))
+    all: WaitClassStatistics = field(default_factory=WaitClassStatistics)
+    classes: dict[int, WaitClassStatistics] = field(
+        default_factory=lambda: defaultdict(WaitClassStatistics)
+    )
 
     def add(self, job: Job, wait: int | None) -> None:
         """Count a job and its recorded wait in seconds, if there is one."""
@@ -63,15 +65,17 @@ class WaitTally:
             one.total += wait
 
 
-def tally_waits(jobs: Iterable[TracedJob], waits: dict[int, int], by: WaitClass) -> WaitTally:
+def collect_wait_statistics(
+    jobs: Iterable[TracedJob], waits: dict[int, int], by: WaitClass
+) -> WaitStatistics:
     """Return the recorded waits of jobs by class; `waits` is filled in as `jobs` are read."""
-    tally = WaitTally(by)
+    tally = WaitStatistics(by)
     for job, _ in jobs:
         tally.add(job, waits.pop(job.job_id, None))
     return tally
 
 
-def expected_waits(tally: WaitTally) -> Mapping[str, object]:
+def expected_waits(tally: WaitStatistics) -> Mapping[str, object]:
     """Return the mean waits as the key `expected_wait` of a dispatcher has them."""
     by_class = {number: tally.classes[number].mean for number in sorted(tally.classes)}
     return {"other": tally.all.mean, f"by_{tally.by}": by_class}

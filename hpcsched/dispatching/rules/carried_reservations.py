@@ -9,7 +9,7 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.allocation import Allocation
 
 
-class Kept(Protocol):
+class CarriedState(Protocol):
     """What a rule keeps."""
 
     def write(
@@ -23,7 +23,7 @@ class Kept(Protocol):
         """Keep what the round has made of it."""
 
 
-class KeptPromises:
+class CarriedPromises:
     """When head jobs were promised to start, by number, until they start."""
 
     def __init__(self, promised: dict[int, int]) -> None:
@@ -44,7 +44,7 @@ class KeptPromises:
             self._promised.pop(queue[row].job_id, None)
 
 
-class KeptReservations:
+class CarriedReservations:
     """Reservations and first promises of jobs that wait, by number."""
 
     def __init__(self) -> None:

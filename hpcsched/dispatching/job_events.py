@@ -6,7 +6,7 @@ from hpcsched.dispatching.problem import RunningJob
 
 
 @runtime_checkable
-class FollowsJobs(Protocol):
+class JobEventObserver(Protocol):
     """A dispatcher, queue order or allocator that is told of every start and end of a job.
 
     Each is told once, in the order of the simulated events, and before the next problem is asked.
