@@ -1,4 +1,4 @@
-"""Allocators on made-up days of Eurora: mean bounded slowdown under `keep_scarce` to `first_fit`.
+"""Allocators on made-up days of Eurora: mean bounded slowdown under `keep-scarce` to `first-fit`.
 
 Not a measurement of speed: the figures are the same on every machine.
 """
@@ -55,12 +55,12 @@ def total_bounded_slowdown(day: int, load: int, allocator: str) -> float:
 def main() -> None:
     """Print a row for each load."""
     found = days()
-    print(f"{len(found)} days of {JOBS[0]} to {JOBS[-1]} jobs; keep_scarce / first_fit")
+    print(f"{len(found)} days of {JOBS[0]} to {JOBS[-1]} jobs; keep-scarce / first-fit")
     print("load  better  same  worse  median  least  most")
     for load in LOADS:
         ratios = [
-            total_bounded_slowdown(day, load, "keep_scarce")
-            / total_bounded_slowdown(day, load, "first_fit")
+            total_bounded_slowdown(day, load, "keep-scarce")
+            / total_bounded_slowdown(day, load, "first-fit")
             for day in found
         ]
         better = sum(ratio < 1 - ALIKE for ratio in ratios)

@@ -20,7 +20,7 @@ from markdown_tables import table
 from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.parameters import SELECTS_KEYWORD, InputFile, Params
 from hpcsched.plugins.manager import build_registry
-from hpcsched.plugins.registry import Registry
+from hpcsched.plugins.registry import Plugin, Registry
 from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.scenario.choices import tag_of
 from hpcsched.scenario.models import scenario_model
@@ -85,11 +85,16 @@ def column_table(columns: Sequence[Column]) -> str:
 def plugin_tables(registry: Registry, kind: str) -> str:
     """Return what plugins there are of a kind, and a table for each that has parameters."""
     plugins = [installed.plugin for installed in registry.of_kind(kind)]
-    parts = [table((tag_of(kind), "is"), ((f"`{p.name}`", p.summary) for p in plugins))]
+    parts = [table((tag_of(kind), "is"), ((_names(p), p.summary) for p in plugins))]
     for plugin in plugins:
         if plugin.params.model_fields:
             parts += [f"Parameters of `{plugin.name}`:", key_table(plugin.params)]
     return "\n\n".join(parts)
+
+
+def _names(plugin: Plugin) -> str:
+    """Return a plugin's name, and the others that are as good."""
+    return ", ".join(f"`{name}`" for name in (plugin.name, *plugin.aliases))
 
 
 def key_table(model: type[Params], prefix: str = "", *, deep: bool = True) -> str:

@@ -71,6 +71,9 @@ class Params(BaseModel):
 
     not_reproducible: ClassVar[NotReproducible | None] = None
 
+    former_keys: ClassVar[Mapping[str, str]] = {}
+    """The present name of each key that older scenarios call otherwise; a review warns of those."""
+
     @model_validator(mode="before")
     @classmethod
     def _note_keys(cls, data: Any, info: ValidationInfo) -> Any:
@@ -78,6 +81,10 @@ class Params(BaseModel):
         known = (info.context or {}).get("known_keys")
         if known is not None and isinstance(data, dict):
             known[id(data)] = tuple(cls.model_fields)
+        if isinstance(data, dict) and not cls.former_keys.keys().isdisjoint(data):
+            present = {cls.former_keys.get(key, key): value for key, value in data.items()}
+            if len(present) == len(data):  # else a key stands there by both names: one is unknown
+                return present
         return data
 
 

@@ -97,6 +97,10 @@ class Plugin:
     review : function, optional
         Takes the parameters and the system; yields cautions about parameters that are legal and
         suspicious.
+    aliases : tuple of str
+        Other names in scenarios, as good as `name`.
+    former_names : tuple of str
+        Names in older scenarios: they are accepted with a warning that tells the present one.
     """
 
     name: str
@@ -105,6 +109,8 @@ class Plugin:
     params: type[Params] = Params
     capabilities: frozenset[str] = frozenset()
     review: Callable[[Any, "System"], Iterable[Caution]] | None = None
+    aliases: tuple[str, ...] = ()
+    former_names: tuple[str, ...] = ()
 
 
 class OptionalPackage(NamedTuple):
@@ -160,6 +166,8 @@ class BuiltIn(NamedTuple):
         In alphabetical order.
     needs : OptionalPackage or None
         The package without which `made_by` cannot be imported.
+    aliases, former_names : tuple of str
+        As in `Plugin`.
     """
 
     kind: str
@@ -170,6 +178,8 @@ class BuiltIn(NamedTuple):
     review: str | None = None
     capabilities: tuple[str, ...] = ()
     needs: OptionalPackage | None = None
+    aliases: tuple[str, ...] = ()
+    former_names: tuple[str, ...] = ()
 
 
 registered: list[BuiltIn] = []
@@ -187,6 +197,8 @@ def builtin(
     capabilities: Iterable[str] = (),
     review: Callable[[Any, Any], Iterable[Caution]] | None = None,
     needs: OptionalPackage | None = None,
+    aliases: Iterable[str] = (),
+    former_names: Iterable[str] = (),
 ) -> Callable[[_Made], _Made]:
     """Register the decorated class or function as a built-in plugin.
 
@@ -211,6 +223,8 @@ def builtin(
         A function of a module that is quick to import; see `Plugin`.
     needs : OptionalPackage, optional
         The package that the decorated object's module imports.
+    aliases, former_names : iterable of str
+        As in `Plugin`.
     """
 
     def register(made: _Made) -> _Made:
@@ -224,6 +238,8 @@ def builtin(
                 None if review is None else _reference(review),
                 tuple(sorted(capabilities)),
                 needs,
+                tuple(aliases),
+                tuple(former_names),
             )
         )
         return made

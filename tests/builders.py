@@ -36,7 +36,7 @@ ORDERS: Mapping[str, QueueOrder] = {
     "laf": KeyOrder(largest_area),
     "spf": KeyOrder(smallest_product),
 }
-ALLOCATORS = {"first_fit": FirstFit(), "best_fit": BestFit(), "keep_scarce": KeepScarce()}
+ALLOCATORS = {"first-fit": FirstFit(), "best-fit": BestFit(), "keep-scarce": KeepScarce()}
 
 
 class NoObjective:
@@ -143,13 +143,13 @@ def lists(
     order: str = "fcfs",
     option: Option = "backfill",
     depth: int | None = None,
-    allocator: str = "first_fit",
+    allocator: str = "first-fit",
 ) -> ListScheduler:
     """Return a list scheduler."""
     return ListScheduler(ORDERS[order], option, ALLOCATORS[allocator], depth)
 
 
-def easy(allocator: str = "first_fit") -> Easy:
+def easy(allocator: str = "first-fit") -> Easy:
     """Return EASY."""
     return Easy(ALLOCATORS[allocator])
 

@@ -13,6 +13,16 @@ from hpcsched.system.system import IntArray, System
 
 Values = npt.NDArray[Any]
 
+OBJECTIVES = {
+    "slowdown": "mean_slowdown",
+    "bounded_slowdown": "mean_bounded_slowdown",
+    "af": "mean_response_time",
+    "wait_time": "mean_wait_time",
+    "awf": "area_weighted_response_time",
+    "psf": "p2sf",
+}
+"""The objectives by their short names, which stand in runs of earlier versions."""
+
 
 def mean(values: Values) -> float | None:
     """Return the mean; None of no values."""
@@ -62,13 +72,13 @@ class Figures:
         """
         return {
             "mean_bounded_slowdown": self.objective(
-                "bounded_slowdown", parameters["mean_bounded_slowdown"]
+                "mean_bounded_slowdown", parameters["mean_bounded_slowdown"]
             ),
-            "mean_slowdown": self.objective("slowdown", {}),
+            "mean_slowdown": self.objective("mean_slowdown", {}),
             "mean_wait_time": mean(self.wait),
-            "mean_response_time": self.objective("af", {}),
-            "area_weighted_response_time": self.objective("awf", {}),
-            "p2sf": self.objective("psf", parameters["p2sf"]),
+            "mean_response_time": self.objective("mean_response_time", {}),
+            "area_weighted_response_time": self.objective("area_weighted_response_time", {}),
+            "p2sf": self.objective("p2sf", parameters["p2sf"]),
             "utilization": max(self.utilization().values(), default=None),
             "makespan": self.makespan,
         }
@@ -84,16 +94,16 @@ class Figures:
         # Slowdown is undefined for a run time of 0.
         some = self.run_time > 0
         formulas: dict[str, Callable[[], float | None]] = {
-            "slowdown": lambda: mean(self.response[some] / self.run_time[some]),
-            "bounded_slowdown": lambda: mean(self.bounded_slowdown(parameters["tau"])),
-            "af": lambda: mean(self.response),
-            "wait_time": lambda: mean(self.wait),
-            "awf": self._area_weighted,
-            "psf": lambda: self._specific(parameters["alpha"]),
+            "mean_slowdown": lambda: mean(self.response[some] / self.run_time[some]),
+            "mean_bounded_slowdown": lambda: mean(self.bounded_slowdown(parameters["tau"])),
+            "mean_response_time": lambda: mean(self.response),
+            "mean_wait_time": lambda: mean(self.wait),
+            "area_weighted_response_time": self._area_weighted,
+            "p2sf": lambda: self._specific(parameters["alpha"]),
             "makespan": lambda: self.makespan,
             "weighted_sum": lambda: self._weighted_sum(parameters["terms"]),
         }
-        return formulas[name]()
+        return formulas[OBJECTIVES.get(name, name)]()
 
     def _weighted_sum(self, terms: Sequence[Mapping[str, Any]]) -> float | None:
         """Return Σ weight · objective; None if a term has no value."""

@@ -63,6 +63,8 @@ def run(
     missing = missing_inputs(loaded, "error")
     if missing:
         raise InputError(missing)
+    for finding in loaded.former:
+        typer.echo(finding, err=True)
     folder = out or Path("runs") / loaded.scenario.name
     try:
         result = run_scenario(loaded.scenario, folder, force=force, progress=True, watch=watch)

@@ -37,7 +37,7 @@ from hpcsched.registration import builtin
 from hpcsched.system.system import IntArray
 
 
-@builtin("objective", "slowdown", summary="mean slowdown")
+@builtin("objective", "mean_slowdown", summary="mean slowdown", aliases=["slowdown"])
 @dataclass(frozen=True, slots=True)
 class Slowdown:
     """Mean slowdown of jobs that ran for at least a second, a ratio."""
@@ -54,7 +54,13 @@ class Slowdown:
         return cost._replace(population=max(len(jobs), 1))
 
 
-@builtin("objective", "bounded_slowdown", TauParams, summary="mean bounded slowdown")
+@builtin(
+    "objective",
+    "mean_bounded_slowdown",
+    TauParams,
+    summary="mean bounded slowdown",
+    aliases=["bounded_slowdown"],
+)
 @dataclass(frozen=True, slots=True)
 class BoundedSlowdown:
     """Mean bounded slowdown, a ratio; `tau` is the bound in seconds."""
@@ -81,7 +87,7 @@ class BoundedSlowdown:
         return linear(weights, free, constant)._replace(population=max(len(jobs), 1))
 
 
-@builtin("objective", "af", summary="mean response time")
+@builtin("objective", "mean_response_time", summary="mean response time (AF)", aliases=["af"])
 @dataclass(frozen=True, slots=True)
 class AF:
     """Mean response time, in seconds."""
@@ -96,7 +102,7 @@ class AF:
         return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
 
 
-@builtin("objective", "wait_time", summary="mean wait time")
+@builtin("objective", "mean_wait_time", summary="mean wait time", aliases=["wait_time"])
 @dataclass(frozen=True, slots=True)
 class WaitTime:
     """Mean wait time, in seconds. Plans that are best by it are best by AF, and the reverse."""
@@ -111,7 +117,12 @@ class WaitTime:
         return cost._replace(population=max(len(jobs), 1))
 
 
-@builtin("objective", "awf", summary="area-weighted mean response time")
+@builtin(
+    "objective",
+    "area_weighted_response_time",
+    summary="mean response time weighted by area (AWF)",
+    aliases=["awf"],
+)
 @dataclass(frozen=True, slots=True)
 class AWF:
     """Mean response time weighted by area, in seconds."""
@@ -128,7 +139,13 @@ class AWF:
         return linear(weights, constant=float(weights @ responses))
 
 
-@builtin("objective", "psf", AlphaParams, summary="priority-weighted specific response time")
+@builtin(
+    "objective",
+    "p2sf",
+    AlphaParams,
+    summary="priority-weighted specific response time (PαSF)",
+    aliases=["psf"],
+)
 @dataclass(frozen=True, slots=True)
 class PSF:
     """Priority-weighted specific response time of level `alpha`, in seconds."""

@@ -28,10 +28,8 @@ def built_in() -> Iterator[BuiltIn]:
     """Yield the registration of every built-in plugin, in the order of the index."""
     for row in json.loads(FILE.read_text(encoding="utf-8")):
         needs = row.pop("needs", None)
-        yield BuiltIn(
-            **{**row, "capabilities": tuple(row.get("capabilities", ()))},
-            needs=None if needs is None else OptionalPackage(*needs),
-        )
+        row |= {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
+        yield BuiltIn(**row, needs=None if needs is None else OptionalPackage(*needs))
 
 
 def load(row: BuiltIn) -> Plugin:
@@ -48,6 +46,8 @@ def load(row: BuiltIn) -> Plugin:
         _resolve(row.params),
         frozenset(row.capabilities),
         review,
+        row.aliases,
+        row.former_names,
     )
 
 

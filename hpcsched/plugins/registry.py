@@ -70,6 +70,8 @@ class Registry:
     """
 
     _entries: dict[tuple[str, str], Installed | BuiltIn] = field(default_factory=dict)
+    _other_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    _former: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, installed: Installed) -> None:
         """Register a plugin; raises PluginError when its kind has one of that name."""
@@ -83,14 +85,31 @@ class Registry:
                 f" the {installed.kind} {installed.plugin.name!r}"
             )
         self._entries[key] = installed
+        self._add_names(installed.kind, installed.plugin)
 
     def add_built_in(self, rows: Iterable[BuiltIn]) -> None:
         """Register built-in plugins, which are not loaded yet."""
-        self._entries.update({(row.kind, row.name): row for row in rows})
+        for row in rows:
+            self._entries[row.kind, row.name] = row
+            self._add_names(row.kind, row)
+
+    def _add_names(self, kind: str, plugin: Plugin | BuiltIn) -> None:
+        for other in (*plugin.aliases, *plugin.former_names):
+            self._other_names[kind, other] = plugin.name
+        self._former.update((kind, name) for name in plugin.former_names)
+
+    def is_former(self, kind: str, name: str) -> bool:
+        """Say whether a name is a plugin's former one, which no other plugin has now."""
+        return (kind, name) in self._former and (kind, name) not in self._entries
 
     def names(self, kind: str) -> list[str]:
         """Return the names of the plugins of a kind, in alphabetical order; loads none."""
         return sorted(name for of_kind, name in self._entries if of_kind == kind)
+
+    def all_names(self, kind: str) -> set[str]:
+        """Return every name by which a plugin of a kind is found, former ones included."""
+        others = (name for of_kind, name in self._other_names if of_kind == kind)
+        return {*self.names(kind), *others}
 
     def of_kind(self, kind: str, *, as_registered: bool = False) -> list[Installed]:
         """Return the plugins of a kind, by name or in the order in which they were registered."""
@@ -98,11 +117,17 @@ class Registry:
         return [self.get(kind, name) for name in (names if as_registered else sorted(names))]
 
     def get(self, kind: str, name: str) -> Installed:
-        """Return a plugin; raises KeyError with what there is to choose from."""
+        """Return a plugin by any of its names; raises KeyError with what there is to choose from.
+
+        A name comes before another plugin's alias.
+        """
+        if (kind, name) not in self._entries:
+            name = self._other_names.get((kind, name), name)
         entry = self._entries.get((kind, name))
         if entry is None:
             names = self.names(kind)
-            close = difflib.get_close_matches(name, names, n=1)
+            present = {name for name in self.all_names(kind) if not self.is_former(kind, name)}
+            close = difflib.get_close_matches(name, sorted(present), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
             raise KeyError(f"no {kind} is called {name!r}; {hint}")
         if isinstance(entry, BuiltIn):

@@ -76,8 +76,13 @@ def choice_model(installed: Installed) -> type[Choice]:
                 f" has a parameter {name!r}, which is taken by what {why}"
             )
     description = f"The {kind.replace('_', ' ')}: {plugin.name}."
+    names = [plugin.name, *plugin.aliases]
+    extra: Any = {"enum": names} if plugin.aliases else None
     fields: dict[str, Any] = {
-        base.plugin_tag: (Literal[plugin.name], Field(description=description))
+        base.plugin_tag: (
+            Literal[plugin.name],
+            Field(description=description, json_schema_extra=extra),
+        )
     }
     model = _derive(_class_name(kind, plugin.name), plugin.params, base, plugin.summary, fields)
     model.plugin_kind = kind
@@ -99,6 +104,20 @@ def _class_name(kind: str, name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in words)
 
 
+def _by_present_name(
+    value: Mapping[str, Any], tag: str, installed: Installed, context: Any
+) -> Mapping[str, Any]:
+    """Return a choice with the plugin's own name in place of an alias or a former name."""
+    name = installed.plugin.name
+    if value[tag] == name:
+        return value
+    known = (context or {}).get("known_keys")
+    if known is not None:
+        # Faults are told of the mapping in the document, which is not the one that is validated.
+        known[id(value)] = tuple(choice_model(installed).model_fields)
+    return {**value, tag: name}
+
+
 class Chooser:
     """Turns what a scenario says into choices of a registry's plugins."""
 
@@ -111,7 +130,7 @@ class Chooser:
         tag = tag_of(kind)
         if isinstance(value, str):
             installed = self._find(kind, value, at=())
-            value = {tag: value}
+            value = {tag: installed.plugin.name}
         elif not isinstance(value, Mapping):
             message = f"expected a name, or a mapping with {tag!r}, found {found(value)}"
             raise refuse(refusal("bad-value", message, value))
@@ -123,6 +142,7 @@ class Chooser:
             raise refuse(refusal("bad-value", message, value[tag], at=(tag,)))
         else:
             installed = self._find(kind, value[tag], at=(tag,))
+            value = _by_present_name(value, tag, installed, context)
         if self.depth == _DEEPEST:
             message = f"more than {_DEEPEST} choices within choices"
             raise refuse(refusal("bad-value", message, value))

@@ -14,6 +14,8 @@ from hpcsched.plugins.registry import KINDS, Registry
 from hpcsched.scenario.choices import Chooser, tag_of
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import Fault, faults_of
+from hpcsched.scenario.former_names import RULE as FORMER
+from hpcsched.scenario.former_names import former_names
 from hpcsched.scenario.including import SYSTEM, include_system, names_system
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
@@ -23,12 +25,16 @@ from hpcsched.scenario.positions import Positions, by_position
 
 @dataclass(frozen=True, slots=True)
 class LoadedScenario:
-    """A scenario, the file it came from, and where in it everything stands."""
+    """A scenario, the file it came from, and where in it everything stands.
+
+    `former` are warnings: one for each former name of a plugin or key that the file still uses.
+    """
 
     scenario: Scenario
     path: Path
     registry: Registry
     positions: Positions = field(repr=False)
+    former: Sequence[Finding] = ()
 
     def place(self, key_path: str | KeyPath) -> Place:
         """Return where the value at a key path is written, or the nearest one above it."""
@@ -82,7 +88,7 @@ def check_document(
     # What names a system comes first: other overrides may reach into the system that it names.
     naming = [text for text in overrides if names_system(text)]
     within = [text for text in overrides if not names_system(text)]
-    tags = {name: tag_of(kind) for kind in KINDS for name in registry.names(kind)}
+    tags = {name: tag_of(kind) for kind in KINDS for name in registry.all_names(kind)}
     findings.extend(apply_overrides(document.value, naming, positions, tags))
     unknown = list(include_system(document.value, positions, file.parent, os.environ))
     findings.extend(unknown)
@@ -94,7 +100,17 @@ def check_document(
     findings.extend(_finding(f, positions) for f in faults if not _known(f, document))
     if scenario is None or findings:
         raise InputError(by_position(findings, str(path)))
-    return LoadedScenario(scenario, file, registry, positions)
+    former = [
+        Finding(
+            FORMER,
+            name.message,
+            positions.place(name.path, on_key=name.is_key),
+            show_key_path(name.path),
+            "warning",
+        )
+        for name in former_names(scenario, document.value, registry)
+    ]
+    return LoadedScenario(scenario, file, registry, positions, former)
 
 
 def _validate(

@@ -28,6 +28,7 @@ def review(loaded: LoadedScenario) -> list[Finding]:
     Raises PluginError when a plugin fails in its own review.
     """
     findings = [
+        *loaded.former,
         *_plugin_cautions(loaded),
         *(
             _finding(loaded, "not-reproducible", f"results will not be reproducible: {why}", key)

@@ -22,6 +22,7 @@ RULES = MappingProxyType(
         " last has ended.",
         "path-not-found": "An input file is not there, or a variable in its path is not set.",
         "sees-run-time": "A plugin is shown what no real system knows in advance.",
+        "former-name": "A plugin or a key is written by a former name, which still works.",
         "nothing-to-kill": "Jobs are to be killed, and the trace has cut their run times already.",
         "similar-names": "Two names are so alike that one may be misspelt.",
         "solver-without-plan": "In more than a tenth of the rounds with a solver it had no plan.",

@@ -1,6 +1,6 @@
 """The JSON Schema of scenarios, for editors: draft-07, with the plugins of a registry."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
@@ -41,8 +41,10 @@ def model_schema(
     title: str,
 ) -> dict[str, Any]:
     """Return the schema of a model whose fields select plugins of the given kinds."""
+    installed = {kind: registry.of_kind(kind) for kind in kinds}
     choices = {
-        kind: {i.plugin.name: choice_model(i) for i in registry.of_kind(kind)} for kind in kinds
+        kind: {one.plugin.name: choice_model(one) for one in of_kind}
+        for kind, of_kind in installed.items()
     }
     models = [root_model, *(model for of_kind in choices.values() for model in of_kind.values())]
     references, top = models_json_schema(
@@ -54,7 +56,8 @@ def model_schema(
     root = definitions.pop(_name_of(references[root_model, "validation"]))
     for kind, of_kind in choices.items():
         options = [references[model, "validation"] for model in of_kind.values()]
-        definitions[kind] = _union(kind, of_kind, options)
+        aliases = {one.plugin.name: one.plugin.aliases for one in installed[kind]}
+        definitions[kind] = _union(kind, of_kind, options, aliases)
     return {
         "$schema": _DRAFT_07,
         "$id": schema_id,
@@ -69,12 +72,20 @@ def _name_of(reference: dict[str, Any]) -> str:
 
 
 def _union(
-    kind: str, models: dict[str, type[Choice]], options: list[dict[str, Any]]
+    kind: str,
+    models: dict[str, type[Choice]],
+    options: list[dict[str, Any]],
+    aliases: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Return the schema of a choice: a name alone where nothing else is required, or a mapping."""
     tag = tag_of(kind)
     title = kind.replace("_", " ")
-    bare = [name for name, model in models.items() if not _required(model) - {tag}]
+    bare = [
+        written
+        for name, model in models.items()
+        if not _required(model) - {tag}
+        for written in (name, *aliases.get(name, ()))
+    ]
     if bare:
         description = f"The name of a {title}, with defaults for all its parameters."
         options = [{"type": "string", "enum": bare, "description": description}, *options]

@@ -76,7 +76,8 @@ def test_debs2024(read):
 
 def test_the_cells_of_debs2024_pursue_what_their_labels_say(read):
     """The dispatcher, the objective and the mode of the scenarios agree with the labels."""
-    plugins = {"BSLD": "bounded_slowdown", "AF": "af", "AWF": "awf", "P2SF": "psf"}
+    plugins = {"BSLD": "mean_bounded_slowdown", "AF": "mean_response_time"}
+    plugins |= {"AWF": "area_weighted_response_time", "P2SF": "p2sf"}
     kinds = {"List": "list", "EASY": "easy", "order": "order-search", "CP": "cp"}
     kinds |= {"CP+areas": "best-of", "CP+arrival": "best-of"}
     kinds |= {"CP-OFF": "order-search", "CP-OFF-more": "order-search"}
@@ -125,7 +126,7 @@ def test_predictors(read):
     """Every dispatcher with every predictor on both logs, with the allocator of the log."""
     cells = read("predictors").cells
     assert len(cells) == 2 * 5 * 5
-    allocators = {"KTH-SP2": "first_fit", "CERIT-SC": "best_fit"}
+    allocators = {"KTH-SP2": "first-fit", "CERIT-SC": "best-fit"}
     for cell in cells:
         scenario = cell.scenario
         assert scenario.dispatcher.allocator.plugin_name == allocators[cell.labels["system"]]
@@ -139,7 +140,7 @@ def test_cp2021(read):
     assert set(found) == set(PRINTED)
     assert len(found) == len(PRINTED) == 14
     for cell in experiment.cells:
-        assert cell.scenario.objective.plugin_name == "slowdown"
+        assert cell.scenario.objective.plugin_name == "mean_slowdown"
         assert cell.scenario.dispatcher.time_limits is None
         assert getattr(cell.scenario.dispatcher, "symmetric", False) is (
             cell.labels["dispatcher"] == "pcp21s"

@@ -22,7 +22,7 @@ matrix:
     predictor: [requested-time, actual]
   - names: [log]
     system: [{groups: [{name: node, count: 1, resources: {core: 1}}]}]
-    dispatcher.allocator: [best_fit]
+    dispatcher.allocator: [best-fit]
 """
 
 BASE = """\

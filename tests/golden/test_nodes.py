@@ -17,7 +17,7 @@ GPU_JOBS = (
 )
 
 
-def dispatchers(allocator="first_fit"):
+def dispatchers(allocator="first-fit"):
     """Return EASY and the first-come list, which agree on all schedules here."""
     return pytest.mark.parametrize(
         "dispatcher", [easy(allocator), lists(allocator=allocator)], ids=["easy", "fcfs"]
@@ -47,7 +47,7 @@ def test_a_gpu_job_behind_a_core_job(dispatcher):
     )
 
 
-@dispatchers("keep_scarce")
+@dispatchers("keep-scarce")
 def test_a_gpu_that_is_kept_free(dispatcher):
     """With the GPU kept free for it B starts at once; E waits for the GPU, not for cores."""
     check(

@@ -22,7 +22,7 @@ from tests.builders import ALLOCATORS, Told, easy, lists, replay, traced
 
 POWER = Pool("power", 60, Draw({"core": 10}), (Change(6, 30), Change(20, 60)))
 SYSTEM = System((NodeGroup("node", 4, {"core": 4}),), {}, (POWER,))
-FIRST = ALLOCATORS["first_fit"]
+FIRST = ALLOCATORS["first-fit"]
 DISPATCHERS = {
     "easy": easy(),
     "greedy": lists(option="greedy"),

@@ -44,10 +44,10 @@ def served(order: str) -> list[int]:
         ("slowdown", [3, 1, 5, 2, 6, 4, 7]),
         # wait / expected wait is 20/10, 15/5, 12/20, 10/5, 8/20, 5/5 and 4/10; 7 has less area
         # than 5, and 1 as much as 4.
-        ("{name: expected_wait, other: 10, by_queue: {1: 5, 2: 20}}", [2, 1, 4, 6, 3, 7, 5]),
+        ("{name: expected-wait, other: 10, by_queue: {1: 5, 2: 20}}", [2, 1, 4, 6, 3, 7, 5]),
         # By units it is 20/20, 15/5, 12/20, 10/5, 8/10, 5/20 and 4/5; 7 has less area than 5.
         (
-            "{name: expected_wait, other: 9, by_units: {2: 20, 1: 5, 5: 10}}",
+            "{name: expected-wait, other: 9, by_units: {2: 20, 1: 5, 5: 10}}",
             [2, 4, 1, 7, 5, 3, 6],
         ),
     ],

@@ -26,7 +26,7 @@ def test_first_fit():
         1       3      9               0
         2       6      9               -
     """
-    assert nodes_of(2, "first_fit", alike(3, core=4), table) == {0: 1, 1: 4, 2: 1}
+    assert nodes_of(2, "first-fit", alike(3, core=4), table) == {0: 1, 1: 4, 2: 1}
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_best_fit(units, expected):
         4       {units}  1     0    9               -           -
     """
     system = system_of(full, full, full, {"core": 4})
-    assert nodes_of(4, "best_fit", system, table) == expected
+    assert nodes_of(4, "best-fit", system, table) == expected
 
 
 def test_best_fit_where_a_node_has_one_of_a_type():
@@ -59,10 +59,10 @@ def test_best_fit_where_a_node_has_one_of_a_type():
         2       1     9               -           -
     """
     system = system_of({"core": 4}, {"core": 4, "gpu": 1})
-    assert nodes_of(2, "best_fit", system, table) == {1: 1}
+    assert nodes_of(2, "best-fit", system, table) == {1: 1}
 
 
-@pytest.mark.parametrize("allocator", ["first_fit", "best_fit", "keep_scarce", "weighted"])
+@pytest.mark.parametrize("allocator", ["first-fit", "best-fit", "keep-scarce", "weighted"])
 def test_equal_nodes_come_by_number(allocator):
     """Of 40 nodes every other one has a core left, of two."""
     odd = ",".join(str(node) for node in range(1, 40, 2))
@@ -94,7 +94,7 @@ def test_keep_scarce_by_what_waits(gpus, node):
         3       {gpus}  5     1    0    9               -           -
         4       1       1     0    0    9               -           -
     """
-    assert nodes_of(4, "keep_scarce", system, table) == {node: 1}
+    assert nodes_of(4, "keep-scarce", system, table) == {node: 1}
 
 
 def test_keep_scarce_by_what_runs():
@@ -109,7 +109,7 @@ def test_keep_scarce_by_what_runs():
         2       5     0    1    9               -           -
         3       1     0    0    9               -           -
     """
-    assert nodes_of(3, "keep_scarce", system, table) == {1: 1}
+    assert nodes_of(3, "keep-scarce", system, table) == {1: 1}
 
 
 def test_keep_scarce_where_nobody_wants_anything():
@@ -135,7 +135,7 @@ def test_keep_scarce_where_nobody_wants_anything():
     free = {4: 1, 3: 2, 2: 4, 0: 4, 1: 1}
     for upto in range(1, 6):
         filled = {node: free[node] for node in ranked[:upto]}
-        found = nodes_of(4, "keep_scarce", system, table.format(sum(filled.values())))
+        found = nodes_of(4, "keep-scarce", system, table.format(sum(filled.values())))
         assert found == dict(sorted(filled.items()))
 
 
@@ -153,8 +153,8 @@ def test_keep_scarce_adds_up_what_is_offered():
         job_id  units  core  requested_time
         1       {}     1     9
     """
-    assert nodes_of(1, "keep_scarce", system, table.format(4)) == {1: 4}
-    assert nodes_of(1, "keep_scarce", system, table.format(8)) == {0: 4, 1: 4}
+    assert nodes_of(1, "keep-scarce", system, table.format(4)) == {1: 4}
+    assert nodes_of(1, "keep-scarce", system, table.format(8)) == {0: 4, 1: 4}
 
 
 @pytest.mark.parametrize(
@@ -258,9 +258,9 @@ def test_weighted(core, mem, node):
 @pytest.mark.parametrize(
     ("allocator", "node"),
     [
-        ("first_fit", 0),
-        ("best_fit", 0),
-        ("keep_scarce", 0),
+        ("first-fit", 0),
+        ("best-fit", 0),
+        ("keep-scarce", 0),
         ("balanced", 0),
         ("weighted", 3),
         ("hybrid", 1),

@@ -36,8 +36,8 @@ def test_what_is_chosen_by_default_is_not_shown() -> None:
     """A default that selects a plugin is its name; with parameters of its own it is shown."""
     own = load_scenario(SCENARIO, ["dispatcher=easy"])
     assert title(own.dispatcher) == "easy"
-    other = load_scenario(SCENARIO, ["dispatcher={name: easy, allocator: best_fit}"])
-    assert title(other.dispatcher) == "easy(allocator=best_fit)"
+    other = load_scenario(SCENARIO, ["dispatcher={name: easy, allocator: best-fit}"])
+    assert title(other.dispatcher) == "easy(allocator=best-fit)"
 
 
 def test_order_and_no_repetition() -> None:

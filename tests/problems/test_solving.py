@@ -46,7 +46,7 @@ def start_times(instances, scenario):
 
 @pytest.mark.parametrize(
     "dispatcher",
-    ["{name: easy, allocator: keep_scarce}", "{name: list, order: sjf}", "{name: list, depth: 2}"],
+    ["{name: easy, allocator: keep-scarce}", "{name: list, order: sjf}", "{name: list, depth: 2}"],
 )
 @pytest.mark.parametrize("form", ["pooled", "node level"])
 def test_the_same_starts_as_in_the_replay(dispatcher, form, tmp_path):
@@ -82,8 +82,8 @@ def test_the_table(saved, tmp_path):
     assert all(table[name].null_count == table.num_rows for name in SOLVER_COLUMNS)
     about = json.loads(table.schema.metadata[b"hpcsched-instances"])
     assert about["dispatcher"]["name"] == "easy"
-    assert about["dispatcher"]["allocator"] == {"name": "keep_scarce"}
-    assert about["objective"] == {"name": "bounded_slowdown", "tau": 10}
+    assert about["dispatcher"]["allocator"] == {"name": "keep-scarce"}
+    assert about["objective"] == {"name": "mean_bounded_slowdown", "tau": 10}
     assert about["instances"] == {
         "file": str(saved.path),
         "sha256": hashlib.sha256(saved.path.read_bytes()).hexdigest(),

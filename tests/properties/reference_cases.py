@@ -41,7 +41,7 @@ ORDERS: Mapping[str, QueueOrder] = {
     **builders.ORDERS,
     "slowdown": slowdown_order(),
     "slowdown_then_area": slowdown_order(then_area=True),
-    "expected_wait": ExpectedWaitOrder(2, {1: 3}),
+    "expected-wait": ExpectedWaitOrder(2, {1: 3}),
 }
 CRITICAL = {"weighted": lambda _critical: Weighted(), "balanced": Balanced, "hybrid": Hybrid}
 HELD = ("limit", "dependency", "outage")
@@ -59,7 +59,7 @@ RULES: Mapping[str, st.SearchStrategy[Rule]] = {
     ),
     "committed": orders.map(lambda order: Rule("committed", order)),
     "committed-backfill": orders.map(lambda order: Rule("committed-backfill", order)),
-    "prb": st.just(Rule("greedy", "expected_wait")),
+    "prb": st.just(Rule("greedy", "expected-wait")),
     "relaxed": st.tuples(orders, nothing | orders).map(lambda drawn: Rule("relaxed", *drawn)),
     "conservative": st.just(Rule("conservative")),
     "slack": st.just(Rule("slack")),

@@ -72,7 +72,7 @@ def test_ten_thousand_rounds(name: str) -> None:
 @given(data=st.data())
 def test_compiled_rounds(name: str, data: st.DataObject) -> None:
     """What a rule keeps from round to round it keeps in compiled rounds too, with the reasons."""
-    simple = rules(name).map(lambda rule: rule._replace(allocator="best_fit", order="fcfs"))
+    simple = rules(name).map(lambda rule: rule._replace(allocator="best-fit", order="fcfs"))
     case = data.draw(cases(simple, feature="none"))
     plain = event_by_event(parts_of(case), case.jobs), reasons_of(case)
     with pytest.MonkeyPatch.context() as patch:

@@ -114,13 +114,13 @@ def preference(
         return sorted(nodes, key=lambda node: (turns[node], ranks[node], node))
 
     def rank(node: int) -> tuple[float, ...]:
-        if allocator == "first_fit":
+        if allocator == "first-fit":
             return (node,)
         price = offer = 0.0
         for have, want, total, wanted in zip(
             free[node], job.unit_request, system.totals, pressure, strict=True
         ):
-            if allocator == "keep_scarce" and not want and total:
+            if allocator == "keep-scarce" and not want and total:
                 price += wanted * (have / total)
                 offer += have / total
         return (price, offer, free_share(system, free, node), node)

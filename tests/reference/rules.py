@@ -26,7 +26,7 @@ BY_WAIT: dict[str, Callable[[Job, int, int, int], Any]] = {
         -((now - job.submit_time) / time),
         demand * time,
     ),
-    "expected_wait": lambda job, time, demand, now: (
+    "expected-wait": lambda job, time, demand, now: (
         -((now - job.submit_time) / (3 if job.queue == 1 else 2)),
         demand * time,
     ),
@@ -55,7 +55,7 @@ class Rule(NamedTuple):
     order: str = "fcfs"
     behind: str | None = None
     depth: int | None = None
-    allocator: str = "first_fit"
+    allocator: str = "first-fit"
     compression: str = "arrival"
     share: float = 0.0
     least_slack: int = 0
@@ -349,6 +349,6 @@ class Round:
         end, placed = start + self.predicted[job.job_id], {}
         if not self.counts:
             least, everywhere = self.least(start, end), [1.0] * len(self.system.totals)
-            order = preference("keep_scarce", self.system, least, job, everywhere)
+            order = preference("keep-scarce", self.system, least, job, everywhere)
             placed = fill(job.units, fits(self.system, least, job), order)
         self.kept[job.job_id] = Held(job, placed, start, end)

@@ -46,7 +46,7 @@ SMALL = SCENARIOS / "small-easy.yaml"
         ("small-fcfs", ["trace.jobs=400", "simulation.kill_at_requested_time=true"]),
         (
             "small-sjf",
-            ["trace.jobs=300", "simulation.pooling=false", "dispatcher.allocator=best_fit"],
+            ["trace.jobs=300", "simulation.pooling=false", "dispatcher.allocator=best-fit"],
         ),
         ("eurora-day-easy", ["trace.jobs=200"]),
         ("kit-week-easy", ["trace.jobs=80"]),

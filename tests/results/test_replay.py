@@ -55,8 +55,8 @@ def test_what_was_done_is_said(made: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"dispatcher": {"name": "list", "order": "fcfs", "allocator": "first_fit"}},
-        {"dispatcher": {"name": "list", "order": "sjf", "allocator": "first_fit"}},
+        {"dispatcher": {"name": "list", "order": "fcfs", "allocator": "first-fit"}},
+        {"dispatcher": {"name": "list", "order": "sjf", "allocator": "first-fit"}},
         {"predictor": {"name": "actual"}},
     ],
 )

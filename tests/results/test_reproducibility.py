@@ -10,7 +10,7 @@ from hpcsched.cli import main
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("dispatcher", ["easy", "{name: list, order: spf, allocator: best_fit}"])
+@pytest.mark.parametrize("dispatcher", ["easy", "{name: list, order: spf, allocator: best-fit}"])
 def test_two_runs_are_equal(dispatcher: str, tmp_path: Path) -> None:
     """Jobs, scenario and summary are equal to the byte; what a clock measured is kept apart."""
     scenario = str(ROOT / "scenarios" / "small-easy.yaml")

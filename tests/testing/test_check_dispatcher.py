@@ -46,7 +46,7 @@ class Whimsical:
         return self._lists.dispatch(problem)
 
 
-@pytest.mark.parametrize("make", [easy, Reject, lambda: lists("spf", allocator="best_fit")])
+@pytest.mark.parametrize("make", [easy, Reject, lambda: lists("spf", allocator="best-fit")])
 def test_right(make) -> None:
     """Built-in dispatchers pass, one that refuses every job too."""
     check_dispatcher(make, seeds=[0])

@@ -49,7 +49,7 @@ def test_the_first_jobs(log: str, name: str, jobs: int, more: list[str], tmp_pat
         (KTH_SP2, "kth-list-fcfs", []),
         (KTH_SP2, "kth-list-spf", []),
         (CERIT_SC, "cerit-easy", []),
-        (CERIT_SC, "cerit-easy", ["dispatcher.allocator=keep_scarce"]),
+        (CERIT_SC, "cerit-easy", ["dispatcher.allocator=keep-scarce"]),
         (CERIT_SC, "cerit-list", []),
         (CERIT_SC, "cerit-list", ["predictor=actual"]),
         (KTH_SP2, "kth-easy", ["dispatcher=relaxed"]),

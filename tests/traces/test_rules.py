@@ -13,7 +13,7 @@ RULES = (
     "relaxed",
     "conservative",
     "slack",
-    "{name: easy, order: {name: expected_wait, other: 1h}, backfill_order: sjf}",
+    "{name: easy, order: {name: expected-wait, other: 1h}, backfill_order: sjf}",
     "{name: easy, allocator: balanced}",
     "{name: easy, allocator: weighted}",
     "{name: easy, allocator: hybrid}",

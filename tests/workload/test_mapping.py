@@ -180,7 +180,7 @@ WORKLOAD = [
 
 
 @pytest.mark.parametrize("header", [False, True])
-@pytest.mark.parametrize("dispatcher", [easy("best_fit"), lists("sjf")], ids=["easy", "sjf"])
+@pytest.mark.parametrize("dispatcher", [easy("best-fit"), lists("sjf")], ids=["easy", "sjf"])
 def test_replays_pass_the_audit(dispatcher: Any, header: bool, tmp_path: Path) -> None:
     """Whole nodes are never overcommitted, and every job runs, by a unit and by the log's own."""
     system = alike(4, core=20, mem=48 * GIB)
@@ -208,7 +208,7 @@ SCENARIO = """\
 name: packed
 system: {units: {mem: 1GiB}, groups: [{name: n, count: 4, resources: {core: 20, mem: 48GiB}}]}
 trace: {source: swf, path: log.swf, mapping: whole_nodes, unit: {core: 1, mem: 3GiB}}
-dispatcher: {name: easy, allocator: best_fit}
+dispatcher: {name: easy, allocator: best-fit}
 """
 
 

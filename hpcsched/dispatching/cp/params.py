@@ -100,7 +100,7 @@ class CpParams(Params):
         " carried out; null: the solver shares hpcsched's process and nothing watches it.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best_fit",
+        "best-fit",
         description="Decides on which nodes a job is placed where the model does not say.",
     )
 

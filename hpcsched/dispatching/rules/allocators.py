@@ -9,7 +9,12 @@ from hpcsched.registration import builtin
 from hpcsched.system.allocation import Interval, NodeAllocation
 
 
-@builtin("allocator", "first_fit", summary="the lowest-numbered nodes with room")
+@builtin(
+    "allocator",
+    "first-fit",
+    summary="the lowest-numbered nodes with room",
+    former_names=["first_fit"],
+)
 class FirstFit:
     """Fills nodes in the order in which the system declares them."""
 
@@ -30,7 +35,7 @@ class FirstFit:
         raise ValueError(f"{units} slots asked for, {units - missing} free")
 
 
-@builtin("allocator", "best_fit", summary="the fullest nodes with room")
+@builtin("allocator", "best-fit", summary="the fullest nodes with room", former_names=["best_fit"])
 class BestFit:
     """Fills the fullest nodes first, so that large pieces stay free.
 
@@ -45,8 +50,9 @@ class BestFit:
 
 @builtin(
     "allocator",
-    "keep_scarce",
+    "keep-scarce",
     summary="nodes that offer least of what the job does not need; the fullest among them",
+    former_names=["keep_scarce"],
 )
 class KeepScarce:
     """Keeps free what is scarce and not asked for; then best fit.

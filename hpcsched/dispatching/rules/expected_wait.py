@@ -16,9 +16,10 @@ from hpcsched.workload.wait_classes import WaitClass
 
 @builtin(
     "queue_order",
-    "expected_wait",
+    "expected-wait",
     ExpectedWaitParams,
     summary="largest wait time over the wait that is expected in its queue first",
+    former_names=["expected_wait"],
 )
 @dataclass(frozen=True)
 class ExpectedWaitOrder:

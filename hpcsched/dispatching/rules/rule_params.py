@@ -78,7 +78,7 @@ class PlacingParams(Params):
     """How a dispatcher places jobs."""
 
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first_fit", description="Decides on which nodes a job is placed."
+        "first-fit", description="Decides on which nodes a job is placed."
     )
 
 
@@ -100,7 +100,7 @@ class ListParams(Params):
         description="With backfill, how many jobs get a reservation in a round; all if not given.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first_fit", description="Decides on which nodes a job is placed."
+        "first-fit", description="Decides on which nodes a job is placed."
     )
 
     @model_validator(mode="after")
@@ -121,7 +121,7 @@ class PrbParams(Params):
         " the jobs that have waited longest come first.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best_fit", description="Decides on which nodes a job is placed."
+        "best-fit", description="Decides on which nodes a job is placed."
     )
 
 

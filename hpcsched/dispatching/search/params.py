@@ -76,5 +76,5 @@ class OrderSearchParams(Params):
         " null: none are.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best_fit", description="Decides on which nodes a job is placed where plans only count."
+        "best-fit", description="Decides on which nodes a job is placed where plans only count."
     )

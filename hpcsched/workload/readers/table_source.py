@@ -26,6 +26,9 @@ from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.readers.table_source_params import LABELS, TableColumns, TableParams
 
 REQUEST_PREFIX = "unit_request."
+FIELDS = {"one_unit_per_node": "scatter"}
+"""The columns of `jobs.parquet` that keys of a scenario call otherwise."""
+
 _NOT_GIVEN = (None, "", "-1", -1)
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": "Group"}
@@ -136,13 +139,13 @@ class TableSource(RecordSource):
         """Return the column of each field that has one."""
         given = self._params.columns
         columns: dict[str, str] = {}
-        for field in TableColumns.model_fields:
-            name = getattr(given, field)
+        for key in TableColumns.model_fields:
+            name, field = getattr(given, key), FIELDS.get(key, key)
             if name is not None:
-                self._check_there(name, f"trace.columns.{field}")
+                self._check_there(name, f"trace.columns.{key}")
                 columns[field] = name
             elif (
-                field not in given.model_fields_set
+                key not in given.model_fields_set
                 and field in self._rows.names
                 and getattr(self._params.constants, field, None) is None
             ):

@@ -1,6 +1,6 @@
 """What a scenario says about a table of jobs: which column is what, and what stands in."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -26,8 +26,10 @@ class TableColumns(Params):
     """The columns of a table, by what they hold.
 
     What is not named is in the column of that very name, if there is one; null says that it is not
-    to be read.
+    to be read. `one_unit_per_node` is in a column `scatter`, as in `jobs.parquet`.
     """
+
+    former_keys: ClassVar = {"scatter": "one_unit_per_node"}
 
     job_id: _Column | None = Field(
         None, description="The job's number; without it, rows are numbered from 1."
@@ -59,7 +61,7 @@ class TableColumns(Params):
     exclusive: _Column | None = Field(
         None, description="Whether it keeps other jobs off its nodes: true or false, 1 or 0."
     )
-    scatter: _Column | None = Field(
+    one_unit_per_node: _Column | None = Field(
         None, description="Whether each unit needs a node of its own, in the same forms."
     )
 

@@ -43,7 +43,7 @@ def crowd(count: int, requests: list[tuple[int, ...]], most: int) -> list[Traced
 def test_more_jobs_than_rows_and_places(batch: int) -> None:
     """700 jobs of up to 40 units on 48 nodes: hundreds wait, and places are many."""
     jobs = crowd(700, [(1, 1, 0), (2, 8, 0), (4, 4, 1)], 12)
-    simulated = parts(MIXED, easy("best_fit"), predictor=RequestedTime())
+    simulated = parts(MIXED, easy("best-fit"), predictor=RequestedTime())
     told = in_compiled_code(simulated, jobs, batch)
     assert told == event_by_event(simulated, jobs)
     assert max(queued for _, _, queued, *_ in told.rounds) > 256
@@ -78,7 +78,7 @@ def test_another_order_behind_the_head_job() -> None:
     """Jobs of four cores at most on six: the longest come first behind the head job, or do not."""
     jobs = crowd(60, [(1,)], 4)
     plain = parts(alike(6, core=1), easy(), predictor=RequestedTime())
-    behind = Easy(ALLOCATORS["first_fit"], ORDERS["fcfs"], ORDERS["ljf"])
+    behind = Easy(ALLOCATORS["first-fit"], ORDERS["fcfs"], ORDERS["ljf"])
     ordered = plain._replace(dispatcher=behind)
     told = in_compiled_code(ordered, jobs)
     assert told == event_by_event(ordered, jobs)
@@ -142,7 +142,7 @@ def test_amounts_of_jobs_that_wait_and_run_count() -> None:
     """One job runs and one waits, of 2⁶⁰ each: with a third they need more than 61 bits."""
     whole = 1 << 60
     jobs = [traced(k, k, 1, 100, (whole,)) for k in range(3)]
-    replay = EventLoop(parts(alike(1, core=whole), easy("best_fit")))
+    replay = EventLoop(parts(alike(1, core=whole), easy("best-fit")))
     with pytest.raises(NeedsPythonError, match="61 bits"):
         list(replay.run(columns_of(jobs, RequestNumbers(), 2)))
     assert (replay.running, replay.waiting) == (1, 1)
@@ -151,7 +151,7 @@ def test_amounts_of_jobs_that_wait_and_run_count() -> None:
 def test_all_room_taken_by_jobs_of_one_unit() -> None:
     """4,000 jobs start at once and fill two nodes; places for 1,024 are there at first."""
     jobs = [traced(k, 0, 1, 5) for k in range(4_000)]
-    told = in_compiled_code(parts(alike(2, core=2_000), easy("best_fit")), jobs, 4_000)
+    told = in_compiled_code(parts(alike(2, core=2_000), easy("best-fit")), jobs, 4_000)
     assert {(start, end) for _, start, end, *_ in told.jobs} == {(0, 5)}
     assert Counter(nodes for *_, nodes, _ in told.jobs) == {(0,): 2_000, (1,): 2_000}
 
@@ -255,7 +255,7 @@ def test_outages_with_tables_that_are_full() -> None:
     failures = [Outage(5 * k, 5 * k + 4, (k % 48, 40 + k % 8), "failure") for k in range(20)]
     maintenance = [Outage(30 * k, 30 * k + 7, tuple(range(20, 48)), "maintenance") for k in (1, 2)]
     outages = Outages(tuple(sorted([*failures, *maintenance])))
-    for dispatcher in (easy("keep_scarce"), lists("sjf", depth=5)):
+    for dispatcher in (easy("keep-scarce"), lists("sjf", depth=5)):
         simulated = parts(MIXED, dispatcher, predictor=RequestedTime(), outages=outages)
         told = in_compiled_code(simulated, jobs, 16, seconds=0, plainly=True)
         assert told == event_by_event(simulated, jobs)

@@ -81,7 +81,7 @@ def cp_dispatcher(
     priority: Any = None,
     cost_of: Any = None,
     backend: Any = None,
-    allocator: str = "best_fit",
+    allocator: str = "best-fit",
     jobs: Jobs = "all",
     length: int = 100,
     orders: tuple[QueueOrder, ...] = ARRIVAL_AND_SHORTEST,
@@ -147,7 +147,7 @@ def asking(
     weighted: bool,
     solver: Any = None,
     backend: Any = None,
-    allocator: str = "best_fit",
+    allocator: str = "best-fit",
     largest_model: int = 20_000,
     search: OrderSearch | None = None,
 ) -> PlanningDispatcher:

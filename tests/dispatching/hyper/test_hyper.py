@@ -50,7 +50,7 @@ class Assembled:
 
     def make(self, _kind: str, choice: Any) -> Dispatcher:
         """Return EASY, in one of two orders."""
-        return Easy(ALLOCATORS["first_fit"], *ORDERS[choice.plugin_name])
+        return Easy(ALLOCATORS["first-fit"], *ORDERS[choice.plugin_name])
 
 
 class Scripted:
@@ -75,7 +75,7 @@ class Watched:
 
     def __init__(self, past: Past, at: int) -> None:
         self._past, self._at = past, at
-        self._easy = Easy(ALLOCATORS["first_fit"])
+        self._easy = Easy(ALLOCATORS["first-fit"])
         self.known: PastJobs | None = None
         self.job_started, self.job_ended = past.started, past.ended
 

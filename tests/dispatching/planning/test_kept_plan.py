@@ -36,7 +36,7 @@ def planner(counts: Counts | None = None, *, keeps: bool = True, length: int = 2
         search_objective(AF(), None),
         ORDERS["fcfs"],
         counts,
-        ALLOCATORS["best_fit"],
+        ALLOCATORS["best-fit"],
         Wanted("all", length, None, counted=True),
         (ORDERS["fcfs"],),
         weighted=False,

@@ -26,10 +26,10 @@ PLACERS: Mapping[str, Any] = {
 
 def prb() -> ListScheduler:
     """Return the priority rule with best fit."""
-    return ListScheduler(WAITS, "greedy", ALLOCATORS["best_fit"])
+    return ListScheduler(WAITS, "greedy", ALLOCATORS["best-fit"])
 
 
-def easy(order: str = "fcfs", behind: str | None = None, allocator: str = "first_fit") -> Easy:
+def easy(order: str = "fcfs", behind: str | None = None, allocator: str = "first-fit") -> Easy:
     """Return EASY in an order, and in another behind the head job."""
     backfill_order = None if behind is None else ORDERS[behind]
     return Easy(PLACERS[allocator], ORDERS[order], backfill_order)
@@ -37,7 +37,7 @@ def easy(order: str = "fcfs", behind: str | None = None, allocator: str = "first
 
 def relaxed(
     relaxation: float,
-    allocator: str = "first_fit",
+    allocator: str = "first-fit",
     order: str = "fcfs",
     behind: str | None = None,
 ) -> Relaxed:
@@ -46,7 +46,7 @@ def relaxed(
     return Relaxed(PLACERS[allocator], relaxation, ORDERS[order], backfill_order)
 
 
-def conservative(compression: Any = "arrival", allocator: str = "first_fit") -> Conservative:
+def conservative(compression: Any = "arrival", allocator: str = "first-fit") -> Conservative:
     """Return conservative backfilling."""
     return Conservative(PLACERS[allocator], compression)
 
@@ -54,7 +54,7 @@ def conservative(compression: Any = "arrival", allocator: str = "first_fit") -> 
 def slack(
     share: float = 0.0,
     least: int = 0,
-    allocator: str = "first_fit",
+    allocator: str = "first-fit",
     compression: Any = "arrival",
 ) -> SlackBased:
     """Return slack-based backfilling."""
@@ -68,10 +68,10 @@ MAKERS: Mapping[str, Make] = {
     "committed, with backfilling": lambda: lists("saf", "committed-backfill"),
     "list": lists,
     "list to depth 0": lambda: lists(depth=0),
-    "list to depth 2": lambda: lists("ljf", depth=2, allocator="keep_scarce"),
+    "list to depth 2": lambda: lists("ljf", depth=2, allocator="keep-scarce"),
     "prb": prb,
     "easy": easy,
-    "easy, other orders": lambda: easy("saf", "ljf", "best_fit"),
+    "easy, other orders": lambda: easy("saf", "ljf", "best-fit"),
     "easy, shortest behind": lambda: easy(behind="sjf", allocator="balanced"),
     "relaxed": lambda: relaxed(0.5),
     "relaxed, other order": lambda: relaxed(2.0, "hybrid", "sjf"),
@@ -79,6 +79,6 @@ MAKERS: Mapping[str, Make] = {
     "conservative, by reservation": lambda: conservative("reservation", "weighted"),
     "slack": lambda: slack(0.5, 1),
     "no slack": slack,
-    "much slack": lambda: slack(2.0, 5, "keep_scarce"),
+    "much slack": lambda: slack(2.0, 5, "keep-scarce"),
 }
 """Every rule and option that there is."""

@@ -69,7 +69,7 @@ def dispatchers(allocator: Allocator) -> list[Any]:
     return [Easy(allocator), *lists]
 
 
-@pytest.mark.parametrize("name", ["first_fit", "best_fit", "keep_scarce"])
+@pytest.mark.parametrize("name", ["first-fit", "best-fit", "keep-scarce"])
 @tries(40)
 @given(data=st.data())
 def test_an_allocator_in_python_places_what_the_same_in_the_core_does(name: str, data: Any) -> None:

@@ -34,7 +34,7 @@ def plan_with(problem, held):
     alike = len({shape_key(job.request) for job in problem.queue}) == 1
     alike = alike and not (first.exclusive or first.scatter)
     places = {job.job_id: where for job, (_, where) in held if where is not None}
-    plan = RoundPlan(problem, ALLOCATORS["first_fit"], places, alike=alike)
+    plan = RoundPlan(problem, ALLOCATORS["first-fit"], places, alike=alike)
     plan.open()
     for job, where in held:
         assert plan.hold(job, where[0])

@@ -137,7 +137,7 @@ def test_a_head_job_is_delayed_by_its_relaxation_at_most(allocator, data):
             assert starts[name] <= foreseen[name] + int(relaxation * wait)
 
 
-@pytest.mark.parametrize("allocator", ["first_fit", "best_fit", "keep_scarce"])
+@pytest.mark.parametrize("allocator", ["first-fit", "best-fit", "keep-scarce"])
 @tries(40)
 @given(data=st.data())
 def test_relaxed_by_nothing_is_easy(allocator, data):

@@ -25,7 +25,7 @@ dispatcher: DISPATCHER
         "{name: prb, expected_wait: {other: 1h, by_queue: {1: 10min}}}",
         "{name: prb, expected_wait: {other: 1h, by_partition: {1: 10min}}}",
         "{name: prb, expected_wait: {other: 1h, by_units: {1: 10min, 4: 2h}}}",
-        "{name: easy, order: {name: expected_wait, other: 60}, backfill_order: null}",
+        "{name: easy, order: {name: expected-wait, other: 60}, backfill_order: null}",
         "{name: easy, order: fcfs, backfill_order: sjf, allocator: weighted}",
         "relaxed",
         "{name: relaxed, relaxation: 0, order: saf, allocator: {name: hybrid, critical: [core]}}",

@@ -91,6 +91,6 @@ def test_both_loops(make: Make) -> None:
     """The loop over columns keeps keys of its own for what the order says job by job."""
     jobs = [traced(n, n * 7 % 50 + n, 1 + n * 11 % 8, 1 + n * 37 % 90) for n in range(1, 60)]
     jobs.sort(key=lambda one: one.job.submit_time)
-    scheduler = ListScheduler(make(SYSTEM), "backfill", ALLOCATORS["first_fit"])
+    scheduler = ListScheduler(make(SYSTEM), "backfill", ALLOCATORS["first-fit"])
     simulated = parts(SYSTEM, scheduler)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)

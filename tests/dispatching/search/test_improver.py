@@ -39,7 +39,7 @@ def order_search(objective: Any = None, *, carry: bool = True, **more: Any) -> P
             pursuit.patience,
             pursuit.carry,
         ),
-        ALLOCATORS["best_fit"],
+        ALLOCATORS["best-fit"],
         Wanted(
             "all",
             more.get("length", 50),
