@@ -202,27 +202,20 @@ class SlotSpace:
         OvercommitError
             If a node has too few.
         """
-        chosen: list[Interval] = []
+        nodes = np.array(allocation.nodes)
         low, high = self._bounds()
-        first = self.slot_map.first[list(allocation.nodes)]
+        first = self.slot_map.first[nodes]
         behind = first + allocation.units
         k = np.searchsorted(low, first, side="right") - 1
         # Where a stretch that is free begins no later than the node, the lowest lie side by side.
         together = (k >= 0) & (np.append(high, 0)[k] >= behind)
-        together &= behind <= self.slot_map.first[[node + 1 for node in allocation.nodes]]
-        for node, units, begin, end, one in zip(
-            allocation.nodes,
-            allocation.units,
-            first.tolist(),
-            behind.tolist(),
-            together.tolist(),
-            strict=True,
-        ):
-            found = [(begin, end)] if one else self._lowest_on(node, units)
-            if chosen and chosen[-1][1] == found[0][0]:
-                found[0] = (chosen.pop()[0], found[0][1])
-            chosen += found
-        return tuple(chosen)
+        together &= behind <= self.slot_map.first[nodes + 1]
+        if not together.all():
+            placed = zip(allocation.nodes, allocation.units, strict=True)
+            return tuple(one for node, units in placed for one in self._lowest_on(node, units))
+        apart = np.flatnonzero(first[1:] != behind[:-1])
+        begins, ends = first[np.append(0, apart + 1)], behind[np.append(apart, -1)]
+        return tuple(zip(begins.tolist(), ends.tolist(), strict=True))
 
     def _bounds(self) -> tuple[IntArray, IntArray]:
         """Return begin and end of the free intervals, as arrays."""

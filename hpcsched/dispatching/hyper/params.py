@@ -9,8 +9,10 @@ from hpcsched.parameters import Listed, Params, Selects
 ORDERS = ("fcfs", "spf", "sjf", "saf", "laf", "ljf")
 """The queue orders of the portfolio."""
 
+# Where units are counted, nodes play no part in when jobs start, and the first ones are found
+# soonest.
 PORTFOLIO: tuple[Any, ...] = (
-    {"name": "order-search"},
+    {"name": "order-search", "allocator": "first_fit"},
     *({"name": "list", "option": "backfill", "order": order} for order in ORDERS),
     *({"name": "easy", "order": order} for order in ORDERS),
     *({"name": "easy", "backfill_order": order} for order in ("sjf", "saf")),
