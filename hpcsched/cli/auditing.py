@@ -1,4 +1,4 @@
-"""Audits a run directory against the scenario, system and trace that it names."""
+"""Audits of run directories against their scenario, system and trace."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,10 +9,13 @@ if TYPE_CHECKING:
 
 
 def audit_directory(run: "RunDirectory") -> "AuditReport":
-    """Return what an audit of a run has checked and found.
+    """Audit a run.
 
-    Raises InputError where it was made on a real cluster, its scenario is not valid here, or its
-    trace cannot be read.
+    Raises
+    ------
+    InputError
+        The run was made on a real cluster, its scenario is not valid here, or its trace cannot be
+        read.
     """
     from hpcsched.audit.auditor import audit
     from hpcsched.audit.declared import Charge, Declared, Definition
@@ -63,9 +66,17 @@ def audit_directory(run: "RunDirectory") -> "AuditReport":
 
 
 def replay_directory(run: "RunDirectory") -> "AuditReport | str":
-    """Run the scenario of a run again, and return what a comparison found; or why it cannot be.
+    """Run the scenario of a run again, and compare the two runs.
 
-    Raises InputError where its scenario is not valid here, or its trace cannot be read.
+    Returns
+    -------
+    AuditReport or str
+        The comparison; or the reason why it is impossible.
+
+    Raises
+    ------
+    InputError
+        The scenario is not valid here, or its trace cannot be read.
     """
     from tempfile import TemporaryDirectory
 

@@ -1,4 +1,4 @@
-"""Traces written in another format, with an account of what was read and what was lost."""
+"""Conversion of traces to other formats, with an account of jobs read and properties lost."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,20 @@ _WRITERS: Mapping[LogSource, tuple[str, Callable[..., Written]]] = {
     LogSource.TABLE: ("the table", write_table),
 }
 _NODES = 1000
-"""As many nodes with 2⁵³ of everything as a system can have: nothing is larger."""
+"""Number of nodes, each with 2⁵³ of everything: the largest system possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What became of a trace: lines on what was read and written, and what to be warned of."""
+    """Outcome of a conversion, in lines of text.
+
+    Attributes
+    ----------
+    account
+        Numbers of jobs read and written.
+    warnings
+        Properties that the format cannot hold.
+    """
 
     account: Sequence[str]
     warnings: Sequence[str]
@@ -48,10 +56,29 @@ def convert_trace(
     jobs: int | None = None,
     force: bool = False,
 ) -> Conversion:
-    """Write a trace into `out`, in the format of its name.
+    """Write a trace in another format.
 
-    `trace` is a log, read by `source` or by what its name says, unless `parts` are those of a
-    scenario with a trace. Raises InputError where the trace cannot be read or the file not written.
+    Parameters
+    ----------
+    trace
+        A log; or a scenario, whose parts are then given.
+    out
+        File to write; its ending is the format.
+    parts
+        Assembled scenario with the trace; None for a log.
+    source
+        Trace source that reads the log; None: by its name.
+    overrides
+        Overrides of the scenario for a log.
+    jobs
+        Largest number of jobs to write; None is all.
+    force
+        Whether an existing file is replaced.
+
+    Raises
+    ------
+    InputError
+        The trace cannot be read, or the file not written.
     """
     wanted = format_of(out)
     if parts is None:
@@ -70,9 +97,21 @@ def convert_trace(
 
 
 def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) -> Assembly:
-    """Return a log as the trace of a scenario whose system has room for everything.
+    """Return a scenario with a log as its trace and a system that has room for every job.
 
-    Raises InputError where the log is not there, or an override leads nowhere.
+    Parameters
+    ----------
+    trace
+        The log.
+    source
+        Trace source that reads it.
+    overrides
+        Overrides of the scenario.
+
+    Raises
+    ------
+    InputError
+        There is no such log, or an override is not valid.
     """
     if not trace.exists():
         raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
@@ -93,7 +132,7 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
 
 
 def _resource_types(trace: Path, source: LogSource) -> Sequence[str]:
-    """Return the resource types of which a log gives amounts, or else cores."""
+    """Return the resource types in a log; cores if it names none."""
     found: Sequence[str] = ()
     if source == LogSource.SWF:
         found = types_in_records(trace)

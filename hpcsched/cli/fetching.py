@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hpcsched.workload.archive.catalogue import Log
 
 FOLDER = "HPCSCHED_TRACES"
-"""The environment variable that names the folder of traces."""
+"""Environment variable with the folder of traces."""
 
 
 def fetch(

@@ -8,7 +8,7 @@ from typing import Any
 from hpcsched.errors import Finding
 
 JSON_VERSION = 1
-"""The version of the JSON shape; it grows when a key changes or goes, not when one is added."""
+"""Version of the JSON content; it grows when a key changes or goes, not when one is added."""
 
 
 def as_text(findings: Sequence[Finding], files: int) -> str:
@@ -21,8 +21,11 @@ def as_text(findings: Sequence[Finding], files: int) -> str:
 def findings_content(findings: Sequence[Finding], files: int) -> dict[str, Any]:
     """Return the counts and the list of findings for JSON.
 
-    A finding has `file`, `line`, `column` (numbers from 1, or null), `severity` (error or warning),
-    `rule`, `key` (a key path, or empty) and `message`.
+    Returns
+    -------
+    dict
+        A finding has `file`, `line`, `column` (numbers from 1, or null), `severity` (error or
+        warning), `rule`, `key` (a key path, or empty) and `message`.
     """
     errors, warnings = _count(findings)
     items = [
@@ -47,7 +50,7 @@ def as_github(findings: Sequence[Finding]) -> str:
 
 
 def relative(file: str) -> str:
-    """Return a path as seen from the working directory, with forward slashes."""
+    """Return a path relative to the working directory, with forward slashes."""
     return PurePath(os.path.relpath(file)).as_posix()
 
 

@@ -1,4 +1,4 @@
-"""Which files are logs, by the endings of their names, and what reads and writes them."""
+"""Formats of log files by the endings of their names."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -7,7 +7,7 @@ from hpcsched.errors import Finding, InputError, Place
 
 
 class LogSource(StrEnum):
-    """The trace sources that read a log without being told about a system."""
+    """Trace sources that read a log without a declared system."""
 
     SWF = "swf"
     BATSIM = "batsim"
@@ -24,12 +24,18 @@ _WRITTEN = (".swf", ".swf.gz", ".json", ".json.gz", ".parquet")
 
 
 def is_scenario(path: Path) -> bool:
-    """Say whether a file is a scenario, by its name."""
+    """Return whether a file is a scenario, by its name."""
     return path.suffix in (".yaml", ".yml")
 
 
 def source_of(path: Path) -> LogSource:
-    """Return what reads a log; raises InputError where its name does not tell."""
+    """Return the trace source that reads a log.
+
+    Raises
+    ------
+    InputError
+        The ending of its name is unknown.
+    """
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     source = _READ.get(plain.suffix)
     if source is None:
@@ -46,7 +52,13 @@ def source_of(path: Path) -> LogSource:
 
 
 def format_of(path: Path) -> LogSource:
-    """Return what reads back a file that is to be written; raises InputError for other names."""
+    """Return the trace source that reads back a file to be written.
+
+    Raises
+    ------
+    InputError
+        The ending of its name is none of those that can be written.
+    """
     for ending in _WRITTEN:
         if path.name.endswith(ending):
             return _READ[ending.removesuffix(".gz")]

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from hpcsched.scenario.loading import LoadedScenario
 
 REASONS = "reasons"
-"""The observer that `--explain` adds."""
+"""Observer that `--explain` adds."""
 
 _OUTAGES = ("maintenance", "reservations", "failures", "failure_log")
-"""The keys of `outages:` that declare some."""
+"""Keys of `outages:` that declare outages."""
 
 
 def run(

@@ -13,7 +13,13 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif_content(findings: Sequence[Finding]) -> dict[str, Any]:
-    """Return a SARIF log with one run; paths are relative to the working directory."""
+    """Return findings as a SARIF log with one run.
+
+    Parameters
+    ----------
+    findings
+        Findings; their paths become relative to the working directory.
+    """
     rules = sorted({finding.rule for finding in findings})
     run = {
         "tool": {

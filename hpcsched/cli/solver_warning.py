@@ -1,4 +1,4 @@
-"""The warning about a run in which the solver had too often no plan."""
+"""The warning about a run with too many rounds without a plan from the solver."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 def solver_warning(loaded: "LoadedScenario", run: "RunDirectory") -> "Finding | None":
     """Return a warning, at the scenario's dispatcher, if too many rounds had no plan.
 
-    It ends with what the solver said first, if it said anything.
+    Returns
+    -------
+    Finding or None
+        The warning with the first message of the solver; None if there is nothing to warn of.
     """
     from hpcsched.errors import Finding
     from hpcsched.results.solver_rounds import warning

@@ -162,7 +162,7 @@ def convert(  # noqa: PLR0917 (typer makes options of parameters)
 
 
 def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, json: bool) -> str:
-    """Return the mean recorded waits of a scenario's trace; raises InputError if it has none."""
+    """Return the mean recorded wait times of a trace; raise InputError if it has none."""
     from hpcsched.dispatching.wait_statistics import collect_wait_statistics
     from hpcsched.errors import Finding, InputError, Place
     from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
@@ -183,7 +183,7 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
 
 
 def _assembled(path: Path, overrides: list[str] | None) -> "Assembly":
-    """Return the parts of a scenario; raises InputError where an input file is not there."""
+    """Return the parts of a scenario; raise InputError where an input file is missing."""
     from hpcsched.errors import InputError
     from hpcsched.runs.assembly import assemble
     from hpcsched.scenario import read_scenario

@@ -1,1 +1,1 @@
-"""Explanations: why a job of a run started when it did."""
+"""Explanations: the reasons for the start time of a job."""

@@ -1,4 +1,4 @@
-"""Why one job of a run started when it did, put together from recorded reasons and job records."""
+"""The explanation of a job's start time, from recorded reasons and job records."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,12 +33,26 @@ _FACTS = (
 
 
 class JobFacts(NamedTuple):
-    """What is known of a job beside its reasons; times in seconds.
+    """Properties and times of a job; times in seconds.
 
-    `unit_request` is by resource type; `exclusive` and `scatter` are as in `Job`. `state` is None
-    for a job that had not left the system, of which only the trace is known. `rejected_by` says
-    what rejected a job, if it was. Start and end are of the last attempt, before which `requeues`
-    others were lost, after `lost_time`.
+    Attributes
+    ----------
+    job_id, submit_time, requested_time, units
+        As in `Job`.
+    unit_request
+        Amount per unit by resource type.
+    exclusive, scatter
+        As in `Job`.
+    predicted_run_time
+        Run time that the dispatcher planned with; None if unknown.
+    state
+        How the job left the system; None if it had not.
+    rejected_by
+        Rule that rejected it; None if none did.
+    start_time, end_time
+        Those of the last attempt.
+    requeues, lost_time
+        Number and run time of earlier attempts, lost to outages.
     """
 
     job_id: int
@@ -58,7 +72,15 @@ class JobFacts(NamedTuple):
 
 
 def traced_facts(job: Job, resource_types: Sequence[str]) -> JobFacts:
-    """Return what a trace tells of a job."""
+    """Return the properties of a job of the trace.
+
+    Parameters
+    ----------
+    job
+        The job.
+    resource_types
+        Resource types of the system, in the order of the job's request.
+    """
     request = dict(zip(resource_types, job.unit_request, strict=True))
     return JobFacts(
         job.job_id,
@@ -72,14 +94,22 @@ def traced_facts(job: Job, resource_types: Sequence[str]) -> JobFacts:
 
 
 FromTrace = Callable[[Collection[int]], Mapping[int, JobFacts]]
-"""Returns what the run's trace tells of some jobs, by job number, as far as it can be read."""
+"""Function from job numbers to the properties in the trace; unreadable jobs are left out."""
 
 
 class Wait(NamedTuple):
-    """A reason for which a job waited: from a round on, at `now`, until another one, at `until`.
+    """A reason for which a job waited, and for how long.
 
-    `until` is None where the run was broken off. `kind` is None where the dispatcher gave no
-    reason. The rest is that of `Reason`, as it was first given.
+    Attributes
+    ----------
+    round, now
+        Number and second of the round that gave it first.
+    until
+        Second of the next reason, or of the start; None for a run that was interrupted.
+    kind
+        Kind of the reason; None if the dispatcher gave none.
+    job, time, detail
+        As in `Reason`.
     """
 
     round: int
@@ -92,7 +122,17 @@ class Wait(NamedTuple):
 
 
 class HeldUp(NamedTuple):
-    """A job that waited because of another one: since when, for how long, in seconds, and why."""
+    """A job that waited because of another.
+
+    Attributes
+    ----------
+    job_id
+        Number of the waiting job.
+    since, seconds
+        Beginning and length of the wait, in seconds.
+    kind
+        Kind of the reason.
+    """
 
     job_id: int
     since: int
@@ -101,7 +141,15 @@ class HeldUp(NamedTuple):
 
 
 class Overtaking(NamedTuple):
-    """A job that was backfilled past another one, and when."""
+    """A backfilled job that passed another.
+
+    Attributes
+    ----------
+    job_id
+        Number of the backfilled job.
+    now
+        Second of its start.
+    """
 
     job_id: int
     now: int
@@ -109,14 +157,32 @@ class Overtaking(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a job started when it did, or has not; and what it held up.
+    """The start of a job: the reasons for it, and its effects on other jobs.
 
-    `facts` is None for a job that had not left the system and of which the trace does not tell.
-    `started` is when it started, if it did; `start` the reason for it, None if none was given.
-    `held_up` are jobs whose reason named this one, in the order in which it first did; `passed` the
-    jobs that had been submitted before and started after it; `passed_by` those that were backfilled
-    past it. `others` has the facts of the jobs that are named. `chosen` is the dispatcher that
-    started it, where the run's chooses between several (`hyper`).
+    Attributes
+    ----------
+    run, status
+        Name of the scenario, and status of the run.
+    job_id
+        Number of the job.
+    facts
+        Its properties; None if neither the records nor the trace have it.
+    started
+        Start time in seconds; None if it has not started.
+    waits
+        Reasons for which it waited, in order.
+    start
+        Reason for which it started; None if none was given.
+    held_up
+        Jobs whose reason named this one, by the time of the first naming.
+    passed
+        Jobs that were submitted before it and started after it.
+    passed_by
+        Jobs that were backfilled past it.
+    others
+        Properties of the jobs that are named.
+    chosen
+        Dispatcher that started it, if the run's dispatcher chooses between several (`hyper`).
     """
 
     run: str
@@ -134,11 +200,21 @@ class Explanation:
 
 
 def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explanation:
-    """Return why a job of a run started when it did.
+    """Return the explanation of a job's start time.
 
-    `from_trace` is asked about jobs that had not left the system when the run was broken off.
-    Raises InputError where no reasons were recorded, a file is damaged, or the run knows no such
-    job.
+    Parameters
+    ----------
+    run
+        The run, with recorded reasons.
+    job_id
+        Number of the job.
+    from_trace
+        Function that returns the properties of jobs that had not left when the run was interrupted.
+
+    Raises
+    ------
+    InputError
+        No reasons were recorded, a file is damaged, or the run has no such job.
     """
     reasons = run.reasons
     naming = [name for name in jobs_that_speak_of(reasons, job_id) if name != job_id]
@@ -180,7 +256,7 @@ def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explan
 
 
 class _Rounds:
-    """When the rounds of a run were, and when their decisions were carried out, in seconds."""
+    """Times of the rounds of a run, and of the execution of their decisions, in seconds."""
 
     def __init__(self, run: RunDirectory) -> None:
         table = run.rounds.read("round", "now", "latency")
@@ -190,12 +266,12 @@ class _Rounds:
         self.last: int = pc.max(ends).as_py() or 0
 
     def carried_out(self, number: int) -> int:
-        """Return when the decision of a round was carried out."""
+        """Return the second at which the decision of a round took effect."""
         at = pc.index(self._table["round"], number).as_py()
         return int(self._ends[at].as_py())
 
     def first_from(self, time: int) -> tuple[int, int] | None:
-        """Return number and time of the first round at or after a time, None if there is none."""
+        """Return number and time of the first round at or after a time, else None."""
         later = self._table.filter(pc.greater_equal(self._table["now"], time))
         if not later.num_rows:
             return None
@@ -203,7 +279,7 @@ class _Rounds:
 
 
 def _facts(run: RunDirectory, job_ids: Collection[int]) -> dict[int, JobFacts]:
-    """Return what `jobs.parquet` tells of some jobs, by job number."""
+    """Return the properties of jobs in `jobs.parquet`, by job number."""
     wanted = pa.array(sorted(job_ids), pa.int64())
     found = {}
     for part in run.all_jobs.parts(*_FACTS):
@@ -229,7 +305,7 @@ def _unknown(run: RunDirectory, job_id: int) -> Exception:
 def _waits(
     own: Sequence[ReasonRow], job: JobFacts | None, started: int | None, rounds: _Rounds
 ) -> Iterable[Wait]:
-    """Yield the reasons for which a job waited, also that none was given."""
+    """Yield the reasons for which a job waited; also one without a kind where none was given."""
     if job is not None and job.state != "rejected":
         first = rounds.first_from(job.submit_time)
         if first is not None and (not own or own[0].round > first[0]):
@@ -266,7 +342,7 @@ def _held_up(
 
 
 def _passed(run: RunDirectory, submitted: int, started: int) -> tuple[int, ...]:
-    """Return the jobs that were submitted before one that was then and started after it."""
+    """Return the jobs submitted before a job that started after it."""
     table = run.jobs.read("job_id", "submit_time", "start_time")
     earlier = pc.less(table["submit_time"], submitted)
     later = pc.greater(table["start_time"], started)

@@ -1,4 +1,4 @@
-"""Writes why a job started when it did, as text for a person or as JSON."""
+"""Explanations as plain sentences and as content for JSON."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,12 +8,12 @@ from hpcsched.dispatching.decision_reasons import ReasonKind
 from hpcsched.explain.explanation import Explanation, HeldUp, JobFacts, Wait
 
 JSON_VERSION = 1
-"""The version of the JSON shape; it grows when a key changes or goes, not when one is added."""
+"""Version of the JSON content; it grows when a key changes or goes, not when one is added."""
 
 MOST_REASONS = 40
-"""Of more reasons than this the text shows the first and the last, half as many each."""
+"""Largest number of reasons in the text; of more, the first and last halves are shown."""
 MOST_JOBS = 5
-"""Of more jobs than this the text names the first."""
+"""Largest number of jobs that a list names."""
 
 _WAITING: Mapping[ReasonKind, str] = {
     "no_room": "there was no room for it{planned}",
@@ -28,9 +28,9 @@ _WAITING: Mapping[ReasonKind, str] = {
     "outage": "too few nodes were in service for it: {detail}",
 }
 _SAY_DETAILS: frozenset[ReasonKind] = frozenset({"limit", "outage"})
-"""Kinds whose sentence has the detail in it."""
+"""Kinds whose sentence includes the detail."""
 _UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20))
-"""Amounts that are whole numbers of these are told in them: they are bytes, or very many."""
+"""Units of amounts that are whole multiples of them: such amounts are most likely bytes."""
 
 
 def explanation_text(explanation: Explanation) -> str:
@@ -39,9 +39,13 @@ def explanation_text(explanation: Explanation) -> str:
 
 
 def explanation_content(explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation for JSON; times in seconds, jobs by their numbers.
+    """Return an explanation for JSON.
 
-    `since_submission` is null where the submission of the job is not known.
+    Returns
+    -------
+    dict
+        Times in seconds, jobs by their numbers. `since_submission` is null where the submission of
+        the job is unknown.
     """
     facts, start = explanation.facts, explanation.start
     return {
@@ -65,14 +69,14 @@ def explanation_content(explanation: Explanation) -> dict[str, Any]:
 
 
 class _Names:
-    """Names other jobs, the first time with what is known of each."""
+    """Names of other jobs; the first mention includes their properties."""
 
     def __init__(self, facts: Mapping[int, JobFacts]) -> None:
         self._facts = facts
         self._known: set[int] = set()
 
     def name(self, job_id: int | None) -> str:
-        """Return what to call a job; None is one that was not told."""
+        """Return the name of a job; None is an unknown one."""
         if job_id is None:
             return "another job"
         facts = self._facts.get(job_id)
@@ -110,7 +114,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
 
 
 def _account(explanation: Explanation) -> Iterator[str]:
-    """Yield what the job asked for, and what became of it."""
+    """Yield the request of the job, and its outcome."""
     facts, started = explanation.facts, explanation.started
     if facts is None:
         yield "What it asked for is not known: it had not ended, and the trace does not tell."
@@ -148,7 +152,7 @@ def _wait_line(facts: JobFacts | None, names: _Names, wait: Wait) -> str:
 
 
 def _sums(waits: Sequence[Wait]) -> str:
-    """Return for how long the job waited for which kind of reason."""
+    """Return the total wait by kind of reason."""
     seconds: Counter[str] = Counter()
     for wait in waits:
         if wait.until is not None:
@@ -207,7 +211,7 @@ def _held(held: Sequence[HeldUp]) -> str:
 
 
 def _when(facts: JobFacts | None, number: int, now: int) -> str:
-    """Return an instant, and the round that was then."""
+    """Return a time with its round, as text."""
     since = _since(facts, now)
     after = "" if since is None else f" ({since} s after its submission)"
     return f"at {now} s{after}, round {number}"
@@ -218,7 +222,7 @@ def _since(facts: JobFacts | None, now: int) -> int | None:
 
 
 def _request(facts: JobFacts) -> str:
-    """Return what a job asks for, and how it wants to lie on nodes."""
+    """Return the request of a job, and its placement rules."""
     amounts = [f"{_amount(amount)} {r}" for r, amount in facts.unit_request.items() if amount]
     units = "1 unit" if facts.units == 1 else f"{facts.units} units"
     request = f"{units} of {_listed(amounts) or 'nothing'}"
@@ -242,13 +246,13 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _first(parts: Sequence[str]) -> str:
-    """Return the first few of many parts, and how many more there are."""
+    """Return the first parts, and the number of the others."""
     more = len(parts) - MOST_JOBS
     return ", ".join(parts[:MOST_JOBS]) + (f", and {more} more" if more > 0 else "")
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the first and the last of too many lines, and how many are left out."""
+    """Yield the first and the last of too many lines, and the number left out."""
     left_out = len(lines) - MOST_REASONS
     if left_out <= 0:
         yield from lines

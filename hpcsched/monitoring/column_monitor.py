@@ -1,4 +1,4 @@
-"""The monitor of a replay in compiled code: it looks between parts, not at single events."""
+"""The monitor of a replay in compiled code, which sees parts of the replay, not single events."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -15,7 +15,15 @@ from hpcsched.workload.job_batches import JobColumns
 
 
 class ColumnMonitor:
-    """Follows a replay part by part, and has its state be shown on a board."""
+    """Counts and sums of a replay in compiled code, shown on a board after each part.
+
+    Parameters
+    ----------
+    board
+        Board that shows the state.
+    replay
+        The replay.
+    """
 
     statuses: Mapping[str, int] = MappingProxyType({})
 
@@ -32,7 +40,7 @@ class ColumnMonitor:
         board.begin(self)
 
     def read(self, columns: JobColumns) -> None:
-        """Take note of a batch of jobs that has been read."""
+        """Count a batch of jobs that has been read."""
         if self.first_submit is None and len(columns.submit_time):
             self.first_submit = int(columns.submit_time[0])
         known = len(self._amounts)
@@ -41,7 +49,17 @@ class ColumnMonitor:
             self._amounts = np.concatenate([self._amounts, np.array(more, dtype=np.float64)])
 
     def replayed(self, columns: JobColumns, left: LeftJobs, held: HeldRounds) -> None:
-        """Take note of a part, in which jobs left, and show the state where that is due."""
+        """Count a part of the replay, and show the state where that is due.
+
+        Parameters
+        ----------
+        columns
+            Jobs that have left, as read.
+        left
+            Times of these jobs, in the same order.
+        held
+            Rounds of the part.
+        """
         self.ended += len(left.sequence)
         self._ran.append((left.start_time, left.end_time, columns.units, columns.request))
         if len(held.now):
@@ -54,43 +72,54 @@ class ColumnMonitor:
         self._board.look(self)
 
     def close(self) -> None:
-        """Show the last state, on all views."""
+        """Show the last state on all views."""
         self._board.close(self)
 
     @property
     def now(self) -> int | None:
-        """The simulated second that the replay has come to; None before the first round."""
+        """Simulated second of the replay; None before the first round."""
         return self._replay.now if self.rounds else None
 
     @property
     def submitted(self) -> int:
-        """The number of jobs that have been submitted."""
+        """Number of submitted jobs."""
         return self._replay.submitted
 
     @property
     def running(self) -> int:
-        """The number of running jobs."""
+        """Number of running jobs."""
         return self._replay.running
 
     @property
     def decision_times(self) -> DecisionTimes:
-        """What the rounds took."""
+        """Decision times of the rounds so far."""
         if not self.rounds:
             return DecisionTimes(mean=None, last=None, longest=None)
         mean = self._decision_times / self.rounds
         return DecisionTimes(mean=mean, last=self._last, longest=self._longest)
 
     def held(self) -> list[int]:
-        """Return the amount of each resource type that running jobs hold."""
+        """Return the amount of each resource type allocated to running jobs."""
         amounts: list[int] = self._replay.held.tolist()
         return amounts
 
     def drawn(self) -> tuple[int, ...]:
-        """Return the amount that running jobs draw from each pool."""
+        """Return the amount of each shared resource in use by running jobs."""
         return self._replay.drawn
 
     def areas(self, begin: int, now: int) -> list[float]:
-        """Return the amount × seconds of each resource type held from `begin` to `now`."""
+        """Return the area of each resource type allocated in a window.
+
+        Parameters
+        ----------
+        begin, now
+            Bounds of the window, in simulated seconds.
+
+        Returns
+        -------
+        list
+            Amount × seconds, by resource type.
+        """
         # Ends ascend from part to part.
         self._ran = [part for part in self._ran if len(part[1]) and part[1][-1] > begin]
         start, units, request = self._replay.running_jobs

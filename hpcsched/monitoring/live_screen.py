@@ -1,4 +1,4 @@
-"""The view for a terminal: the state of a run, kept up to date in place."""
+"""The terminal view of a run in progress, updated in place."""
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -10,16 +10,23 @@ from hpcsched.monitoring.run_state import RunState
 from hpcsched.monitoring.state_rendering import duration, state_rows
 
 INTERVAL = 0.5
-"""Real seconds between two states."""
+"""Real seconds between two updates."""
 
 PATIENCE = 2.0
-"""Real seconds after which the screen says how old the state on it is."""
+"""Real seconds from which the screen shows the age of its state."""
 
 
 class LiveScreen:
-    """Shows a state on a terminal until it is closed.
+    """Terminal view of a state, until it is closed.
 
-    The screen is drawn from a thread of its own, so that it also goes on while a dispatcher thinks.
+    A thread of its own draws the screen, so that it is updated during a long decision too.
+
+    Parameters
+    ----------
+    console
+        Terminal to draw on.
+    interval
+        Real seconds between two updates.
     """
 
     def __init__(self, console: Console, interval: float = INTERVAL) -> None:
@@ -36,7 +43,7 @@ class LiveScreen:
         )
 
     def show(self, state: RunState) -> None:
-        """Have a state shown at the next refresh."""
+        """Keep a state for the next update."""
         self._state = state
         if not self._live.is_started:
             self._live.start(refresh=True)
@@ -50,7 +57,7 @@ class LiveScreen:
 
 
 def drawn(state: RunState) -> RenderableType:
-    """Return a state as a title, a bar and a table."""
+    """Return a state as a title, a progress bar and a table."""
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="bold")
     if state.progress is not None:

@@ -1,4 +1,4 @@
-"""The monitor: an observer that shows, now and then, how far a run has come."""
+"""The monitor: an observer that shows the progress of a run."""
 
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -13,10 +13,14 @@ from hpcsched.system.pool_draws import drawn_by_all, total
 
 
 class Monitor(Observer):
-    """Follows a simulation event by event, and has its state be shown on a board.
+    """Counts and sums of a simulation, shown on a board.
 
-    What it hears of an event it only keeps; a state is made of it when a view is due, at the end of
-    a round.
+    Events are only recorded; a state is computed at the end of a round in which a view is due.
+
+    Parameters
+    ----------
+    board
+        Board that shows the state.
     """
 
     def __init__(self, board: StateBoard) -> None:
@@ -39,22 +43,22 @@ class Monitor(Observer):
         self.submitted += 1
 
     def job_started(self, job: RunningJob) -> None:
-        """Keep the job, as one that runs."""
+        """Record a running job."""
         self._running[job.job_id] = job
 
     def job_interrupted(self, interruption: Interruption) -> None:
-        """Keep the job as one that waits, if it is run again."""
+        """Record a job that is queued again."""
         if interruption.requeued:
             self._running.pop(interruption.job.job_id, None)
 
     def job_ended(self, record: JobRecord) -> None:
-        """Keep the job, as one that ran, unless it was rejected."""
+        """Record a job that has left; a rejected one did not run."""
         self.ended += 1
         if self._running.pop(record.job.job_id, None) is not None:
             self._ran.append(record)
 
     def round_ended(self, record: RoundRecord) -> None:
-        """Take note of the round, and show the state where that is due."""
+        """Record and log the round, and show the state where that is due."""
         self._round = record
         self._decision_times += record.decision_time
         self._longest = max(self._longest, record.decision_time)
@@ -64,12 +68,12 @@ class Monitor(Observer):
         self._board.look(self)
 
     def close(self) -> None:
-        """Show the last state, on all views."""
+        """Show the last state on all views."""
         self._board.close(self)
 
     @property
     def now(self) -> int | None:
-        """The simulated second that the replay has come to; None before the first round."""
+        """Simulated second of the replay; None before the first round."""
         if self._round is None:
             return None
         decided = self._round.now + self._round.latency
@@ -78,17 +82,17 @@ class Monitor(Observer):
 
     @property
     def running(self) -> int:
-        """The number of running jobs."""
+        """Number of running jobs."""
         return len(self._running)
 
     @property
     def rounds(self) -> int:
-        """The number of rounds."""
+        """Number of rounds."""
         return self._round.round if self._round else 0
 
     @property
     def decision_times(self) -> DecisionTimes:
-        """What the rounds took."""
+        """Decision times of the rounds so far."""
         if self._round is None:
             return DecisionTimes(mean=None, last=None, longest=None)
         return DecisionTimes(
@@ -98,7 +102,7 @@ class Monitor(Observer):
         )
 
     def held(self) -> list[int]:
-        """Return the amount of each resource type that running jobs hold."""
+        """Return the amount of each resource type allocated to running jobs."""
         held = [0] * len(self._system.resource_types)
         for job in self._running.values():
             for r, amount in enumerate(job.waiting.unit_request):
@@ -106,12 +110,23 @@ class Monitor(Observer):
         return held
 
     def drawn(self) -> Sequence[int]:
-        """Return the amount that running jobs draw from each pool."""
+        """Return the amount of each shared resource in use by running jobs."""
         running = [(job.allocation, job.waiting.request) for job in self._running.values()]
         return total(drawn_by_all(self._system, running), len(self._system.pools))
 
     def areas(self, begin: int, now: int) -> list[int]:
-        """Return the amount × seconds of each resource type held from `begin` to `now`."""
+        """Return the area of each resource type allocated in a window.
+
+        Parameters
+        ----------
+        begin, now
+            Bounds of the window, in simulated seconds.
+
+        Returns
+        -------
+        list
+            Amount × seconds, by resource type.
+        """
         while self._ran and (self._ran[0].end_time or 0) <= begin:
             self._ran.popleft()
         areas = [0] * len(self._system.resource_types)
@@ -126,6 +141,6 @@ class Monitor(Observer):
 
 
 def _add(areas: list[int], units: int, request: tuple[int, ...], seconds: int) -> None:
-    """Add what a job held for some seconds, in amount × seconds."""
+    """Add the area of a job, in amount × seconds, to the areas by resource type."""
     for r, amount in enumerate(request):
         areas[r] += units * amount * seconds

@@ -1,4 +1,4 @@
-"""A progress bar for the terminal."""
+"""The progress bar on a terminal."""
 
 from time import monotonic
 
@@ -14,9 +14,16 @@ INTERVAL = 0.2
 
 
 class ProgressBar(Observer):
-    """Shows how much of a trace has been replayed, at which rate, and when it should end.
+    """Progress bar of a replay: share of the trace, jobs per second, and estimated end.
 
     Nothing is shown unless standard error is a terminal.
+
+    Parameters
+    ----------
+    title
+        Name of the scenario.
+    trace
+        Trace, for the share that has been read.
     """
 
     def __init__(self, title: str, trace: Trace) -> None:
@@ -38,13 +45,19 @@ class ProgressBar(Observer):
         self._progress.start()
 
     def job_ended(self, record: JobRecord) -> None:
-        """Count the job, and show the count now and then."""
+        """Count a job that has left, and update the bar where that is due."""
         self._jobs += 1
         if self._jobs % 64 == 0 and monotonic() >= self._due:
             self._show()
 
     def replayed(self, jobs: int) -> None:
-        """Count jobs that have left, and show the count now and then."""
+        """Count jobs that have left, and update the bar where that is due.
+
+        Parameters
+        ----------
+        jobs
+            Number of these jobs.
+        """
         self._jobs += jobs
         if monotonic() >= self._due:
             self._show()

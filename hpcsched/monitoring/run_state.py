@@ -1,7 +1,7 @@
-"""The state file: how far a run that goes on has come, for others to read.
+"""The state file: the progress of a run for other processes to read.
 
 `state.json` is written by the running simulation, whole or not at all, about once a second of real
-time, and goes away when the run comes to its end.
+time, and is removed at the end of the run.
 """
 
 from datetime import UTC, datetime
@@ -15,14 +15,20 @@ from hpcsched.results.files import STATE, problem, read_json, write_text
 from hpcsched.results.run_process import RunProcess
 
 STATE_FORMAT = 1
-"""The version of the state file's layout; readers refuse any other."""
+"""Version of the state file's layout; readers refuse any other."""
 
 Phase = Literal["preparing", "replaying", "summarizing"]
-"""What a run does: whatever comes before the first round, the replay, the figures at its end."""
+"""Phase of a run: before the first round, the replay, or the metrics at its end."""
 
 
 class DecisionTimes(BaseModel):
-    """Real seconds that dispatching rounds took; None before the first round."""
+    """Decision times of rounds, in real seconds; None before the first round.
+
+    Attributes
+    ----------
+    mean, last, longest
+        Mean, latest and largest decision time.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,12 +38,17 @@ class DecisionTimes(BaseModel):
 
 
 class ResourceState(BaseModel):
-    """A resource type: its capacity, and what is free of it, in amounts as declared.
+    """Capacity and use of a resource type, in amounts as declared.
 
-    Free is what is in service and held by no running job.
-
-    `utilization_last_day` is the share of the capacity that jobs held over the last simulated day,
-    or since the first submission if that was later; None where no time has passed.
+    Attributes
+    ----------
+    capacity
+        Amount of all nodes.
+    free
+        Amount in service that no running job has.
+    utilization_last_day
+        Share of the capacity allocated over the last simulated day, or since the first submission
+        if that was later; None if no time has passed.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -48,7 +59,15 @@ class ResourceState(BaseModel):
 
 
 class PoolState(BaseModel):
-    """A pool: what it offers, and what running jobs draw from it, which may be more for a while."""
+    """Capacity and use of a shared resource.
+
+    Attributes
+    ----------
+    capacity
+        Amount offered now.
+    drawn
+        Amount in use by running jobs; it may exceed the capacity for a while.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -57,7 +76,15 @@ class PoolState(BaseModel):
 
 
 class NodesState(BaseModel):
-    """How many nodes there are, and how many of them are out of service, for whatever reason."""
+    """Number of nodes, and of those out of service.
+
+    Attributes
+    ----------
+    count
+        Number of nodes.
+    down
+        Number of nodes out of service, for any reason.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,13 +95,31 @@ class NodesState(BaseModel):
 class RunState(BaseModel):
     """The content of `state.json`.
 
-    `written` is a wall-clock instant (ISO 8601, UTC), `elapsed` real seconds since the run began,
-    `now` the simulated second that the replay has come to. Of the jobs submitted by then, `waiting`
-    and `running` are in the system and `ended` have left it, rejected ones included.
-    `progress` goes from 0 to 1: of the jobs that the scenario asks for, where it says how many, and
-    else of the trace, as far as it has been read; None where that is not known.
-    `solver` has the rounds that asked a solver, by its status.
-    `pools` and `nodes` are there where the scenario has pools, or outages.
+    Attributes
+    ----------
+    format
+        Version of the layout.
+    scenario, phase, process
+        Name of the scenario, what the run is doing, and its process.
+    written
+        Wall-clock time of writing (ISO 8601, UTC).
+    elapsed
+        Real seconds since the run began.
+    now
+        Simulated second of the replay; None before the first round.
+    progress
+        Share of the replay, from 0 to 1: of the number of jobs in the scenario if it has one, else
+        of the trace that has been read; None if unknown.
+    submitted, waiting, running, ended
+        Numbers of jobs; those that have ended include rejected ones.
+    rounds, decision_time
+        Number of rounds, and their decision times.
+    resources
+        Capacity and use by resource type.
+    pools, nodes
+        Shared resources, and nodes out of service, if the scenario has any.
+    solver
+        Number of rounds that asked a solver, by status.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -99,19 +144,33 @@ class RunState(BaseModel):
     nodes: NodesState | None = None
 
     def age(self) -> float:
-        """Return how many real seconds ago the state was written, by the clock of this machine."""
+        """Return the real seconds since the state was written, by this machine's clock."""
         return (datetime.now(UTC) - datetime.fromisoformat(self.written)).total_seconds()
 
 
 def write_state(folder: Path, state: RunState) -> None:
-    """Write the state file of a run directory; raises InputError where it cannot be written."""
+    """Write the state file of a run directory.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
     write_text(folder / STATE, state.model_dump_json(indent=2) + "\n")
 
 
 def read_state(folder: Path) -> RunState | None:
-    """Return the state of the run in a directory, or None if there is no state file.
+    """Return the state of the run in a directory.
 
-    Raises InputError where the file is damaged or of a format that is not known here.
+    Returns
+    -------
+    RunState or None
+        None without a state file.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, or of an unknown format.
     """
     path = folder / STATE
     try:
@@ -133,12 +192,12 @@ def read_state(folder: Path) -> RunState | None:
 
 
 def remove_state(folder: Path) -> None:
-    """Remove the state file of a run that has come to its end, if there is one."""
+    """Remove the state file of a run, if there is one."""
     (folder / STATE).unlink(missing_ok=True)
 
 
 def instant() -> str:
-    """Return the present instant, for `written`."""
+    """Return the present wall-clock time (ISO 8601, UTC)."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -1,4 +1,4 @@
-"""The status of a run: whether it goes on, has ended, or its process is gone."""
+"""The status of a run: in progress, ended, or without its process."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -16,10 +16,10 @@ from hpcsched.results.schema import STATES
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 
 Verdict = Literal["running", "complete", "interrupted", "failed", "gone", "unknown"]
-"""How a run is.
+"""Status of a run in a word.
 
-`gone`: its process ended without saying so, as when it is killed; what it wrote is not a run.
-`unknown`: it has not ended, and has left no state.
+`gone`: its process ended without a final status, as when it is killed; its files are no run.
+`unknown`: it has not ended, and has no state file.
 """
 
 SAID = {
@@ -34,12 +34,24 @@ SAID = {
 
 @dataclass(frozen=True)
 class RunStatus:
-    """What is known of a run.
+    """The status of a run.
 
-    `state` is the last one that a run wrote that has not ended, `age` how many real seconds ago
-    that was. `process_alive` is None where the process is of another machine, or nothing is known
-    of it. `jobs` is the account of a run that has ended. `solver` counts the rounds so far that
-    asked a solver.
+    Attributes
+    ----------
+    verdict
+        Status in a word.
+    directory, manifest
+        The run directory and its manifest.
+    state
+        Last state of a run that has not ended; None if it has, or wrote none.
+    age
+        Real seconds since the state was written.
+    process_alive
+        Whether the process exists; None on another machine, or without a state.
+    jobs
+        Account of the jobs of a run that has ended.
+    solver
+        Counts of the rounds that asked a solver.
     """
 
     verdict: Verdict
@@ -55,7 +67,10 @@ class RunStatus:
 def status_of(folder: Path) -> RunStatus:
     """Return the status of the run in a directory.
 
-    Raises InputError where the directory holds no run, or one of its files is damaged.
+    Raises
+    ------
+    InputError
+        The directory holds no run, or a file is damaged.
     """
     if not folder.is_dir():
         raise problem("not-a-run", folder, "it is not a directory")
@@ -77,7 +92,7 @@ def status_of(folder: Path) -> RunStatus:
 
 
 def status_text(status: RunStatus) -> str:
-    """Return the status as lines for people: what it is, then what is known of the run."""
+    """Return a status as lines of text: the verdict, then the details."""
     rows = list(_rows(status))
     width = max((len(name) for name, _ in rows), default=0)
     lines = [f"{status.manifest.scenario}: {SAID[status.verdict]}"]
@@ -87,10 +102,13 @@ def status_text(status: RunStatus) -> str:
 def status_content(status: RunStatus) -> dict[str, Any]:
     """Return a status for JSON.
 
-    It has `status` (a verdict), `scenario`, `directory`, `started`, `finished`, `process_alive`,
-    `seconds_since_written`, `state` (as in `state.json`), `jobs` (as in `summary.json`) and
-    `solver`: the rounds that `asked` a solver, and those `without_plan` by status. What is not
-    known is null.
+    Returns
+    -------
+    dict
+        `status` (a verdict), `scenario`, `directory`, `started`, `finished`, `process_alive`,
+        `seconds_since_written`, `state` (as in `state.json`), `jobs` (as in `summary.json`) and
+        `solver`: the rounds that `asked` a solver, and those `without_plan` by status. Unknown
+        values are null.
     """
     return {
         "status": status.verdict,
@@ -131,13 +149,13 @@ def _there(status: RunStatus) -> str:
 def _of_state(
     verdict: Verdict, folder: Path, manifest: Manifest, state: RunState, alive: bool | None
 ) -> RunStatus:
-    """Return the status of a run that has left a state and no summary."""
+    """Return the status of a run with a state and without a summary."""
     solver = solver_rounds(state.solver)
     return RunStatus(verdict, folder, manifest, state, state.age(), alive, solver=solver)
 
 
 def _ended(folder: Path) -> tuple[dict[str, Any] | None, SolverRounds | None]:
-    """Return the account of a run that has ended, as far as its summary can be read."""
+    """Return the account of an ended run; None where its summary cannot be read."""
     try:
         run = RunDirectory.open(folder)
         return run.summary["jobs"], run.solver_rounds

@@ -1,4 +1,4 @@
-"""The state of a run that goes on, put together and shown on views."""
+"""The state of a run in progress, computed and shown on views."""
 
 from collections.abc import Mapping, Sequence
 from time import monotonic
@@ -19,84 +19,107 @@ from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
 
 DAY = 86_400
-"""Simulated seconds over which the utilization is looked at."""
+"""Simulated seconds of the window for the utilisation."""
 
 
 class View(Protocol):
-    """Something that a state is shown on: a file, a screen, lines."""
+    """A place where states are shown: a file, a screen, log lines."""
 
     @property
     def interval(self) -> float:
-        """Real seconds between two states that are shown."""
+        """Real seconds between two states."""
 
     def show(self, state: RunState) -> None:
         """Show a state."""
 
     def close(self) -> None:
-        """The replay is over; the last state has been shown."""
+        """End the view; the last state has been shown."""
 
 
 class Trace(Protocol):
-    """A trace, as far as a state tells of it."""
+    """The part of a trace source that a state needs."""
 
     @property
     def fraction_read(self) -> float | None:
-        """How much of it has been replayed, from 0 to 1; None where that is unknown."""
+        """Share of the trace that has been read, from 0 to 1; None if unknown."""
 
 
 class Figures(Protocol):
-    """The counts and sums of a replay that goes on."""
+    """Counts and sums of a replay in progress."""
 
     @property
     def now(self) -> int | None:
-        """The simulated second that it has come to; None before the first round."""
+        """Simulated second of the replay; None before the first round."""
 
     @property
     def first_submit(self) -> int | None:
-        """The submit time of the first job; None before."""
+        """Submit time of the first job, in seconds; None before it."""
 
     @property
     def submitted(self) -> int:
-        """The number of jobs that have been submitted."""
+        """Number of submitted jobs."""
 
     @property
     def running(self) -> int:
-        """The number of running jobs."""
+        """Number of running jobs."""
 
     @property
     def ended(self) -> int:
-        """The number of jobs that have left the system."""
+        """Number of jobs that have left the system."""
 
     @property
     def rounds(self) -> int:
-        """The number of rounds."""
+        """Number of rounds."""
 
     @property
     def decision_times(self) -> DecisionTimes:
-        """What the rounds took."""
+        """Decision times of the rounds so far."""
 
     @property
     def statuses(self) -> Mapping[str, int]:
-        """The number of rounds that asked a solver, by its status."""
+        """Number of rounds that asked a solver, by status."""
 
     def held(self) -> Sequence[int]:
-        """Return the amount of each resource type that running jobs hold."""
+        """Return the amount of each resource type allocated to running jobs."""
 
     def areas(self, begin: int, now: int) -> Sequence[float]:
-        """Return the amount × seconds of each resource type held from `begin` to `now`.
+        """Return the area of each resource type allocated in a window.
 
-        What ended at `begin` or before is not asked for again.
+        Parameters
+        ----------
+        begin, now
+            Bounds of the window, in simulated seconds. `begin` never decreases, so that jobs that
+            ended at `begin` or before may be forgotten.
+
+        Returns
+        -------
+        Sequence
+            Amount × seconds, by resource type.
         """
 
     def drawn(self) -> Sequence[int]:
-        """Return the amount that running jobs draw from each pool."""
+        """Return the amount of each shared resource in use by running jobs."""
 
 
 class StateBoard:
-    """Shows the state of a run on views, each at its own interval.
+    """The state of a run in progress, shown on views, each at its own interval.
 
-    The first state is shown at once, and the last when the replay is over. `most_jobs` is how many
-    jobs the scenario asks for at most, if it says so. `outages` are those of the run.
+    The first state is shown at once, the last at the end of the replay.
+
+    Parameters
+    ----------
+    scenario
+        Name of the scenario.
+    system
+        The system.
+    trace
+        Trace, for the share that has been read.
+    views
+        Views to show states on.
+    most_jobs
+        Number of jobs of the scenario; None if unknown.
+    outages
+        Outages of the run.
     """
 
     def __init__(
@@ -119,16 +142,34 @@ class StateBoard:
         self._due = self._began
 
     def begin(self, figures: Figures) -> None:
-        """Show the first state."""
+        """Show the first state.
+
+        Parameters
+        ----------
+        figures
+            Counts and sums of the replay.
+        """
         self._show_to_those_due(figures, "preparing")
 
     def look(self, figures: Figures) -> None:
-        """Show the state where that is due."""
+        """Show the state on the views that are due.
+
+        Parameters
+        ----------
+        figures
+            Counts and sums of the replay.
+        """
         if monotonic() >= self._due:
             self._show_to_those_due(figures, "replaying")
 
     def close(self, figures: Figures) -> None:
-        """Show the last state, on all views."""
+        """Show the last state on all views, and end them.
+
+        Parameters
+        ----------
+        figures
+            Counts and sums of the replay.
+        """
         state = self._state(figures, "summarizing")
         for view in self._views:
             view.show(state)
@@ -184,13 +225,13 @@ class StateBoard:
         return frozenset(down)
 
     def _nodes(self, down: frozenset[int]) -> NodesState | None:
-        """Return how many nodes are out of service; None where none ever is."""
+        """Return the number of nodes out of service; None for a run without outages."""
         if not self._outages:
             return None
         return NodesState(count=self.system.node_count, down=len(down))
 
     def _drawn(self, figures: Figures) -> dict[str, PoolState]:
-        """Return what the pools offer, and what running jobs draw from them."""
+        """Return capacity and use of the shared resources."""
         pools = self.system.pools
         if not pools:
             return {}
@@ -218,7 +259,7 @@ class StateBoard:
         }
 
     def _shares(self, figures: Figures) -> list[float | None]:
-        """Return the share of each resource type that was held over the last simulated day."""
+        """Return the share of each resource type allocated over the last simulated day."""
         now, totals = figures.now, self.system.totals
         if now is None:
             return [None] * len(totals)

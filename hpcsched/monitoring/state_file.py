@@ -1,4 +1,4 @@
-"""The view that other processes read: the state file in the run directory."""
+"""The view for other processes: the state file in the run directory."""
 
 import logging
 from pathlib import Path
@@ -13,10 +13,17 @@ _log = logging.getLogger(__name__)
 
 
 class StateFile:
-    """Writes `state.json` into a run directory.
+    """Writer of `state.json` in a run directory.
 
-    It stays when the replay is over, since the figures of the run are worked out then; who runs the
-    simulation removes it.
+    The file stays when the replay is over, as the metrics are computed then; the simulation's
+    caller removes it.
+
+    Parameters
+    ----------
+    folder
+        The run directory.
+    interval
+        Real seconds between two states.
     """
 
     def __init__(self, folder: Path, interval: float = INTERVAL) -> None:
@@ -27,7 +34,8 @@ class StateFile:
     def show(self, state: RunState) -> None:
         """Write a state.
 
-        A run does not end because its state could not be written; its results are tried for anyway.
+        A run does not end because its state cannot be written: it is warned of once, and tried
+        again less often.
         """
         try:
             write_state(self._folder, state)
@@ -38,4 +46,4 @@ class StateFile:
             self._failed = True
 
     def close(self) -> None:
-        """Leave the last state where it is."""
+        """Leave the last state in place."""

@@ -1,4 +1,4 @@
-"""The view for where there is no terminal: a line now and then."""
+"""The view without a terminal: a line at intervals."""
 
 from typing import TextIO
 
@@ -10,7 +10,15 @@ INTERVAL = 10.0
 
 
 class StateLines:
-    """Writes a state as a line, such as a log file holds."""
+    """Writer of a state as a line of a log.
+
+    Parameters
+    ----------
+    out
+        File to write to.
+    interval
+        Real seconds between two lines.
+    """
 
     def __init__(self, out: TextIO, interval: float = INTERVAL) -> None:
         self.interval = interval
@@ -21,4 +29,4 @@ class StateLines:
         print(state_line(state), file=self._out, flush=True)
 
     def close(self) -> None:
-        """Nothing more to write."""
+        """Do nothing: lines are written at once."""

@@ -1,4 +1,4 @@
-"""The state of a run in words: as rows for people, and as a single line."""
+"""The state of a run as rows of text, and as a single line."""
 
 from collections.abc import Iterator
 
@@ -13,11 +13,11 @@ DOING = {
 
 
 PREFIXES = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
-"""Of amounts: 2¹⁰, 2²⁰ and so on."""
+"""Binary prefixes of amounts: 2¹⁰, 2²⁰ and so on."""
 
 
 def state_rows(state: RunState) -> Iterator[tuple[str, str]]:
-    """Yield what to say of a state, as pairs of a name and a text."""
+    """Yield a state as pairs of a label and a text."""
     yield "doing", f"{DOING[state.phase]}, for {duration(state.elapsed)}"
     if state.progress is not None:
         yield "progress", f"{state.progress:.1%}"
@@ -70,7 +70,7 @@ def state_line(state: RunState) -> str:
 
 
 def solver_rows(rounds: SolverRounds) -> Iterator[tuple[str, str]]:
-    """Yield what to say of the rounds that asked a solver, and what to do if too many failed."""
+    """Yield the rounds that asked a solver, and advice if too many had no plan."""
     if rounds.asked:
         yield "solver", in_words(rounds)
     if rounds.too_many:
@@ -78,13 +78,25 @@ def solver_rows(rounds: SolverRounds) -> Iterator[tuple[str, str]]:
 
 
 def simulated(seconds: int) -> str:
-    """Return a simulated instant as days and a time of day since the trace's origin."""
+    """Return a simulated time as days and time of day since the trace's origin.
+
+    Examples
+    --------
+    >>> simulated(90_061)
+    'day 1 01:01:01'
+    """
     days, rest = divmod(seconds, 86_400)
     return f"day {days:,} {rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
 
 
 def duration(seconds: float) -> str:
-    """Return real seconds in the unit that suits."""
+    """Return real seconds in a suitable unit.
+
+    Examples
+    --------
+    >>> duration(5), duration(65), duration(3660)
+    ('5.0 s', '1 min 5 s', '1 h 1 min')
+    """
     whole = round(seconds)
     if whole < 60:
         return f"{seconds:.1f} s"
@@ -94,12 +106,24 @@ def duration(seconds: float) -> str:
 
 
 def real(seconds: float) -> str:
-    """Return a decision time, which may be short."""
+    """Return a decision time in milliseconds, or in seconds from one second on.
+
+    Examples
+    --------
+    >>> real(0.0012), real(2)
+    ('1.2 ms', '2.00 s')
+    """
     return f"{seconds * 1000:,.3g} ms" if seconds < 1 else f"{seconds:,.2f} s"
 
 
 def amount(value: int) -> str:
-    """Return an amount; one in the millions is bytes, most likely, and gets a binary prefix."""
+    """Return an amount; from a million on it is taken for bytes, with a binary prefix.
+
+    Examples
+    --------
+    >>> amount(512)
+    '512'
+    """
     if value < 2**23:
         return f"{value:,}"
     power = min((value.bit_length() - 1) // 10, len(PREFIXES))

@@ -1,1 +1,1 @@
-"""What people read of runs: tables that compare them, pictures, and pages."""
+"""Reports of runs: comparisons, tables, figures and the HTML page."""

@@ -1,4 +1,4 @@
-"""A study with what is read of its runs, and the baseline that others are compared with."""
+"""A study with the jobs of its runs, and the baseline of the comparison."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -46,10 +46,15 @@ class ComparedStudy:
         return {one.name: read_job_times(one) for one in self.study.runs}
 
     def pairs(self) -> Iterator[tuple[StudiedRun, StudiedRun]]:
-        """Yield each run that is not of the baseline, and the baseline's of its trace and seed.
+        """Yield each run of another contender with the baseline's run of the same trace and seed.
 
-        Where either has but one run of the trace, seeds need not be the same. A run for which there
-        is none is left out.
+        If both contenders have a single run of a trace, their seeds may differ. A run without a
+        counterpart is left out.
+
+        Returns
+        -------
+        Iterator
+            Pairs of a run and the baseline's run.
         """
         by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
         for one in self.study.runs:

@@ -1,4 +1,4 @@
-"""The runs that a comparison, a picture or a report is about, and how they belong together."""
+"""The runs of a comparison, figure or report, with their contenders, traces and seeds."""
 
 import json
 from collections import Counter, defaultdict
@@ -18,11 +18,22 @@ from hpcsched.results.manifest import read_manifest
 
 @dataclass(frozen=True, slots=True)
 class StudiedRun:
-    """A run, and what it is one of.
+    """A run of a study.
 
-    `name` is unlike that of any other run. `contender` is what was varied, such as a dispatcher
-    with a predictor; runs of one contender and `group`, which is a trace, differ by `seed`.
-    `dispatcher` names the rule or solver, which gives pictures their colours.
+    Attributes
+    ----------
+    run
+        Its directory.
+    name
+        Unique name in the study.
+    contender
+        Variant that it belongs to, such as a dispatcher with a predictor.
+    group
+        Trace; runs of the same contender and group differ by `seed`.
+    seed
+        Seed of the scenario.
+    dispatcher
+        Rule or solver; figures take their colours from it.
     """
 
     run: RunDirectory
@@ -35,24 +46,32 @@ class StudiedRun:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Runs in the order in which they were given, and what could not be taken into account."""
+    """Runs in the order given.
+
+    Attributes
+    ----------
+    runs
+        The runs.
+    warnings
+        Sentences about runs that were left out.
+    """
 
     runs: tuple[StudiedRun, ...]
     warnings: tuple[str, ...] = ()
 
     @property
     def contenders(self) -> tuple[str, ...]:
-        """What was varied, in the order of the runs."""
+        """Contenders in the order of the runs."""
         return tuple(dict.fromkeys(run.contender for run in self.runs))
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The traces, in the order of the runs."""
+        """Traces in the order of the runs."""
         return tuple(dict.fromkeys(run.group for run in self.runs))
 
 
 class _Found(NamedTuple):
-    """A run with the labels that an experiment gives it, by axis; none for a run given alone."""
+    """A run with its labels in an experiment, by axis; without labels if given alone."""
 
     run: RunDirectory
     labels: Mapping[str, str]
@@ -110,7 +129,7 @@ def _has_ended(folder: Path, warnings: list[str]) -> bool:
 
 
 def _of_experiment(folder: Path, warnings: list[str]) -> Iterator[_Found]:
-    """Yield the runs of an experiment that are there, in the order of its index."""
+    """Yield the finished runs of an experiment, in the order of its index."""
     found = False
     for cell in _cells(folder):
         if cell.folder is None or not (cell.folder / MANIFEST).is_file():
@@ -123,7 +142,7 @@ def _of_experiment(folder: Path, warnings: list[str]) -> Iterator[_Found]:
 
 
 class _Cell(NamedTuple):
-    """A cell of an experiment's index: its name, its labels by axis, and its run if it has one."""
+    """A cell of an experiment's index: name, labels by axis, and the folder of a complete run."""
 
     name: str
     labels: Mapping[str, str]
@@ -184,7 +203,7 @@ def _damaged(run: RunDirectory, why: str) -> InputError:
 
 
 def _dispatcher(declared: Mapping[str, Any]) -> str:
-    """Return the dispatcher's name, with the order of the queue where that is not by arrival."""
+    """Return the dispatcher's name, with the order of the queue unless that is by arrival."""
     dispatcher = declared.get("dispatcher")
     if not isinstance(dispatcher, Mapping):
         return str(dispatcher or "")
@@ -195,7 +214,7 @@ def _dispatcher(declared: Mapping[str, Any]) -> str:
 
 
 def _groups(found: Sequence[_Found], declared: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the name of each run's trace; two traces of one name are told apart by number."""
+    """Return the name of each run's trace; different traces of one name get a number."""
     keys = []
     for one, scenario in zip(found, declared, strict=True):
         files = one.run.manifest.trace_files
@@ -216,9 +235,9 @@ def _groups(found: Sequence[_Found], declared: Sequence[Mapping[str, Any]]) -> l
 def _contenders(
     found: Sequence[_Found], groups: Sequence[str], dispatchers: Sequence[str]
 ) -> list[str]:
-    """Return what was varied: labels but those that only name a trace or a seed.
+    """Return the labels that distinguish the runs, without those of a trace or a seed.
 
-    It is the scenario's name for a run that is not an experiment's.
+    A run that is not an experiment's has the name of its scenario.
     """
     axes = dict.fromkeys(axis for one in found for axis in one.labels)
     telling = [axis for axis in axes if axis != "seed" and not _names_groups(axis, found, groups)]
@@ -230,7 +249,7 @@ def _contenders(
 
 
 def _names_groups(axis: str, found: Sequence[_Found], groups: Sequence[str]) -> bool:
-    """Return whether each trace has one label of an axis, of several labels in all."""
+    """Return whether an axis only names the trace: one label for each trace, several in all."""
     labels: dict[str, set[str]] = defaultdict(set)
     for one, group in zip(found, groups, strict=True):
         if axis in one.labels:
@@ -241,7 +260,7 @@ def _names_groups(axis: str, found: Sequence[_Found], groups: Sequence[str]) -> 
 def _told_apart(
     contenders: Sequence[str], groups: Sequence[str], found: Sequence[_Found]
 ) -> list[str]:
-    """Return contenders with directories where two runs would be the same in all that counts."""
+    """Return contenders, with the directory where contender, trace and seed are not unique."""
     same = list(zip(contenders, groups, (one.seed for one in found), strict=True))
     counts = Counter(same)
     return [
@@ -251,7 +270,7 @@ def _told_apart(
 
 
 def _names(contenders: Sequence[str], groups: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """Return names that say no more than is needed to tell the runs apart."""
+    """Return the shortest names that distinguish the runs: contender, then trace, then seed."""
     names = list(contenders)
     for more in (groups, [f"seed {seed}" for seed in seeds]):
         counts = Counter(names)

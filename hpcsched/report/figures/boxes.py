@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 
 class Box(NamedTuple):
-    """A distribution: its least and largest value, quartiles, and mean."""
+    """A distribution as a box plot shows it.
+
+    Attributes
+    ----------
+    least, largest
+        Ends of the whiskers.
+    lower, median, upper
+        Quartiles.
+    mean
+        Arithmetic mean.
+    """
 
     least: float
     lower: float
@@ -27,9 +37,19 @@ class Box(NamedTuple):
 
 
 def box_of(values: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | None = None) -> Box:
-    """Return the distribution of values, each as often as its weight says; all 0 if there are none.
+    """Return the box of weighted values.
 
-    Quartiles are by nearest rank.
+    Parameters
+    ----------
+    values
+        Values, `[K]`.
+    weights
+        Multiplicity of each value, `[K]`; None: 1 each.
+
+    Returns
+    -------
+    Box
+        Quartiles are by nearest rank; all fields are 0 without values.
     """
     if weights is None:
         weights = np.ones(len(values), np.int64)
@@ -46,7 +66,24 @@ def box_of(values: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | Non
 def draw_box(
     axes: "Axes", box: Box, position: float, width: float, *, colour: str, hatch: str = ""
 ) -> Any:
-    """Draw a box at a place of the horizontal axis, and return its patch, which takes a label."""
+    """Draw a box.
+
+    Parameters
+    ----------
+    axes
+        Axes to draw on.
+    box
+        The distribution.
+    position, width
+        Centre and width on the horizontal axis.
+    colour, hatch
+        Fill, as Matplotlib takes it.
+
+    Returns
+    -------
+    Any
+        The patch of the box, which takes a label for a legend.
+    """
     drawn = axes.bxp(
         [
             {

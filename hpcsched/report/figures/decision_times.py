@@ -1,6 +1,6 @@
-"""How long dispatchers took to decide, by how many jobs were in the queue.
+"""Decision times of dispatchers by queue length.
 
-The picture is that of the scalability of dispatchers in Galleguillos and others, AccaSim: a
+The figure is that of the scalability of dispatchers in Galleguillos and others, AccaSim: a
 customizable workload management simulator for job dispatching research in HPC systems, 2020.
 """
 
@@ -16,7 +16,17 @@ from hpcsched.report.studied_runs import StudiedRun
 
 
 class QueueBin(NamedTuple):
-    """Rounds with queues of some lengths, both bounds included, and their real seconds."""
+    """Decision times of the rounds within a range of queue lengths.
+
+    Attributes
+    ----------
+    queue_from, queue_to
+        Least and largest queue length, both included.
+    rounds
+        Number of rounds.
+    mean, p50, p90, largest
+        Decision times in real seconds; percentiles by nearest rank.
+    """
 
     queue_from: int
     queue_to: int
@@ -28,15 +38,24 @@ class QueueBin(NamedTuple):
 
 
 def decision_times(one: StudiedRun) -> tuple[Column, FloatColumn]:
-    """Return the jobs in the queue before each round, and its decision time in real s, `[R]`."""
+    """Return the queue length before each round, and its decision time.
+
+    Returns
+    -------
+    tuple
+        Numbers of jobs, `[R]`, and real seconds, `[R]`.
+    """
     queued = whole_column(one.run.rounds, "queued")
     return queued, np.asarray(whole_column(one.run.rounds, "decision_time"), np.float64)
 
 
 def by_queue_length(one: StudiedRun) -> Iterator[QueueBin]:
-    """Yield the decision times of rounds with 0, 1, 2 to 3, 4 to 7 jobs in the queue, and so on.
+    """Yield the decision times by queue length, in bins of 0, 1, 2 to 3, 4 to 7 jobs, and so on.
 
-    Percentiles are by nearest rank. Lengths that no round had are left out.
+    Returns
+    -------
+    Iterator
+        Bins that have rounds, ascending.
     """
     queued, seconds = decision_times(one)
     # A length has as many binary digits as the largest of its bin.

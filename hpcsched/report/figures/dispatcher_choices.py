@@ -1,4 +1,4 @@
-"""The dispatchers that `hyper` moved to in a run: when, to which, and why; and a picture of it."""
+"""The dispatchers that `hyper` chose during a run, with the reasons, and a figure of them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 
 class ChosenFrom(NamedTuple):
-    """A dispatcher that decides from a round on, at `now` in seconds, and why, in words."""
+    """A dispatcher that decides from a round on.
+
+    Attributes
+    ----------
+    round, now
+        Number and simulated second of the round.
+    chosen
+        Name of the dispatcher.
+    because
+        Reason, in words.
+    """
 
     round: int
     now: int
@@ -24,7 +34,13 @@ class ChosenFrom(NamedTuple):
 
 
 def choices_of(run: RunDirectory) -> tuple[ChosenFrom, ...]:
-    """Return what decided in a run, in order; empty where the dispatcher does not choose."""
+    """Return the choices of a run, in order; empty where the dispatcher does not choose.
+
+    Returns
+    -------
+    tuple
+        The first choice, and every change.
+    """
     if not run.rounds.has("chosen"):  # of a version before there was a choice
         return ()
     table = run.rounds.read("round", "now", "chosen", "because")
@@ -36,15 +52,31 @@ def choices_of(run: RunDirectory) -> tuple[ChosenFrom, ...]:
 
 
 def choice_at(choices: Sequence[ChosenFrom], time: int) -> ChosenFrom | None:
-    """Return what decided at a time, in seconds; None before the first round."""
+    """Return the dispatcher that decided at a time.
+
+    Parameters
+    ----------
+    choices
+        Choices of a run, in order.
+    time
+        Simulated second.
+
+    Returns
+    -------
+    ChosenFrom or None
+        None before the first round.
+    """
     before = [choice for choice in choices if choice.now <= time]
     return before[-1] if before else None
 
 
 def draw_choices(compared: ComparedStudy) -> Draw:
-    """Return what draws which dispatcher decided when, in a panel for each run that chose.
+    """Return the drawing of the chosen dispatcher over time, in a panel for each run.
 
-    Raises InputError where no run did.
+    Raises
+    ------
+    InputError
+        No run's dispatcher chooses.
     """
     found = [(one, choices) for one in compared.study.runs if (choices := choices_of(one.run))]
     if not found:

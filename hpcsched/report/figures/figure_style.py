@@ -1,4 +1,4 @@
-"""How figures for papers look: colours, fonts, and what keeps equal figures equal bytes."""
+"""Style of figures for papers: colours, fonts, and settings for reproducible bytes."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ PALETTE = {
     "grey": "#777777",
     "light grey": "#BBBBBB",
 }
-"""The palette of Okabe and Ito, which people with any colour vision can tell apart, and two greys.
+"""The palette of Okabe and Ito, distinguishable with any colour vision, and two greys.
 
 M. Okabe and K. Ito, Color Universal Design, 2008.
 """
@@ -39,7 +39,7 @@ STYLE: Any = {
 """Settings for `matplotlib.rc_context`."""
 
 UNDATED: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-"""Metadata by format, without which equal figures would not be equal bytes."""
+"""Metadata by format that make equal figures equal bytes."""
 
 _DISPATCHERS = {
     "list": "grey",
@@ -57,9 +57,14 @@ HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 
 
 class Look(NamedTuple):
-    """How something is drawn: a colour, and which line and hatch tell apart what shares it.
+    """Colour and style of a contender in figures.
 
-    `style` is a place in `LINES` and `HATCHES`.
+    Attributes
+    ----------
+    colour
+        Colour as hexadecimal RGB.
+    style
+        Index in `LINES` and `HATCHES`, which distinguishes contenders of one colour.
     """
 
     colour: str
@@ -67,20 +72,23 @@ class Look(NamedTuple):
 
     @property
     def line(self) -> Any:
-        """The style of lines, as matplotlib takes it."""
+        """Line style, as Matplotlib takes it."""
         return LINES[self.style]
 
     @property
     def hatch(self) -> str:
-        """The hatch of areas, as matplotlib takes it."""
+        """Hatch of areas, as Matplotlib takes it."""
         return HATCHES[self.style]
 
 
 def colours_of(dispatchers: Iterable[str]) -> dict[str, str]:
-    """Return the colours of dispatchers that are seen together.
+    """Return a colour for each dispatcher of a figure.
 
-    Those that are known by name have the same colour in every picture. Others have one by the hash
-    of their name, or, where that is taken, the next that is not, as long as there is one.
+    Parameters
+    ----------
+    dispatchers
+        Names. Well-known ones have the same colour in every figure; others get one by the hash of
+        their name, or the next free one, as long as there is one.
     """
     seen = list(dict.fromkeys(dispatchers))
     colours = {name: _DISPATCHERS[name] for name in seen if name in _DISPATCHERS}
@@ -94,9 +102,12 @@ def colours_of(dispatchers: Iterable[str]) -> dict[str, str]:
 
 
 def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
-    """Return how each of several contenders is drawn, given the dispatcher of each.
+    """Return the look of each contender.
 
-    Contenders of one colour differ by their lines and hatches, in the order given.
+    Parameters
+    ----------
+    dispatchers
+        Dispatcher by contender. Contenders of one colour differ by line and hatch, in this order.
     """
     colours = colours_of(dispatchers.values())
     drawn: dict[str, Look] = {}
@@ -110,7 +121,13 @@ def looks(dispatchers: Mapping[str, str]) -> dict[str, Look]:
 
 
 def job_colour(job_id: int) -> str:
-    """Return the colour of a job, unlike that of the jobs with the numbers next to its own."""
+    """Return the colour of a job, different from the colours of the neighbouring job numbers.
+
+    Examples
+    --------
+    >>> job_colour(1) != job_colour(2)
+    True
+    """
     return JOB_COLOURS[job_id % len(JOB_COLOURS)]
 
 

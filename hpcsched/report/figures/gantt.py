@@ -1,4 +1,4 @@
-"""Which job was on which node when, as rectangles: what a Gantt chart of a window of time shows."""
+"""Data of a Gantt chart: the rectangles of jobs on nodes in a window of time."""
 
 from bisect import insort
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,20 @@ from hpcsched.system.node_outages import down_time
 from hpcsched.system.system import System
 
 LARGEST = 200_000
-"""More rectangles than these are refused: they could be neither drawn nor told apart."""
+"""Largest number of rectangles; more could be neither drawn nor distinguished."""
 
 
 class Held(NamedTuple):
-    """Some of a node's resource type, held by a job: from `begin` to `end`, in simulated seconds.
+    """Rectangle of a job on a node; separate shares of one node have a rectangle each.
 
-    `low` and `high` are shares of what the node has, from 0 to 1. A job that holds several separate
-    shares of a node has a rectangle for each.
+    Attributes
+    ----------
+    job_id, node
+        Numbers of the job and the node.
+    begin, end
+        Simulated seconds.
+    low, high
+        Bounds of the share of the node's capacity, from 0 to 1.
     """
 
     job_id: int
@@ -34,7 +40,15 @@ class Held(NamedTuple):
 
 
 class Down(NamedTuple):
-    """A node that was out of service from `begin` to `end`, in simulated seconds."""
+    """Outage of a node.
+
+    Attributes
+    ----------
+    node
+        Number of the node.
+    begin, end
+        Simulated seconds.
+    """
 
     node: int
     begin: int
@@ -42,10 +56,20 @@ class Down(NamedTuple):
 
 
 class Window(NamedTuple):
-    """What was held in a window of time: from `begin` to `end`, in simulated seconds.
+    """Content of a Gantt chart.
 
-    `nodes` are those that have some of the resource type, by ascending number; `down` is when they
-    were out of service.
+    Attributes
+    ----------
+    begin, end
+        Bounds of the window, in simulated seconds.
+    system
+        The system.
+    held
+        Rectangles of jobs.
+    nodes
+        Nodes with capacity of the resource type, by ascending number.
+    down
+        Outages of these nodes.
     """
 
     begin: int
@@ -59,11 +83,28 @@ class Window(NamedTuple):
 def held_in_window(
     one: StudiedRun, resource: str | None, begin: int | None, end: int | None
 ) -> tuple[str, Window]:
-    """Return what running jobs held of a resource type in a window of time, and the type.
+    """Return the rectangles of the jobs in a window of time.
 
-    It is the system's first type, and the whole run, unless given. A job gets the lowest shares of
-    a node that are free; which cores it had is not known. Raises InputError where there is no such
-    type, the window is empty, too much was held in it, or a file is damaged.
+    Parameters
+    ----------
+    one
+        The run.
+    resource
+        Resource type; None is the system's first.
+    begin, end
+        Bounds in simulated seconds; None is the first start or the last end.
+
+    Returns
+    -------
+    tuple
+        The resource type, and the window. A job gets the lowest free shares of a node: a run does
+        not record which cores it had.
+
+    Raises
+    ------
+    InputError
+        There is no such resource type, the window is empty or has too many rectangles, or a file is
+        damaged.
     """
     system = system_of(one)
     if resource is None:
@@ -85,7 +126,7 @@ def held_in_window(
 
 
 def _down(one: StudiedRun, begin: int, end: int) -> Iterator[Down]:
-    """Yield which nodes were out of service in a window of time, as far as it is in it."""
+    """Yield the outages of nodes in a window of time, clipped to it."""
     down = down_time(recorded_outages(one.run))
     for node, start, over in zip(*(column.tolist() for column in down), strict=True):
         if start < end and over > begin:
@@ -148,7 +189,7 @@ def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> lis
 
 
 def _take(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ...]:
-    """Take the lowest free shares, which are ascending and may touch, and return them merged."""
+    """Take the lowest free shares and return them merged; the free ones ascend and may touch."""
     taken: list[tuple[int, int]] = []
     while amount > 0 and free:
         low, high = free.pop(0)

@@ -1,4 +1,4 @@
-"""Draws a Gantt chart: time to the right, nodes upwards, jobs as rectangles on them."""
+"""The drawing of a Gantt chart: time to the right, nodes upwards, jobs as rectangles."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DOWN = "#d9d9d9"
-"""What a node looks like that is out of service, hatched."""
+"""Colour of a node out of service, which is hatched."""
 _NUMBERED = 200
-"""Up to how many rectangles are marked with the numbers of their jobs, where there is room."""
+"""Largest number of rectangles for which job numbers are written, where there is room."""
 _LEGIBLE, _TALL = 0.02, 0.4
-"""How wide, as a share of the window, and how high, as a share of a node, room for a number is."""
+"""Least width, as a share of the window, and height, as a share of a node, for a number."""
 _NAMED = 24
-"""Up to how many nodes are named one by one; of more, only the first of each group is."""
+"""Largest number of nodes named one by one; of more, only the first of each group is."""
 _MANY = 3000
 """More rectangles than these are drawn as an image within the vector figure."""
 
@@ -29,11 +29,21 @@ _MANY = 3000
 def draw_gantt(
     study: Study, resources: Sequence[str], begin: int | None = None, end: int | None = None
 ) -> Draw:
-    """Return what draws a window of time, from `begin` until `end` in simulated seconds.
+    """Return the drawing of a Gantt chart, with a panel for each run and resource type.
 
-    There is a panel for each run and resource type; that is the system's first, unless some are
-    given.
-    Raises InputError as `held_in_window` does.
+    Parameters
+    ----------
+    study
+        The runs.
+    resources
+        Resource types; empty is the system's first.
+    begin, end
+        Bounds in simulated seconds; None is the first start or the last end.
+
+    Raises
+    ------
+    InputError
+        As in `held_in_window`.
     """
     panels: list[tuple[str, Window]] = []
     for one in study.runs:
@@ -56,7 +66,7 @@ def draw_gantt(
 
 
 def _height(window: Window) -> float:
-    """Return how high a panel is, in inches."""
+    """Return the height of a panel, in inches."""
     return 0.7 + min(max(0.16 * len(window.nodes), 1.0), 6.0)
 
 
@@ -99,7 +109,7 @@ def _plot(axes: "Axes", window: Window) -> None:
 
 
 def _name_nodes(axes: "Axes", window: Window) -> None:
-    """Name nodes beside the axis, and part groups of nodes by lines."""
+    """Name nodes beside the axis, and separate groups of nodes by lines."""
     system = window.system
     groups = [int(system.group_of[node]) for node in window.nodes]
     few = len(window.nodes) <= _NAMED

@@ -1,4 +1,4 @@
-"""Writes pictures as vectors or pixels, by the file's name; equal bytes for equal runs."""
+"""Figures as files: vectors or pixels by the name of the file; equal bytes for equal runs."""
 
 import io
 from collections.abc import Callable
@@ -18,7 +18,13 @@ DOTS = 200
 
 
 def format_of(path: Path) -> str:
-    """Return the format that the ending of a file's name stands for; raises InputError if none."""
+    """Return the figure format of a file by the ending of its name.
+
+    Raises
+    ------
+    InputError
+        The ending is none of .pdf, .svg and .png.
+    """
     kind = path.suffix.removeprefix(".").lower()
     if kind not in FORMATS:
         there = ", ".join(f".{name}" for name in FORMATS)
@@ -27,7 +33,20 @@ def format_of(path: Path) -> str:
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Raise InputError where something is at a path already, but for a file with `force`."""
+    """Check that a path may be written to.
+
+    Parameters
+    ----------
+    path
+        File to write.
+    force
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    InputError
+        Something is there that may not be replaced.
+    """
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
     if path.exists() and not force:
@@ -35,9 +54,21 @@ def check_free(path: Path, *, force: bool) -> None:
 
 
 def write_picture(draw: Callable[["Figure"], None], path: Path, *, force: bool = False) -> None:
-    """Draw a figure and write it; raises InputError where it cannot be written.
+    """Draw a figure and write it, whole or not at all.
 
-    A reader sees all of the file, or what was there before.
+    Parameters
+    ----------
+    draw
+        Function that draws on an empty figure.
+    path
+        File to write; its ending is the format.
+    force
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
     """
     import matplotlib as mpl  # noqa: PLC0415 (it takes its time)
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -54,7 +85,13 @@ def write_picture(draw: Callable[["Figure"], None], path: Path, *, force: bool =
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole, and the folder that it is in; raises InputError where it cannot be."""
+    """Write a file whole, and create its folder.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Draws runs as figures for papers: boxes, shares of jobs, bars, courses over time, decisions."""
+"""Figures of runs for papers: boxes, distribution functions, bars, time series, decision times."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.boxes import box_of, draw_box
 from hpcsched.report.figures.decision_times import by_queue_length, decision_times
 from hpcsched.report.figures.figure_style import INK, Look, looks
-from hpcsched.report.figures.load_courses import load_courses
+from hpcsched.report.figures.load_series import load_series
 from hpcsched.report.tables.job_times import QUANTITIES, by_submission
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 Draw = Callable[["Figure"], None]
 
 SPANS = 400
-"""Into how many spans of time a course is averaged: what the eye can tell apart on a page."""
+"""Number of spans over which a time series is averaged; more could not be told apart."""
 DOTS_A_RUN = 2000
-"""How many rounds of each run are drawn as dots; the rest would lie on top of them."""
+"""Number of rounds of each run drawn as dots; more would cover each other."""
 QUEUE_SIZE = "queue_size"
-"""How many jobs are queued before a round: of each round, and not of each job."""
+"""Queue length before a round: a value of each round, not of each job."""
 MEANS = {
     "mean_wait_time": "wait_time",
     "mean_response_time": "response_time",
     "mean_slowdown": "slowdown",
     "mean_bounded_slowdown": "bounded_slowdown",
 }
-"""The metrics that are means over jobs, and what they are means of."""
+"""Metrics that are means over jobs, with their quantities."""
 
 DAY = 86_400
 """Seconds of a day."""
@@ -47,7 +47,15 @@ _LINE = 0.17
 
 
 def title_of(compared: ComparedStudy, quantity: str) -> str:
-    """Return what stands at the axis of a quantity: its title, its bound and its unit."""
+    """Return the label of the axis of a quantity: title, bound and unit.
+
+    Parameters
+    ----------
+    compared
+        The runs, from which the bound `tau` is read.
+    quantity
+        Name in `QUANTITIES`, or the queue length.
+    """
     if quantity == QUEUE_SIZE:
         return "jobs in the queue before a round"
     about = QUANTITIES[quantity]
@@ -59,7 +67,15 @@ def title_of(compared: ComparedStudy, quantity: str) -> str:
 
 
 def draw_boxes(compared: ComparedStudy, quantity: str) -> Draw:
-    """Return what draws a box for each contender and trace, on a logarithmic scale."""
+    """Return the drawing of a box for each contender and trace, on a logarithmic scale.
+
+    Parameters
+    ----------
+    compared
+        The runs.
+    quantity
+        Name in `QUANTITIES`, or the queue length.
+    """
     values = pooled(compared, quantity)
 
     def draw(figure: "Figure") -> None:
@@ -88,7 +104,15 @@ def draw_boxes(compared: ComparedStudy, quantity: str) -> Draw:
 
 
 def draw_shares(compared: ComparedStudy, quantity: str) -> Draw:
-    """Return what draws the share of jobs up to each value, with a panel for each trace."""
+    """Return the drawing of the distribution function of a quantity, with a panel for each trace.
+
+    Parameters
+    ----------
+    compared
+        The runs.
+    quantity
+        Name in `QUANTITIES`, or the queue length.
+    """
     values = pooled(compared, quantity)
 
     def draw(figure: "Figure") -> None:
@@ -118,9 +142,12 @@ def draw_shares(compared: ComparedStudy, quantity: str) -> Draw:
 
 
 def draw_bars(compared: ComparedStudy, metric: str) -> Draw:
-    """Return what draws a metric as bars, with intervals over seeds, or over jobs for means.
+    """Return the drawing of a metric as bars with intervals, as in `bars_of`.
 
-    Raises InputError where no run has the metric.
+    Raises
+    ------
+    InputError
+        No run has the metric.
     """
     found = bars_of(compared, metric)
 
@@ -157,10 +184,25 @@ def draw_bars(compared: ComparedStudy, metric: str) -> Draw:
 
 
 def bars_of(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], Interval]:
-    """Return a metric's mean over seeds, by contender and trace, with its interval.
+    """Return the mean of a metric over seeds with its interval, by contender and trace.
 
-    With one run the interval is over its jobs where the metric is their mean, and has no width
-    where it is not. Raises InputError where no run has the metric.
+    Parameters
+    ----------
+    compared
+        The runs.
+    metric
+        Name in `summary.json`.
+
+    Returns
+    -------
+    Mapping
+        The interval of a single run is over its jobs if the metric is their mean; else it has no
+        width.
+
+    Raises
+    ------
+    InputError
+        No run has the metric.
     """
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in compared.study.runs:
@@ -185,7 +227,7 @@ def bars_of(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], In
 
 
 def metric_title(compared: ComparedStudy, metric: str) -> str:
-    """Return what stands at the axis of a metric: its name, its parameters and its unit."""
+    """Return the label of the axis of a metric: name, parameters and unit."""
     for one in compared.study.runs:
         definition = one.run.summary.get("definitions", {}).get(metric)
         if definition is not None:
@@ -196,11 +238,16 @@ def metric_title(compared: ComparedStudy, metric: str) -> str:
 
 
 def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
-    """Return what draws the load over time, by trace, as `load_courses` says.
+    """Return the drawing of the load over time, by trace, as in `load_series`.
 
-    What a pool offers is a grey line. Raises InputError where no system has the resource type.
+    A grey line shows the offered amount of a shared resource.
+
+    Raises
+    ------
+    InputError
+        No system has the resource type.
     """
-    panels = load_courses(compared, resource)
+    panels = load_series(compared, resource)
 
     def draw(figure: "Figure") -> None:
         groups, drawn = compared.study.groups, contender_looks(compared)
@@ -214,8 +261,8 @@ def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
                     edges, means, _ = binned(limit, SPANS)
                     axes.stairs(means, edges / DAY, baseline=None, color="0.6", linewidth=1.2)
                 for contender, look in drawn.items():
-                    if (contender, group) in panel.courses:
-                        edges, means, _ = binned(panel.courses[contender, group], SPANS)
+                    if (contender, group) in panel.series:
+                        edges, means, _ = binned(panel.series[contender, group], SPANS)
                         axes.stairs(
                             means, edges / DAY, baseline=None, color=look.colour,
                             linestyle=look.line, linewidth=0.9, label=contender,
@@ -232,7 +279,7 @@ def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
 
 
 def draw_decision_times(compared: ComparedStudy) -> Draw:
-    """Return what draws how long rounds took by the length of the queue, with a line of medians."""
+    """Return the drawing of the decision times by queue length, with a line of medians."""
 
     def draw(figure: "Figure") -> None:
         figure.set_size_inches(WIDTH, 3.4)
@@ -266,9 +313,14 @@ def draw_decision_times(compared: ComparedStudy) -> Draw:
 
 
 def pooled(compared: ComparedStudy, quantity: str) -> Mapping[tuple[str, str], FloatColumn]:
-    """Return the values of all jobs by contender and trace, those of all seeds together.
+    """Return the values of all jobs by contender and trace, of all seeds together.
 
-    The size of the queue has a value for each round instead.
+    Parameters
+    ----------
+    compared
+        The runs.
+    quantity
+        Name in `QUANTITIES`; or the queue length, which has a value for each round.
     """
     parts: dict[tuple[str, str], list[FloatColumn]] = defaultdict(list)
     for one in compared.study.runs:
@@ -281,7 +333,7 @@ def pooled(compared: ComparedStudy, quantity: str) -> Mapping[tuple[str, str], F
 
 
 def contender_looks(compared: ComparedStudy) -> dict[str, Look]:
-    """Return how each contender is drawn."""
+    """Return the look of each contender."""
     dispatchers: dict[str, str] = {}
     for one in compared.study.runs:
         dispatchers.setdefault(one.contender, one.dispatcher)
@@ -289,7 +341,7 @@ def contender_looks(compared: ComparedStudy) -> dict[str, Look]:
 
 
 def run_looks(compared: ComparedStudy) -> dict[str, Look]:
-    """Return how each run is drawn where each has a line of its own: as its contender."""
+    """Return the look of each run, which is its contender's look."""
     drawn = contender_looks(compared)
     return {one.name: drawn[one.contender] for one in compared.study.runs}
 
@@ -315,7 +367,15 @@ def _logarithmic(set_scale: Callable[..., None], values: Iterable[FloatColumn]) 
 
 
 def legend(figure: "Figure", names: Sequence[str] = (), patches: Sequence[Any] = ()) -> None:
-    """Put a legend below all panels, with each name once."""
+    """Put a legend below all panels, with each name once.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    names, patches
+        Names and handles; empty: those of the panels.
+    """
     if not names:
         found: dict[str, Any] = {}
         for axes in figure.axes:

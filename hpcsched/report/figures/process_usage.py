@@ -1,4 +1,4 @@
-"""CPU time and memory of the simulating process: a table of totals, and pictures.
+"""CPU time and memory of the simulating process: a table of totals, and figures.
 
 Source: Galleguillos, thesis 2020, table 3.3 and figure 3.9a.
 """
@@ -30,9 +30,16 @@ _HOW = "the observer cpu-memory records it: observers: [cpu-memory]"
 
 
 class Usage(NamedTuple):
-    """What a run used: the instant of each round, and CPU seconds and bytes, `[R]`.
+    """CPU time and memory of a run.
 
-    `times` are by part, in the order of `PARTS`, `[3, R]`. Memory that was not told is NaN.
+    Attributes
+    ----------
+    now
+        Simulated second of each round, `[R]`.
+    times
+        CPU seconds by part, in the order of `PARTS`, `[3, R]`.
+    memory
+        Resident memory in bytes, `[R]`; NaN where unknown.
     """
 
     now: FloatColumn
@@ -41,7 +48,18 @@ class Usage(NamedTuple):
 
 
 def usage_of(one: StudiedRun) -> Usage | None:
-    """Return what a run used, None where that was not recorded; raises InputError for damage."""
+    """Return the recorded CPU time and memory of a run.
+
+    Returns
+    -------
+    Usage or None
+        None without the observer `cpu-memory`.
+
+    Raises
+    ------
+    InputError
+        The file is damaged.
+    """
     path = one.run.path / USAGE
     if not path.is_file():
         return None
@@ -54,7 +72,13 @@ def usage_of(one: StudiedRun) -> Usage | None:
 
 
 def recorded_usage(compared: ComparedStudy) -> Mapping[tuple[str, str], list[Usage]]:
-    """Return what runs used by contender and trace; raises InputError where none recorded it."""
+    """Return the recorded CPU time and memory, by contender and trace.
+
+    Raises
+    ------
+    InputError
+        No run recorded it.
+    """
     found: dict[tuple[str, str], list[Usage]] = defaultdict(list)
     for one in compared.study.runs:
         usage = usage_of(one)
@@ -66,7 +90,13 @@ def recorded_usage(compared: ComparedStudy) -> Mapping[tuple[str, str], list[Usa
 
 
 def cpu_memory(compared: ComparedStudy) -> Table:
-    """Return CPU time and memory by contender and trace: means and deviations over runs."""
+    """Return CPU time and memory by contender and trace.
+
+    Returns
+    -------
+    Table
+        Means and standard deviations over runs: CPU seconds by part, memory in MB.
+    """
     by_case: dict[tuple[str, str], list[Usage]] = defaultdict(list)
     for one in compared.study.runs:
         usage = usage_of(one)
@@ -104,9 +134,12 @@ def cpu_memory(compared: ComparedStudy) -> Table:
 
 
 def draw_cpu_time(compared: ComparedStudy) -> Draw:
-    """Return what draws the mean CPU time of a round, in its parts, by contender and trace.
+    """Return the drawing of the mean CPU time of a round, by part, contender and trace.
 
-    Raises InputError where no run recorded it.
+    Raises
+    ------
+    InputError
+        No run recorded it.
     """
     found = recorded_usage(compared)
 
@@ -141,10 +174,14 @@ def draw_cpu_time(compared: ComparedStudy) -> Draw:
 
 
 def draw_cpu_over_time(compared: ComparedStudy) -> Draw:
-    """Return what draws CPU time and memory over simulated time, a pair of panels for each trace.
+    """Return the drawing of cumulative CPU time and of memory over simulated time.
 
-    CPU time is added up from the beginning. Of several seeds the first that recorded it is drawn.
-    Raises InputError where no run did.
+    Each trace has a pair of panels. Of several seeds the first that recorded it is drawn.
+
+    Raises
+    ------
+    InputError
+        No run recorded it.
     """
     found = recorded_usage(compared)
 

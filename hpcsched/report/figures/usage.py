@@ -1,4 +1,4 @@
-"""How much of a resource type the jobs of a run hold over time."""
+"""Use of a resource type by the jobs of a run over time."""
 
 import numpy as np
 
@@ -8,9 +8,19 @@ from hpcsched.report.studied_runs import StudiedRun
 
 
 def used_over_time(one: StudiedRun, resource: str) -> OverTime:
-    """Return the amount of a resource type that running jobs asked for.
+    """Return the amount of a resource type requested by running jobs, over time.
 
-    Population: all jobs that ran. Raises InputError where the file is damaged or has no such type.
+    Parameters
+    ----------
+    one
+        The run; all of its jobs that ran count.
+    resource
+        Resource type.
+
+    Raises
+    ------
+    InputError
+        A file is damaged, or the system has no such type.
     """
     names = ("start_time", "end_time", "units", f"unit_request.{resource}")
     parts: list[tuple[Column, ...]] = list(one.run.jobs.batches(*names))

@@ -1,9 +1,9 @@
-"""The page of a report: one file with its tables, pictures and program, that asks no network.
+"""The report page: one HTML file with tables and interactive figures that needs no network.
 
-The pictures are drawn in the browser by plotly.js, which comes within the Python package `plotly`
-and is written into the page: one can zoom, read values off, and hide what one does not want to see.
-It has boxes from quartiles, so that jobs need not be in the page; it is MIT-licensed and well kept.
-jinja2 fills in the page, and escapes what comes from scenarios and traces.
+plotly.js draws the figures in the browser; it comes with the Python package `plotly` and is written
+into the page. One can zoom, read values off, and hide contenders. Its boxes take quartiles, so the
+page need not hold the jobs; it is MIT-licensed and well kept. jinja2 fills in the page, and escapes
+text from scenarios and traces.
 """
 
 import hashlib
@@ -24,14 +24,28 @@ _TEMPLATE = "report.html"
 
 
 class Verdict(NamedTuple):
-    """What an audit said of a run: `ok`, `not ok`, or `not checked`; and in detail."""
+    """Outcome of the audit of a run.
+
+    Attributes
+    ----------
+    word
+        `ok`, `not ok` or `not checked`.
+    lines
+        Checks and violations, or the reason why it was not checked.
+    """
 
     word: str
     lines: tuple[str, ...]
 
 
 def check_installed() -> None:
-    """Raise InputError, with what to install, where the packages for pages are not there."""
+    """Check that the packages for pages are installed.
+
+    Raises
+    ------
+    InputError
+        One is missing; the message says how to install it.
+    """
     try:
         import jinja2  # noqa: F401, PLC0415
         import plotly  # noqa: F401, PLC0415
@@ -48,9 +62,25 @@ def write_page(
     title: str,
     warnings: Sequence[str] = (),
 ) -> str:
-    """Return the page of a study as HTML; `verdicts` are by the runs' names.
+    """Return the page of a study as HTML, the same for the same runs.
 
-    It is the same for the same runs. Raises InputError where a file is damaged.
+    Parameters
+    ----------
+    compared
+        The runs and their baseline.
+    comparison
+        Their metrics.
+    verdicts
+        Outcome of the audit by the name of the run.
+    title
+        Title of the page.
+    warnings
+        Sentences at its top.
+
+    Raises
+    ------
+    InputError
+        A file of a run is damaged.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
     from markupsafe import Markup  # noqa: PLC0415
@@ -80,7 +110,7 @@ def write_page(
 
 
 def _about(one: StudiedRun, verdict: Verdict) -> Mapping[str, Any]:
-    """Return what the page tells of a run."""
+    """Return the content of the page about one run."""
     text = one.run.scenario_path.read_text(encoding="utf-8")
     called = one.run.solver_rounds
     return {

@@ -1,7 +1,7 @@
-"""The pictures of a report's page, as data for Plotly: what is shown of many jobs is aggregated.
+"""Figures of the report page as data for Plotly, aggregated so that the page stays small.
 
-A page has to open quickly whatever the number of jobs. So boxes are five numbers each, shares of
-jobs have a few hundred steps, and courses over time are means over as many spans.
+A page opens quickly for any number of jobs: boxes are five numbers each, distribution functions
+have a few hundred steps, and time series are means over as many spans.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.boxes import box_of
 from hpcsched.report.figures.decision_times import by_queue_length
 from hpcsched.report.figures.figure_style import INK, Look
-from hpcsched.report.figures.load_courses import load_courses
+from hpcsched.report.figures.load_series import load_series
 from hpcsched.report.figures.pictures import (
     bars_of,
     contender_looks,
@@ -26,14 +26,14 @@ from hpcsched.report.figures.pictures import (
 )
 
 STEPS = 300
-"""Into how many steps shares of jobs and courses over time are thinned."""
+"""Number of steps of thinned distribution functions and time series."""
 _DAY = 86_400
 _HEIGHT, _BELOW, _PAGE = 400, 70, 1000
 """How high a picture is without its legend, and of that what is below the axis; how wide the page
 is at least taken to be: pixels of the screen."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _PATTERNS = ("", "/", ".", "x", "\\", "+")
-"""What Plotly calls the lines and hatches of `figure_style`, in their order."""
+"""Plotly's names of the lines and hatches of `figure_style`, in their order."""
 _OFFERED = MappingProxyType(
     {
         "type": "scatter",
@@ -43,14 +43,23 @@ _OFFERED = MappingProxyType(
         "line": {"color": "#999999", "width": 1, "shape": "hv"},
     }
 )
-"""The line that shows how much a pool offers."""
+"""Line of the offered amount of a shared resource."""
 _FONT = {"family": "sans-serif", "size": 13, "color": INK}
 
 
 class PageFigure(NamedTuple):
-    """A picture: the name of its place in the page, its title, what it shows, traces and layout.
+    """A figure of the page.
 
-    The traces of a contender have its name as their `legendgroup`.
+    Attributes
+    ----------
+    name
+        Key of its place in the page.
+    title, caption
+        Heading, and description below the figure.
+    data
+        Plotly traces; those of a contender share its name as `legendgroup`.
+    layout
+        Plotly layout.
     """
 
     name: str
@@ -61,7 +70,13 @@ class PageFigure(NamedTuple):
 
 
 def page_figures(compared: ComparedStudy) -> Iterator[PageFigure]:
-    """Yield the pictures of a study; raises InputError where a file is damaged."""
+    """Yield the figures of a study.
+
+    Raises
+    ------
+    InputError
+        A file of a run is damaged.
+    """
     room = _room_for_legend(compared.study.contenders)
     for figure in _all_figures(compared):
         margin = {**figure.layout["margin"], "b": _BELOW + room}
@@ -79,7 +94,7 @@ def _all_figures(compared: ComparedStudy) -> Iterator[PageFigure]:
 
 
 def _room_for_legend(names: Sequence[str]) -> int:
-    """Return how high the legend below a picture is about, in pixels of the screen.
+    """Return the approximate height of the legend below a figure, in pixels.
 
     Its columns are as wide as the longest name, and together no wider than the page.
     """
@@ -195,9 +210,18 @@ def _shares(compared: ComparedStudy, quantity: str) -> Iterator[PageFigure]:
 
 
 def thinned_shares(values: FloatColumn) -> tuple[FloatColumn, FloatColumn]:
-    """Return values, and the percentage of all up to each: some of those that occur.
+    """Return a thinned distribution function.
 
-    The least and the largest are among them; the others are as far apart in percent as can be.
+    Parameters
+    ----------
+    values
+        Values of all jobs, at least one.
+
+    Returns
+    -------
+    tuple
+        Some of the values, ascending, with the least and the largest; and the percentage of all
+        values up to each. Neighbours are as far apart in percent as `STEPS` steps allow.
     """
     occurring, counts = np.unique(values, return_counts=True)
     percent = 100 * np.cumsum(counts) / len(values)
@@ -208,7 +232,7 @@ def thinned_shares(values: FloatColumn) -> tuple[FloatColumn, FloatColumn]:
 
 
 def _load(compared: ComparedStudy) -> Iterator[PageFigure]:
-    panels = load_courses(compared, None)
+    panels = load_series(compared, None)
     for number, group in enumerate(compared.study.groups):
         for k, panel in enumerate(panels):
             data = []
@@ -216,11 +240,11 @@ def _load(compared: ComparedStudy) -> Iterator[PageFigure]:
             if limit is not None:
                 data.append({**_OFFERED, **_steps(limit)})
             for contender, look in contender_looks(compared).items():
-                if (contender, group) not in panel.courses:
+                if (contender, group) not in panel.series:
                     continue
                 line = {"color": look.colour, "dash": _DASHES[look.style], "shape": "hv"}
                 about = {**_about(contender, look, "scatter"), "mode": "lines", "line": line}
-                data.append({**about, **_steps(panel.courses[contender, group])})
+                data.append({**about, **_steps(panel.series[contender, group])})
             if not data and k > 1:
                 continue
             layout = _layout("days since the trace's origin", panel.axis)
@@ -230,9 +254,9 @@ def _load(compared: ComparedStudy) -> Iterator[PageFigure]:
             yield PageFigure(f"load-{number}-{k}", shown, caption, data, layout)
 
 
-def _steps(course: OverTime) -> dict[str, Any]:
-    """Return the coordinates of a course as steps, in days."""
-    edges, means, _ = binned(course, STEPS)
+def _steps(series: OverTime) -> dict[str, Any]:
+    """Return the coordinates of a time series as steps, in days."""
+    edges, means, _ = binned(series, STEPS)
     return {"x": _short(edges / _DAY), "y": _short(np.concatenate((means, means[-1:])))}
 
 
@@ -302,5 +326,5 @@ def _layout(x: str, y: str, *, x_log: bool = False, y_log: bool = False) -> dict
 
 
 def _short(values: Sequence[float] | FloatColumn) -> list[float]:
-    """Return values to six significant digits, which is more than can be seen."""
+    """Return values rounded to six significant digits, more than can be seen."""
     return [float(f"{value:.6g}") for value in values]

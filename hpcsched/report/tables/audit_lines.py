@@ -1,4 +1,4 @@
-"""Writes what an audit has checked and found."""
+"""The outcome of an audit as lines of text."""
 
 from collections.abc import Iterator
 
@@ -6,13 +6,20 @@ from hpcsched.audit.violations import AuditReport
 
 
 def audit_lines(report: AuditReport) -> Iterator[str]:
-    """Yield the lines of all checks, and then the verdict."""
+    """Yield the lines of all checks, then the verdict `ok` or `not ok`."""
     yield from check_lines(report)
     yield "ok" if report.ok else "not ok"
 
 
 def check_lines(report: AuditReport) -> Iterator[str]:
-    """Yield a line for each check, and below it one for each violation and note."""
+    """Yield a line for each check, followed by its violations and notes.
+
+    Examples
+    --------
+    >>> from hpcsched.audit.violations import AuditReport, Check
+    >>> list(check_lines(AuditReport((Check("rounds are numbered", 3),))))
+    ['ok: rounds are numbered (3 looked at)']
+    """
     for check in report.checks:
         outcome = "ok" if not check.count else f"{check.count} violations"
         if check.count == 1:

@@ -12,7 +12,11 @@ from hpcsched.results.solver_rounds import MARK, in_words
 def comparison_table(comparison: Comparison) -> Table:
     """Return a table of formatted metrics with a column for each run.
 
-    Values of other runs have their percentage of the baseline's value in brackets.
+    Parameters
+    ----------
+    comparison
+        Metrics of the runs. Values of other runs than the baseline have their percentage of the
+        baseline's value in brackets.
     """
     header, *lines = _cells(comparison)
     return Table(
@@ -27,7 +31,13 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 def values_table(comparison: Comparison) -> Table:
-    """Return a table of exact values with a row for each metric and run, for CSV."""
+    """Return a table of exact values with a row for each metric and run, for CSV.
+
+    Returns
+    -------
+    Table
+        Columns: metric, unit, parameters, population, run, directory, value, percent of baseline.
+    """
     about = ("metric", "unit", "parameters", "population")
     columns = (*about, "run", "directory", "value", "percent_of_baseline")
     runs = [
@@ -43,7 +53,14 @@ def values_table(comparison: Comparison) -> Table:
 
 
 def comparison_content(comparison: Comparison) -> dict[str, Any]:
-    """Return the content for JSON: exact values in the order of the runs, and the warnings."""
+    """Return the content of a comparison for JSON.
+
+    Returns
+    -------
+    dict
+        `baseline` (a name), `runs` (name, directory, solver rounds), `metrics` (exact `values` and
+        `percent_of_baseline` in the order of the runs) and `warnings`.
+    """
     names = comparison.names
     return {
         "baseline": names[comparison.baseline],
@@ -105,7 +122,7 @@ def _value(value: float | None, percent: float | None) -> str:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """Return a line for each population, and for each run in which a solver had no plan."""
+    """Return a line for each population, and for runs with unsolved rounds or recorded starts."""
     over: dict[str, list[str]] = {}
     for row in comparison.rows:
         over.setdefault(row.population or "population not stated", []).append(row.metric)

@@ -1,4 +1,4 @@
-"""Tables over jobs: how they fared in each run, and the same jobs in two runs."""
+"""Tables over jobs: distributions of each run, and differences of the same jobs in two runs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,13 @@ _JOBS = f"{INTERVAL_NOTE}, each of blocks of ⌈√n⌉ jobs submitted one after
 
 
 def distribution(compared: ComparedStudy) -> Table:
-    """Return means and percentiles of what jobs have, for each run."""
+    """Return the distribution of each quantity over the jobs of each run.
+
+    Returns
+    -------
+    Table
+        Number of jobs, mean, percentiles and largest value, by run and quantity (`QUANTITIES`).
+    """
     rows = [
         (one.name, name, quantity.unit or "1", *_spread(quantity.values(compared.jobs[one.name])))
         for name, quantity in QUANTITIES.items()
@@ -39,7 +45,13 @@ def distribution(compared: ComparedStudy) -> Table:
 
 
 def classes(compared: ComparedStudy) -> Table:
-    """Return means and percentiles of what jobs have, by class of run time, for each run."""
+    """Return the distribution of each quantity by class of run time.
+
+    Returns
+    -------
+    Table
+        Columns as in `distribution`, with the class and its bounds in seconds, both included.
+    """
     rows: list[tuple[Cell, ...]] = []
     for name, quantity in QUANTITIES.items():
         for one in compared.study.runs:
@@ -71,7 +83,14 @@ def classes(compared: ComparedStudy) -> Table:
 
 
 def paired(compared: ComparedStudy) -> Table:
-    """Return differences of the same jobs in two runs, from that of the baseline."""
+    """Return the differences between the same jobs in two runs.
+
+    Returns
+    -------
+    Table
+        For each run and its baseline: mean difference (run minus baseline) with its interval,
+        median, and the shares of jobs for which the quantity is less, the same and more.
+    """
     rows: list[tuple[Cell, ...]] = []
     for name in PAIRED:
         quantity = QUANTITIES[name]
@@ -118,13 +137,25 @@ def paired(compared: ComparedStudy) -> Table:
 
 
 def common_jobs(one: JobTimes, other: JobTimes) -> tuple[JobTimes, JobTimes]:
-    """Return the jobs that ran in both runs, by ascending number, as each run has them."""
+    """Return the jobs that ran in both runs, by ascending number, as each run has them.
+
+    Parameters
+    ----------
+    one, other
+        Jobs of two runs, by ascending number.
+    """
     _, mine, its = np.intersect1d(one.job_ids, other.job_ids, return_indices=True)
     return one.only(mine), other.only(its)
 
 
 def run_time_classes(one: StudiedRun) -> Iterator[tuple[str, int, int | None]]:
-    """Yield the name and the bounds, both included, in s, of a run's classes of run times."""
+    """Yield the classes of run times of a run, ascending.
+
+    Returns
+    -------
+    Iterator
+        Name, least and largest run time in seconds, both included; None for no upper bound.
+    """
     declared = one.run.summary.get("classes") or [
         {"class": NAMES[1][0], "run_time_from": 0, "run_time_to": None}
     ]
@@ -143,7 +174,7 @@ def _populations(compared: ComparedStudy, quantities: Mapping[str, Quantity]) ->
 
 
 def _spread(values: FloatColumn) -> tuple[Cell, ...]:
-    """Return count, mean, percentiles and the largest of values."""
+    """Return count, mean, percentiles and maximum of values."""
     if not len(values):
         return (0, None, *(None for _ in PERCENTS), None)
     ascending = np.sort(values)

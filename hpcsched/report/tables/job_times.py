@@ -1,4 +1,4 @@
-"""How each job of a run fared: its times, and the quantities that follow from them."""
+"""Times of each job of a run, and the quantities derived from them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -16,9 +16,16 @@ from hpcsched.system.system import System
 
 
 class JobTimes(NamedTuple):
-    """The jobs of a run that ran, by ascending number; times in s, `[J]`.
+    """Times of the jobs that ran, by ascending number.
 
-    `tau` is the bound of the run's bounded slowdown, in s.
+    Attributes
+    ----------
+    job_ids
+        Numbers of the jobs, `[J]`.
+    submits, starts, ends
+        Submit, start and end times in seconds, `[J]`.
+    tau
+        Bound of the run's bounded slowdown, in seconds.
     """
 
     job_ids: Column
@@ -29,20 +36,35 @@ class JobTimes(NamedTuple):
 
     @property
     def run_times(self) -> Column:
-        """How long each job ran, in s."""
+        """Run time of each job, in seconds, `[J]`."""
         return self.ends - self.starts
 
     def only(self, keep: Any) -> "JobTimes":
-        """Return some of the jobs, by a mask or by places."""
+        """Return some of the jobs.
+
+        Parameters
+        ----------
+        keep
+            Mask over the jobs, or indices.
+        """
         columns = (self.job_ids, self.submits, self.starts, self.ends)
         job_ids, submits, starts, ends = (column[keep] for column in columns)
         return JobTimes(job_ids, submits, starts, ends, self.tau)
 
 
 class Quantity(NamedTuple):
-    """Something that each job has: its title and unit (empty: a ratio), who has it, and how much.
+    """A quantity of each job.
 
-    `has` gives a mask over jobs, `of` the values of those that have it.
+    Attributes
+    ----------
+    title, unit
+        Label of an axis; the unit is empty for a ratio.
+    population
+        Jobs that have the quantity, in words.
+    of
+        Function that returns the values of jobs.
+    has
+        Function that returns the mask of the jobs that have it; None: all have.
     """
 
     title: str
@@ -83,11 +105,17 @@ QUANTITIES: Mapping[str, Quantity] = {
         lambda jobs: bounded_slowdowns(jobs.submits, jobs.ends, jobs.run_times, jobs.tau),
     ),
 }
-"""What is told of jobs one by one, by the glossary's names."""
+"""Quantities of each job, by their names in the glossary."""
 
 
 def read_job_times(one: StudiedRun) -> JobTimes:
-    """Return the times of a run's jobs that ran; raises InputError where a file is damaged."""
+    """Return the times of a run's jobs that ran.
+
+    Raises
+    ------
+    InputError
+        A file of the run is damaged.
+    """
     names = ("job_id", "submit_time", "start_time", "end_time")
     table = one.run.all_jobs.read(*names)
     table = table.filter(table["start_time"].is_valid()).sort_by("job_id")
@@ -96,13 +124,19 @@ def read_job_times(one: StudiedRun) -> JobTimes:
 
 
 def tau_of(one: StudiedRun) -> int:
-    """Return the bound of a run's bounded slowdown, in s."""
+    """Return the bound of a run's bounded slowdown, in seconds."""
     definition = one.run.summary.get("definitions", {}).get("mean_bounded_slowdown", {})
     return int(definition.get("parameters", {}).get("tau", DEFAULT_TAU))
 
 
 def system_of(one: StudiedRun) -> System:
-    """Return the system on which a run was; raises InputError where its scenario is damaged."""
+    """Return the system of a run, read from its scenario.
+
+    Raises
+    ------
+    InputError
+        The scenario is damaged.
+    """
     import yaml  # noqa: PLC0415 (few commands need it)
 
     path = one.run.scenario_path
@@ -115,5 +149,15 @@ def system_of(one: StudiedRun) -> System:
 
 
 def by_submission(jobs: JobTimes) -> Column:
-    """Return the places of jobs in the order of their submission, so that neighbours are alike."""
+    """Return the indices of jobs in the order of submission.
+
+    Notes
+    -----
+    Blocks of neighbours are resampled for intervals: jobs submitted together are correlated.
+
+    Returns
+    -------
+    Column
+        Indices, `[J]`; equal submit times keep the order of job numbers.
+    """
     return np.argsort(jobs.submits, kind="stable")

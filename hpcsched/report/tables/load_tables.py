@@ -1,9 +1,9 @@
-"""Tables over time: how many jobs waited, how much was in use, how long decisions took."""
+"""Tables over time: queue length, resource use and decision times."""
 
 from hpcsched.metrics.over_time import over_time, spanning, time_mean, time_quantile
 from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.decision_times import by_queue_length
-from hpcsched.report.figures.load_courses import nodes_down_over_time, pools_over_time
+from hpcsched.report.figures.load_series import nodes_down_over_time, pools_over_time
 from hpcsched.report.figures.usage import used_over_time
 from hpcsched.report.tables.job_times import system_of
 from hpcsched.report.tables.report_table import Cell, Table
@@ -11,26 +11,33 @@ from hpcsched.report.tables.table_parts import RANK_NOTE, plain
 
 
 def load(compared: ComparedStudy) -> Table:
-    """Return how many jobs waited and how much was in use, as distributions over time."""
+    """Return the distribution of the load over time.
+
+    Returns
+    -------
+    Table
+        Mean, percentiles and maximum of queue length, utilisation by resource type, shared
+        resources and nodes out of service, for each run.
+    """
     rows: list[tuple[Cell, ...]] = []
     for one in compared.study.runs:
         jobs = compared.jobs[one.name]
-        courses = [("queue_length", "jobs", 1.0, over_time(jobs.submits, jobs.starts))]
+        series = [("queue_length", "jobs", 1.0, over_time(jobs.submits, jobs.starts))]
         system = system_of(one)
         for name, total in zip(system.resource_types, system.totals, strict=True):
             if total:
-                course = used_over_time(one, name)
-                courses.append((f"utilization of {name}", "%", 100 / total, course))
-        courses += [
+                used = used_over_time(one, name)
+                series.append((f"utilization of {name}", "%", 100 / total, used))
+        series += [
             (f"drawn from {pool}", "pool unit", 1.0, drawn)
             for pool, drawn, _ in pools_over_time(one)
         ]
         down = nodes_down_over_time(one)
         if len(down.levels):
-            courses.append(("out of service", "nodes", 1.0, down))
+            series.append(("out of service", "nodes", 1.0, down))
         span = (min(jobs.submits, default=0), max(jobs.ends, default=0))
-        for what, unit, scale, course in courses:
-            whole = spanning(course, *span)
+        for what, unit, scale, values in series:
+            whole = spanning(values, *span)
             figures = (
                 time_mean(whole),
                 *(time_quantile(whole, percent) for percent in (50, 90)),
@@ -55,7 +62,14 @@ def load(compared: ComparedStudy) -> Table:
 
 
 def decision_time(compared: ComparedStudy) -> Table:
-    """Return how long the dispatcher took, by how many jobs were in the queue."""
+    """Return the decision times by queue length.
+
+    Returns
+    -------
+    Table
+        Number of rounds, mean, percentiles and maximum in real seconds, for each run and bin of
+        queue lengths.
+    """
     rows: list[tuple[Cell, ...]] = [
         (one.name, *bin_)
         for one in compared.study.runs

@@ -1,4 +1,4 @@
-"""Tables over runs by their metrics: means over seeds, and who is ahead of whom."""
+"""Tables over runs by their metrics: means over seeds, and ranks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,20 @@ from hpcsched.report.tables.report_table import Cell, Table
 from hpcsched.report.tables.table_parts import INTERVAL_NOTE, bounds_note, ends, plain
 
 HIGHER_IS_BETTER = ("utilization",)
-"""The metrics of which more is better; of all others, less is."""
+"""Metrics to maximise; all others are to be minimised."""
 
 _SEEDS = f"{INTERVAL_NOTE} of the runs. With few seeds they are too narrow."
 
 
 def replicas(compared: ComparedStudy) -> Table:
-    """Return means of metrics over seeds, and of their differences from the baseline's."""
+    """Return means of metrics over seeds, and of differences from the baseline.
+
+    Returns
+    -------
+    Table
+        For each metric, contender and trace with two or more runs: means with intervals.
+        Differences are between runs of the same seed.
+    """
     by_case: dict[tuple[str, str], list[StudiedRun]] = defaultdict(list)
     for one in compared.study.runs:
         by_case[one.contender, one.group].append(one)
@@ -61,7 +68,14 @@ def replicas(compared: ComparedStudy) -> Table:
 
 
 def ranks(compared: ComparedStudy) -> Table:
-    """Return each contender's mean rank over traces and seeds, metric by metric."""
+    """Return the mean rank of each contender over traces and seeds, by metric.
+
+    Returns
+    -------
+    Table
+        Number of cases, mean rank (1 is best) and number of cases in which the contender alone is
+        first.
+    """
     rows: list[tuple[Cell, ...]] = []
     contenders = compared.study.contenders
     cases = _cases(compared)
@@ -128,7 +142,7 @@ def _difference(one: StudiedRun, other: StudiedRun, metric: str) -> float | None
 
 
 def _defined(values: Iterable[float | None]) -> FloatColumn:
-    """Return the values that there are."""
+    """Return the values that are not None."""
     return np.array([value for value in values if value is not None], np.float64)
 
 

@@ -154,7 +154,15 @@ class Table:
         return "\n\n".join(filter(None, (title, body, "\n".join(self.notes))))
 
     def as_markdown(self) -> str:
-        """Return the title as a heading, the table, and the notes as a list."""
+        """Return the title as a heading, the table, and the notes as a list.
+
+        Examples
+        --------
+        >>> print(Table.formatted(["run", "jobs"], [["a", "7"]]).as_markdown())
+        | run | jobs |
+        | --- | ---: |
+        | a | 7 |
+        """
         rule = ["---:" if right else "---" for right in self._right()]
         lines: list[Sequence[str]] = [self.header, rule]
         for section, rows in self._parts():
@@ -199,16 +207,27 @@ class Table:
         )
 
     def as_csv(self) -> str:
-        """Return the columns and rows with exact values; sections become a first column."""
+        """Return the columns and rows with exact values; sections become a first column.
+
+        Examples
+        --------
+        >>> print(Table.formatted(["run", "jobs"], [["a", "7"]]).as_csv())
+        run,jobs
+        a,7
+        """
         if not self.sections:
             return csv_text(self.header, self.rows)
         rows = zip(self._section_of_rows(), self.rows, strict=True)
         return csv_text(["section", *self.header], ([section, *row] for section, row in rows))
 
     def content(self) -> dict[str, Any]:
-        """Return the content for JSON: title, units by column, rows by column, and notes.
+        """Return the content of the table for JSON.
 
-        Rows of a table in sections have the section's title under `section`.
+        Returns
+        -------
+        dict
+            `title`; `units` by column; `rows` by column, with the title of their section under
+            `section`; and `notes`.
         """
         names = [name for name, _ in self.columns]
         rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in self.rows]
@@ -276,14 +295,28 @@ class Table:
 
 
 def shown(cell: Cell) -> str:
-    """Return a cell as text for people, with six significant digits."""
+    """Return a cell as text for people, with six significant digits.
+
+    Examples
+    --------
+    >>> shown(2 / 3), shown(12), shown(None)
+    ('0.666667', '12', '–')
+    """
     if cell is None:
         return MISSING
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Return CSV without a line break at its end; None becomes an empty cell."""
+    """Return CSV without a line break at its end.
+
+    Parameters
+    ----------
+    header
+        Names of the columns.
+    rows
+        Values; None becomes an empty cell.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
@@ -315,5 +348,11 @@ _LATEX = {
 
 
 def latex_escaped(text: str) -> str:
-    """Return text with every LaTeX command character escaped."""
+    r"""Return text with every LaTeX command character escaped.
+
+    Examples
+    --------
+    >>> print(latex_escaped("a_b & 5 %"))
+    a\_b \& 5 \%
+    """
     return "".join(_LATEX.get(sign, sign) for sign in text)

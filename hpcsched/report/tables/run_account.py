@@ -1,4 +1,4 @@
-"""What a run comes to, in a few lines."""
+"""The outcome of a run in a few lines."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,13 @@ from hpcsched.results.solver_rounds import in_words, solver_rounds
 
 
 def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the account of a run's jobs, then its metrics with their units and parameters."""
+    """Yield the account of a run's jobs, then its metrics with their units and parameters.
+
+    Parameters
+    ----------
+    summary
+        Content of the run's `summary.json`.
+    """
     jobs = summary["jobs"]
     ended = ", ".join(f"{jobs[state]} {state}" for state in STATES if jobs.get(state))
     yield f"{jobs['read']} records read, {jobs['submitted']} jobs submitted: {ended or 'no end'}"
@@ -38,7 +44,7 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _lost_line(outages: Mapping[str, Any]) -> str:
-    """Return what was lost to outages."""
+    """Return the losses due to outages."""
     hours = outages["lost_node_seconds"] / 3600
     return (
         f"  lost to outages: {outages['interruptions']} attempts, of which {outages['requeued']}"
@@ -47,7 +53,7 @@ def _lost_line(outages: Mapping[str, Any]) -> str:
 
 
 def _pool_line(pool: str, drawn: Mapping[str, Any]) -> str:
-    """Return what was drawn from a pool, in its own unit."""
+    """Return the use of a shared resource, in its own unit."""
     mean = 0.0 if drawn["mean"] is None else drawn["mean"]
     line = f"  drawn from {pool}: {mean:,.1f} in the mean, at most {drawn['peak']:,}"
     if drawn["over_cap_time"]:
@@ -56,7 +62,7 @@ def _pool_line(pool: str, drawn: Mapping[str, Any]) -> str:
 
 
 def _offline_line(objective: str, offline: Mapping[str, Any]) -> str:
-    """Return how far a trace that was planned at once may be from what is possible."""
+    """Return the objective of an off-line plan with its lower bound and gap."""
     value, bound = offline["value"], offline["lower_bound"]
     if value is None or bound is None:
         return f"planned off-line for {objective}; no lower bound is known"

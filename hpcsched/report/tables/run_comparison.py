@@ -1,4 +1,4 @@
-"""Compares runs metric by metric, against one of them."""
+"""The comparison of the metrics of runs with those of a baseline."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +14,18 @@ from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One metric over all runs.
+    """A metric over all runs.
 
-    `parameters` are as `tau = 10`; `values` has a value for each run, None where there is none, and
-    `percent` that value in percent of the baseline's, None where that is not defined.
+    Attributes
+    ----------
+    metric, unit, population
+        Name, unit (empty for a ratio), and the jobs or the window it is over.
+    parameters
+        Parameters in words, as `tau = 10`.
+    values
+        Value in each run; None where it has none.
+    percent
+        Value in percent of the baseline's; None where that is undefined.
     """
 
     metric: str
@@ -30,10 +38,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs by name, the index of the baseline, a row for each metric, and what to be wary of.
+    """Metrics of runs beside those of a baseline.
 
-    `solver` counts, for each run, the rounds that asked a solver. `recorded` says of each how
-    closely it followed the starts of its log; None of one that did not.
+    Attributes
+    ----------
+    names, directories
+        Names and directories of the runs.
+    baseline
+        Index of the baseline.
+    rows
+        One row a metric.
+    warnings
+        Reasons for which runs may not be comparable.
+    solver
+        Counts of the rounds that asked a solver, for each run.
+    recorded
+        Agreement with the start times of the log, in words; None for a run that did not follow
+        them.
     """
 
     names: tuple[str, ...]
@@ -98,7 +119,7 @@ def _recorded(figures: Mapping[str, int] | None) -> str | None:
 
 
 def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> list[str]:
-    """Return what to be wary of: one line for each reason, however many runs it is about."""
+    """Return one warning for each reason for which runs may not be comparable."""
     warnings = []
     named = list(zip(runs, names, strict=True))
     trace, submitted = _trace(runs[base]), _submitted(runs[base])
@@ -150,12 +171,12 @@ def _other_data(named: Sequence[tuple[RunDirectory, str]]) -> Iterator[str]:
 
 
 def _parted(readers: Mapping[str, Sequence[str]]) -> str:
-    """Return who read what, by the beginning of its SHA-256."""
+    """Return the readers of each version of a file, by the beginning of its SHA-256."""
     return "; ".join(f"{_listed(names)}: {digest[:8]}" for digest, names in readers.items())
 
 
 def _listed(names: Sequence[str], between: str = ", ") -> str:
-    """Return up to three names as they are; of more, the first two and how many others."""
+    """Return up to three names in full; of more, two names and the number of the others."""
     if len(names) <= 3:
         return between.join(names)
     return f"{between.join(names[:2])} and {len(names) - 2} others"

@@ -1,4 +1,4 @@
-"""The tables of a comparison beside that of metrics, by name."""
+"""The tables of a comparison by name, apart from the table of metrics."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""What several tables of a comparison have alike: columns, intervals and notes."""
+"""Parts shared by the tables of a comparison: columns, intervals and notes."""
 
 from hpcsched.metrics.bootstrap import LEVEL, RESAMPLES, Interval
 from hpcsched.report.compared_study import ComparedStudy
@@ -8,20 +8,32 @@ RANK_NOTE = "The p-th percentile of n values is the ⌈p n / 100⌉-th smallest;
 
 _PERCENT = f"{LEVEL:.0%}".removesuffix("%") + " %"
 INTERVAL_NOTE = f"Intervals: {_PERCENT}, percentiles of the means of {RESAMPLES} resamples"
-"""How intervals were made; what was drawn again and again is for the table to add."""
+"""Method of the intervals; each table adds the unit that was resampled."""
 
 
 def plain(*names: str) -> tuple[tuple[str, str], ...]:
-    """Return columns whose unit is in another column, or that have none."""
+    """Return columns without a unit of their own.
+
+    Examples
+    --------
+    >>> plain("run", "unit")
+    (('run', ''), ('unit', ''))
+    """
     return tuple((name, "") for name in names)
 
 
 def ends(interval: Interval | None) -> tuple[Cell, ...]:
-    """Return an interval's mean and its two ends; nothing three times where there is none."""
+    """Return the mean and the two ends of an interval.
+
+    Parameters
+    ----------
+    interval
+        An interval; None gives three missing values.
+    """
     return (None, None, None) if interval is None else tuple(interval)
 
 
 def bounds_note(compared: ComparedStudy) -> list[str]:
-    """Return what is to be said of the bound of bounded slowdowns."""
+    """Return the note on the bound of bounded slowdowns."""
     taus = sorted({compared.jobs[one.name].tau for one in compared.study.runs})
     return [f"bounded_slowdown with tau = {', '.join(map(str, taus))} s."]

@@ -14,7 +14,7 @@ from hpcsched.workload.trace_account import TraceAccount
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _BAR = 10
-"""Characters of the longest bar, which is the largest share of its cycle."""
+"""Characters of the longest bar, that of the largest share of a cycle."""
 
 _BINS = (
     f"Quantiles are means of bins. Of whole numbers there are {BINS_PER_DECADE} bins a decade:"
@@ -32,19 +32,36 @@ Rows = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class TraceInfo:
-    """A scenario's name, what became of its trace's records, and the figures of the jobs."""
+    """Statistics of a trace.
+
+    Attributes
+    ----------
+    name
+        Name of the scenario.
+    account
+        Number of records read, skipped and changed.
+    census
+        Statistics of the jobs.
+    distance
+        Difference from the first trace; None for the first itself.
+    """
 
     name: str
     account: TraceAccount
     census: CensusResult
     distance: Distance | None = None
-    """How far it is from the first trace; None for the first itself."""
 
 
 def trace_infos(
     traces: Sequence[tuple[str, TraceAccount, CensusResult]],
 ) -> list[TraceInfo]:
-    """Return what is to be told of traces: name, account and figures, and distances."""
+    """Return the statistics of traces, with their distances from the first.
+
+    Parameters
+    ----------
+    traces
+        Name, account and statistics of each trace, at least one.
+    """
     first = traces[0][2]
     return [
         TraceInfo(name, account, census, distance(first, census) if k else None)
@@ -65,7 +82,13 @@ def trace_table(infos: Sequence[TraceInfo]) -> Table:
 
 
 def trace_content(info: TraceInfo) -> dict[str, Any]:
-    """Return the exact figures of a trace for JSON."""
+    """Return the exact figures of a trace for JSON.
+
+    Returns
+    -------
+    dict
+        `scenario`, `records`, the statistics of the jobs by topic, and `distance_from_first`.
+    """
     account = info.account
     census = asdict(info.census)
     for name, group in zip(_class_names(info.census), census["run_times"]["classes"], strict=True):
@@ -87,7 +110,7 @@ def trace_content(info: TraceInfo) -> dict[str, Any]:
 def _side_by_side(
     section: Callable[[TraceInfo], Rows], infos: Sequence[TraceInfo]
 ) -> list[list[str]]:
-    """Return a line for each label that any trace has, in the order in which they first come."""
+    """Return a line for each label of any trace, in the order of first appearance."""
     columns = [dict(section(info)) for info in infos]
     labels = dict.fromkeys(label for column in columns for label in column)
     return [[label, *(column.get(label, MISSING) for column in columns)] for label in labels]
@@ -196,7 +219,7 @@ SECTIONS: Sequence[tuple[str, Callable[[TraceInfo], Rows]]] = (
     ("jobs by month", _months),
     ("distance from the first", _distances),
 )
-"""What is told of each trace: a title, and what gives the rows below it."""
+"""Sections of the table: title, and function that yields the rows."""
 
 
 def _quantiles(what: str, values: Distribution, show: Callable[[float | None], str]) -> Rows:
@@ -245,7 +268,7 @@ def _share(value: float | None) -> str:
 
 
 def _legend(infos: Sequence[TraceInfo]) -> list[str]:
-    """Return lines that say how the figures are to be read."""
+    """Return the notes on the figures: bins, time zones and distances."""
     return [
         _BINS,
         *(

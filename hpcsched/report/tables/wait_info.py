@@ -1,4 +1,4 @@
-"""Writes expected waits that were learned from a log, as a dispatcher's parameter."""
+"""Mean recorded wait times of a log as a parameter of a dispatcher."""
 
 import json
 from collections.abc import Iterator
@@ -8,12 +8,26 @@ from hpcsched.workload.wait_classes import WaitClass
 
 
 def waits_as_json(tally: WaitStatistics) -> str:
-    """Return the waits on one line, which `--set dispatcher.expected_wait=...` takes."""
+    """Return the wait times on one line, for `--set dispatcher.expected_wait=...`.
+
+    Parameters
+    ----------
+    tally
+        Mean recorded wait times in seconds, by class.
+    """
     return json.dumps(expected_waits(tally))
 
 
 def waits_as_yaml(tally: WaitStatistics, name: str) -> str:
-    """Return the waits as a block of a scenario's dispatcher; comments say what they are of."""
+    """Return the wait times as YAML of a scenario's dispatcher.
+
+    Parameters
+    ----------
+    tally
+        Mean recorded wait times in seconds, by class.
+    name
+        Name of the scenario, for a comment.
+    """
     return "\n".join(_lines(tally, name))
 
 

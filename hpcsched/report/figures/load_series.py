@@ -1,4 +1,4 @@
-"""What a run's load is over time: the queue, what is in use, pools, and nodes out of service."""
+"""Time series of the load of a run: queue, resource use, shared resources, nodes out of service."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -20,24 +20,44 @@ Case = tuple[str, str]
 """A contender and a trace."""
 
 
-class LoadCourse(NamedTuple):
-    """A quantity over time: what its axis says, what it is called, and its course in each case.
+class LoadSeries(NamedTuple):
+    """Time series of a quantity.
 
-    `limits` has, for pools, what is offered; it is empty for all else.
+    Attributes
+    ----------
+    axis, title
+        Label of the axis, and title of the panel.
+    series
+        Time series by contender and trace.
+    limits
+        Offered amount of a shared resource over time; empty for other quantities.
     """
 
     axis: str
     title: str
-    courses: Mapping[Case, OverTime]
+    series: Mapping[Case, OverTime]
     limits: Mapping[Case, OverTime]
 
 
-def load_courses(compared: ComparedStudy, resource: str | None) -> list[LoadCourse]:
-    """Return the queue, the use of a resource type in percent, and what else there is.
+def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSeries]:
+    """Return the time series of the load, from the first submission to the last end.
 
-    That is what is drawn from each pool, and how many nodes are out of service. The resource type
-    is the first system's first, if not given. Only the first seed of each contender counts. Times
-    are from the first submission to the last end. Raises InputError where no system has the type.
+    Parameters
+    ----------
+    compared
+        The runs; of each contender only the first seed counts.
+    resource
+        Resource type, whose use is in percent; None is the first system's first.
+
+    Returns
+    -------
+    list
+        Queue length, resource use, the use of each shared resource, and nodes out of service.
+
+    Raises
+    ------
+    InputError
+        No system has the resource type.
     """
     name = _resource(compared, resource)
     found: dict[tuple[str, str], tuple[dict[Case, OverTime], dict[Case, OverTime]]]
@@ -67,32 +87,40 @@ def load_courses(compared: ComparedStudy, resource: str | None) -> list[LoadCour
         if len(down.levels):
             heading = "nodes out of service", "Nodes out of service"
             found[heading][0][case] = spanning(down, *span)
-    return [LoadCourse(*heading, *courses) for heading, courses in found.items()]
+    return [LoadSeries(*heading, *series) for heading, series in found.items()]
 
 
 def pools_over_time(one: StudiedRun) -> Iterator[tuple[str, OverTime, OverTime]]:
-    """Yield of each pool of a run its name, what was drawn from it, and what it offered.
+    """Yield the use of each shared resource over time.
 
-    Raises InputError where the file is damaged.
+    Returns
+    -------
+    Iterator
+        Name, amount drawn by running jobs, and amount offered.
+
+    Raises
+    ------
+    InputError
+        The file is damaged.
     """
     names = [pool.name for pool in system_of(one).pools]
     if not names:
         return
     time, drawn, offered = pool_levels(one.run.path, names)
-    for name, course, limit in zip(names, drawn, offered, strict=True):
+    for name, amounts, limit in zip(names, drawn, offered, strict=True):
         # The last row is the end.
-        levels, most = (column[:-1].astype(np.float64) for column in (course, limit))
+        levels, most = (column[:-1].astype(np.float64) for column in (amounts, limit))
         yield name, OverTime(time, levels), OverTime(time, most)
 
 
 def nodes_down_over_time(one: StudiedRun) -> OverTime:
-    """Return how many nodes were out of service in a run; no level where none ever was."""
+    """Return the number of nodes out of service over time; without levels if there is no outage."""
     down = down_time(recorded_outages(one.run))
     return over_time(down.start, down.end)
 
 
 def _resource(compared: ComparedStudy, resource: str | None) -> str:
-    """Return the resource type to show; raises InputError where no system has it."""
+    """Return the resource type to show; raise InputError where no system has it."""
     types = dict.fromkeys(t for one in compared.study.runs for t in system_of(one).resource_types)
     name = next(iter(types)) if resource is None else resource
     if name not in types:
