@@ -1,1 +1,1 @@
-"""What a dispatcher is asked, what it answers, and the dispatchers themselves."""
+"""Dispatchers, the dispatching problems they are given and the decisions they return."""

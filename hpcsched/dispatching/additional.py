@@ -1,6 +1,6 @@
-"""Additional data: what observers tell dispatchers beside the problem itself.
+"""Additional data that observers provide to dispatchers, beside the dispatching problem.
 
-Such data, of power, temperature or health, are an idea of AccaSim (Galleguillos, thesis 2020,
+Such data, on power, temperature or health, are an idea of AccaSim (Galleguillos, thesis 2020,
 section 3).
 """
 
@@ -10,38 +10,63 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class DataProvider(Protocol):
-    """An observer that has something to tell dispatchers; whatever has this method is asked."""
+    """Protocol of an observer that provides data to dispatchers.
+
+    An observer needs no registration: having this method is enough.
+    """
 
     def additional_data(self, now: int) -> Mapping[str, object]:
-        """Return what dispatchers may know of at `now`, in seconds, by names of its own.
+        """Return the observer's data at `now`, under names of its own choice.
 
-        It is asked before each dispatching round, after all events of that instant. What it returns
-        must follow from those events alone, so that equal replays stay equal, and must not be
-        changed later.
+        The method is called before each dispatching round, after all events of that instant. Its
+        result must follow from those events alone, so that equal replays stay equal, and must not
+        be changed later.
+
+        Parameters
+        ----------
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        Mapping[str, object]
+            Values by name.
         """
 
 
 class AdditionalData(Mapping[str, Mapping[str, object]]):
-    """What observers tell, by the name of the observer; it cannot be changed."""
+    """Read-only mapping from an observer's name to the data that it provides.
 
-    def __init__(self, told: Mapping[str, Mapping[str, object]]) -> None:
-        self._told = {name: _Frozen(data) for name, data in told.items()}
+    Parameters
+    ----------
+    provided
+        Data by name of the observer; the mappings are copied.
+    """
+
+    def __init__(self, provided: Mapping[str, Mapping[str, object]]) -> None:
+        self._provided = {name: _Frozen(data) for name, data in provided.items()}
 
     def __getitem__(self, observer: str) -> Mapping[str, object]:
-        """Return what an observer tells; raises KeyError where there is no such observer."""
-        return self._told[observer]
+        """Return the data of one observer.
+
+        Raises
+        ------
+        KeyError
+            No observer of this name provides data.
+        """
+        return self._provided[observer]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of observers."""
-        return iter(self._told)
+        return iter(self._provided)
 
     def __len__(self) -> int:
-        """Return the number of observers that tell something."""
-        return len(self._told)
+        """Return the number of observers that provide data."""
+        return len(self._provided)
 
 
 class _Frozen(Mapping[str, object]):
-    """A mapping that cannot be changed, and can be pickled."""
+    """Immutable mapping that can be pickled."""
 
     def __init__(self, data: Mapping[str, object]) -> None:
         self._data = dict(data)
@@ -57,4 +82,4 @@ class _Frozen(Mapping[str, object]):
 
 
 NO_DATA = AdditionalData({})
-"""What is told where no observer tells anything."""
+"""Additional data without any observer."""

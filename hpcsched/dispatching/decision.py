@@ -1,4 +1,4 @@
-"""The decision: what a dispatching round answers."""
+"""Decisions: the answers of dispatchers to dispatching problems."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -7,7 +7,7 @@ from hpcsched.system.allocation import Allocation
 
 
 class Start(NamedTuple):
-    """A job to start now, and where."""
+    """Start of a job in the present round, with its allocation."""
 
     job_id: int
     allocation: Allocation
@@ -16,28 +16,47 @@ class Start(NamedTuple):
 SolverStatus = Literal[
     "optimal", "feasible", "unknown", "infeasible", "overflow", "overrun", "failed", "invalid"
 ]
-"""What came of asking a solver.
+"""Outcome of a solver call.
 
-`optimal` is proved, `feasible` not; `unknown`: no solution within the limits, `infeasible`: said to
-have none; `overflow`: numbers too large for the solver, which was not asked; `overrun`: broken off
-from outside, as it did not keep its limits; `failed`: it raised an error, or its process died;
-`invalid`: its answer broke a rule of the problem.
+`optimal`: proved optimal; `feasible`: a solution without that proof; `unknown`: no solution within
+the limits; `infeasible`: reported to have no solution; `overflow`: numbers too large for the
+solver, which was not called; `overrun`: terminated from outside, as it exceeded its limits;
+`failed`: an error or a dead process; `invalid`: the solution violates a rule of the problem.
 """
 
 SOLVER_STATUSES: tuple[SolverStatus, ...] = get_args(SolverStatus)
 
 SOLVED: tuple[SolverStatus, ...] = ("optimal", "feasible")
-"""The statuses of a solver that has a plan, the best first."""
+"""Statuses of a solver that has a solution, the best first."""
 
 
 class SolverCall(NamedTuple):
-    """How a solver fared in a round.
+    """Statistics of one solver call.
 
-    `jobs` and `variables` count the jobs and the decision variables of the model. `objective` and
-    `bound` are those of the model, in the objective's own unit, where there are any. Times are in
-    real seconds: to build the model, to put it into the solver's terms, and to solve it. `why` says
-    more of a status, in words. `branches` counts the decisions of the search, and `fails` its dead
-    ends, which solvers that learn from them call conflicts; None where the solver does not tell.
+    Attributes
+    ----------
+    status
+        Outcome of the call.
+    jobs
+        Number of jobs in the model.
+    variables
+        Number of decision variables in the model.
+    objective
+        Objective value of the model, in the objective's own unit; None without a solution.
+    bound
+        Bound on the objective, in the same unit; None if the solver has none.
+    build_time
+        Real seconds to build the model.
+    transform_time
+        Real seconds to translate the model for the solver.
+    solve_time
+        Real seconds to solve it.
+    why
+        Explanation of the status, in words.
+    branches
+        Number of decisions in the search; None if the solver does not report it.
+    fails
+        Number of dead ends (conflicts, in solvers that learn); None if not reported.
     """
 
     status: SolverStatus
@@ -54,12 +73,25 @@ class SolverCall(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Jobs to start now, and jobs to refuse for good; the other queued jobs wait.
+    """Jobs to start now, and jobs to reject; all other queued jobs wait.
 
-    `fallback` says that the dispatcher could not answer as it should and that a simpler rule did.
-    `solver` tells of the solver, if one was asked. `reasons`, where the problem wants them, has one
-    for each job that was queued, in any order. A dispatcher that hands rounds on to others says in
-    the first round, and where that changes, which of them is `chosen`, and `because` of what.
+    Attributes
+    ----------
+    starts
+        Jobs to start now, with their allocations.
+    rejected
+        Numbers of the jobs to reject for good.
+    fallback
+        Whether the dispatcher failed to answer as intended and a simpler rule did instead.
+    solver
+        Statistics of the solver call; None if no solver was called.
+    reasons
+        One reason per queued job, in any order, if the problem requests reasons.
+    chosen
+        Name of the dispatcher that the round was handed to, in the first round and where it
+        changes.
+    because
+        Explanation of that choice.
     """
 
     starts: tuple[Start, ...] = ()
@@ -72,4 +104,4 @@ class Decision(NamedTuple):
 
 
 NOTHING = Decision()
-"""Let every job wait."""
+"""The decision to start nothing and to reject nothing."""

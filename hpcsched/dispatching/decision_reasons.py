@@ -1,4 +1,4 @@
-"""Why a round let a job start, or left it waiting, in a dispatcher's own words."""
+"""Reasons: a dispatcher's explanation why a job starts or waits."""
 
 from typing import Literal, NamedTuple, get_args
 
@@ -17,28 +17,38 @@ ReasonKind = Literal[
     "outage",
     "recorded_later",
 ]
-"""What a reason says.
+"""Kind of a reason.
 
-Of a job that starts: `in_order`, nothing that comes before it waits; `backfilled`, it passes `job`,
-the first that waits; `planned`, the plan starts it now. Of a job that waits: `no_room` for it now;
-`reserved_for`, there is room, but starting would delay `job`; `behind`, `job` waits and none may
-pass it; `beyond_depth`, it came after all reservations were given out, and has none;
-`solver_postponed`, the plan starts it later though there may be room; `not_planned`, the plan
-leaves it out; `limit`, what `detail` names does not let it start; `dependency`, it has to wait for
-`job` to end, or for its think time after that; `outage`, nodes are out of service, or will be too
-soon, and what is left is not enough; `recorded_later`, the log that is followed starts it later.
+For a job that starts: `in_order`, no earlier job waits; `backfilled`, it passes `job`, the first
+that waits; `planned`, the plan starts it now. For a job that waits: `no_room`, it does not fit now;
+`reserved_for`, it fits, but starting it would delay `job`; `behind`, `job` waits and none may pass
+it; `beyond_depth`, the limit on reservations was reached before it; `solver_postponed`, the plan
+starts it later although it may fit; `not_planned`, the plan leaves it out; `limit`, the limit named
+in `detail` blocks it; `dependency`, it has to wait for `job` to end, or for its think time after
+that; `outage`, nodes are out of service, or will be too soon, and the others are too few;
+`recorded_later`, the log that is followed starts it later.
 """
 
 REASON_KINDS: tuple[ReasonKind, ...] = get_args(ReasonKind)
 STARTS: frozenset[ReasonKind] = frozenset({"in_order", "backfilled", "planned"})
-"""The kinds that tell of a start."""
+"""The kinds of reasons for a start."""
 
 
 class Reason(NamedTuple):
-    """Why one queued job starts now, or waits.
+    """Reason why one queued job starts now, or waits.
 
-    `job` is the other job that the kind speaks of. `time`, in seconds, is when the job is planned
-    to start, where a reservation or a plan says so; it binds nobody.
+    Attributes
+    ----------
+    job_id
+        Number of the job.
+    kind
+        Kind of the reason.
+    job
+        Number of the other job that the kind refers to; None if it refers to none.
+    time
+        Planned start, in seconds, of a reservation or a plan; never binding.
+    detail
+        Further explanation, such as the name of a limit or a pool.
     """
 
     job_id: int

@@ -1,4 +1,4 @@
-"""The protocol of a dispatcher."""
+"""Protocol of a dispatcher."""
 
 from typing import Protocol
 
@@ -7,7 +7,18 @@ from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class Dispatcher(Protocol):
-    """Answers a dispatching problem with a decision; sees no future and no real run time."""
+    """Protocol of a dispatcher, which sees neither the future nor real run times."""
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Say which queued jobs start now, and where."""
+        """Decide which queued jobs start now, and on which nodes.
+
+        Parameters
+        ----------
+        problem
+            Snapshot of the queue, the running jobs and the system.
+
+        Returns
+        -------
+        Decision
+            Jobs to start and to reject; all others wait.
+        """

@@ -1,4 +1,4 @@
-"""What parts of a dispatcher may hear of, beside the problems that they are asked."""
+"""Protocol for dispatchers, orders and allocators that are notified of starts and ends of jobs."""
 
 from typing import Protocol, runtime_checkable
 
@@ -7,15 +7,24 @@ from hpcsched.dispatching.problem import RunningJob
 
 @runtime_checkable
 class JobEventObserver(Protocol):
-    """A dispatcher, queue order or allocator that is told of every start and end of a job.
+    """Protocol of an object that is notified of every start and end of a job.
 
-    Each is told once, in the order of the simulated events, and before the next problem is asked.
-    Whatever has both methods is told. A problem that is asked by itself, as one that was saved and
-    is solved again, comes without a history: what runs is in the problem, what has ended is not.
+    Dispatchers, queue orders and allocators that have both methods are notified, once for each
+    event, in the order of simulated events, before the next problem is put to them. A problem that
+    is solved by itself, as a recorded one is, comes without a history: it contains the running
+    jobs, not those that have ended.
     """
 
     def job_started(self, job: RunningJob) -> None:
-        """Take note that a job has started, at its start time."""
+        """Record the start of a job, at its start time."""
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
-        """Take note that a job has ended, at `end_time` in seconds; `job` is as it was started."""
+        """Record the end of a job.
+
+        Parameters
+        ----------
+        job
+            The job as it was started.
+        end_time
+            End of the job, in seconds.
+        """

@@ -1,4 +1,4 @@
-"""The objective: what a scenario wants to be small."""
+"""Protocol of an objective: the quantity that a scenario minimises."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from hpcsched.metrics.metric_tables import Table
 
 
 class Objective(Protocol):
-    """A quantity over jobs that dispatchers may try to make small and that every run reports."""
+    """Protocol of a quantity over jobs that dispatchers may minimise and that every run reports."""
 
     def measure(self, jobs: Table) -> float | None:
-        """Return the exact value over the completed jobs of a run; None if there are none."""
+        """Return the exact value over the completed jobs of a run; None without any."""

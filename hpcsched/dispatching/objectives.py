@@ -1,9 +1,9 @@
-"""The objectives that come with hpcsched.
+"""Built-in objectives.
 
-Each measures a finished run as its metric does. Those that are linear in start times can also be
-planned with; a plan's cost is then the sum over its jobs, with predicted run times, where the
-metric is a mean. PαSF is a ratio of sums, and can be planned with around a level. A weighted sum
-of those that can be planned with can be too.
+Each measures a finished run as its metric does. Those that are linear in start times are also
+available to planners: the cost of a plan is the sum over its jobs, with predicted run times, where
+the metric is a mean. PαSF is a ratio of sums, which planners minimise with Dinkelbach's method. A
+weighted sum is available to planners if all of its terms are.
 """
 
 from collections.abc import Sequence
@@ -40,14 +40,27 @@ from hpcsched.system.system import IntArray
 @builtin("objective", "mean_slowdown", summary="mean slowdown", aliases=["slowdown"])
 @dataclass(frozen=True, slots=True)
 class Slowdown:
-    """Mean slowdown of jobs that ran for at least a second, a ratio."""
+    """Mean slowdown of jobs that ran for at least one second, a ratio."""
 
     def measure(self, jobs: Table) -> float | None:
         """Return the mean slowdown."""
         return mean_slowdown(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2)."""
+        """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2).
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts; unitless, the mean times the number of jobs.
+        """
         times, waits = run_times(jobs), wait_times(jobs, now)
         weights = 1 / np.maximum(times, 1)
         cost = linear(weights, constant=len(jobs) + float(weights @ waits))
@@ -63,13 +76,19 @@ class Slowdown:
 )
 @dataclass(frozen=True, slots=True)
 class BoundedSlowdown:
-    """Mean bounded slowdown, a ratio; `tau` is the bound in seconds."""
+    """Mean bounded slowdown, a ratio.
+
+    Attributes
+    ----------
+    tau
+        Lower bound on the run time in the denominator, in seconds.
+    """
 
     tau: int = 10
 
     @classmethod
     def build(cls, params: TauParams, _context: Context) -> Self:
-        """Return the objective with the bound of the parameters."""
+        """Create the objective from its parameters."""
         return cls(params.tau)
 
     def measure(self, jobs: Table) -> float | None:
@@ -77,7 +96,20 @@ class BoundedSlowdown:
         return mean_bounded_slowdown(jobs, self.tau)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of bounded slowdowns."""
+        """Return the sum of bounded slowdowns.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts; each job is free of cost until its response time exceeds `tau`.
+        """
         times, waits = run_times(jobs), wait_times(jobs, now)
         weights = 1 / np.maximum(times, max(self.tau, 1))
         free = np.maximum(self.tau - times - waits, 0)
@@ -97,7 +129,20 @@ class AF:
         return mean_response_time(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of response times, in seconds."""
+        """Return the sum of response times, in seconds.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts.
+        """
         constant = float((run_times(jobs) + wait_times(jobs, now)).sum())
         return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
 
@@ -105,14 +150,30 @@ class AF:
 @builtin("objective", "mean_wait_time", summary="mean wait time", aliases=["wait_time"])
 @dataclass(frozen=True, slots=True)
 class WaitTime:
-    """Mean wait time, in seconds. Plans that are best by it are best by AF, and the reverse."""
+    """Mean wait time, in seconds.
+
+    A plan that minimises it also minimises the mean response time, since run times are constants.
+    """
 
     def measure(self, jobs: Table) -> float | None:
         """Return the mean wait time."""
         return mean_wait_time(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the sum of wait times, in seconds."""
+        """Return the sum of wait times, in seconds.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts.
+        """
         cost = linear(np.ones(len(jobs)), constant=float(wait_times(jobs, now).sum()))
         return cost._replace(population=max(len(jobs), 1))
 
@@ -132,7 +193,21 @@ class AWF:
         return area_weighted_response_time(jobs)
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the area-weighted mean response time, in seconds."""
+        """Return the area-weighted mean response time, in seconds.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts, on the scale of the mean (population 1).
+        """
+        # Areas are Python integers without a bound, so each is converted by itself.
         areas = np.array([float(job.area) for job in jobs])
         weights = areas / areas.sum() if len(jobs) else areas
         responses = run_times(jobs) + wait_times(jobs, now)
@@ -148,13 +223,19 @@ class AWF:
 )
 @dataclass(frozen=True, slots=True)
 class PSF:
-    """Priority-weighted specific response time of level `alpha`, in seconds."""
+    """Priority-weighted specific response time (PαSF), in seconds.
+
+    Attributes
+    ----------
+    alpha
+        Exponent of the priority; 2 in the paper's P²SF.
+    """
 
     alpha: float = 2
 
     @classmethod
     def build(cls, params: AlphaParams, _context: Context) -> Self:
-        """Return the objective with the level of the parameters."""
+        """Create the objective from its parameters."""
         return cls(params.alpha)
 
     def measure(self, jobs: Table) -> float | None:
@@ -162,7 +243,22 @@ class PSF:
         return specific_response_time(jobs, self.alpha)
 
     def planned_ratio(self, jobs: Sequence[WaitingJob], now: int, level: float) -> PlannedCost:
-        """Return what planned starts add to the numerator, less `level` times the denominator."""
+        """Return the linearised cost: the numerator less `level` times the denominator.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+        level
+            Dinkelbach parameter, in seconds: an estimate of the minimal ratio.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts; negative for plans of a ratio below `level`.
+        """
         amounts = np.array([float(job.demand) for job in jobs])
         specific = SpecificCost(self.alpha, level, amounts, wait_times(jobs, now).astype(float))
         return PlannedCost(*_no_terms(jobs), specific=specific)
@@ -183,31 +279,39 @@ class Makespan:
 
 
 class Term(Params):
-    """A part of a weighted sum: an objective, and how much it counts."""
+    """Term of a weighted sum: an objective and its weight."""
 
     objective: Annotated[Any, Selects("objective")] = Field(
         description="The objective, in its own unit."
     )
-    weight: float = Field(1, gt=0, description="What its value is multiplied by.")
+    weight: float = Field(1, gt=0, description="Factor of its value.")
 
 
 class WeightedSumParams(Params):
-    """What a weighted sum adds up."""
+    """Parameters of a weighted sum: its terms."""
 
     terms: Annotated[tuple[Term, ...], Listed] = Field(
-        min_length=1, description="The objectives that are added up, each with its weight."
+        min_length=1, description="Objectives to add up, each with its weight."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedSum:
-    """The sum of objectives, each times its weight, `[K]`."""
+    """Weighted sum of objectives.
+
+    Attributes
+    ----------
+    objectives
+        The objectives, `[K]`.
+    weights
+        Factor of each objective, `[K]`.
+    """
 
     objectives: tuple[Objective, ...]
     weights: tuple[float, ...]
 
     def measure(self, jobs: Table) -> float | None:
-        """Return the sum; None if an objective has no value."""
+        """Return the weighted sum; None if one of the objectives has no value."""
         values = [objective.measure(jobs) for objective in self.objectives]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
@@ -217,10 +321,23 @@ class WeightedSum:
 
 @dataclass(frozen=True, slots=True)
 class PlannableWeightedSum(WeightedSum):
-    """The sum of objectives all of which can be planned with."""
+    """Weighted sum of objectives that are all available to planners."""
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the weighted sum of what the objectives are over the planned jobs."""
+        """Return the weighted sum of the objectives' costs over the planned jobs.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts, on the scale of the objectives.
+        """
         costs = [
             objective.planned_cost(jobs, now)
             for objective in self.objectives
@@ -240,7 +357,7 @@ def _no_terms(jobs: Sequence[WaitingJob]) -> tuple[FloatArray, IntArray]:
     summary="objectives added up, each with its weight",
 )
 def make_weighted_sum(params: WeightedSumParams, context: Context) -> WeightedSum:
-    """Return the objective `weighted_sum`; it can be planned with if all of its terms can be."""
+    """Create the objective `weighted_sum`, available to planners if all of its terms are."""
     objectives = tuple(context.make("objective", term.objective) for term in params.terms)
     plannable = all(isinstance(objective, Plannable) for objective in objectives)
     made = PlannableWeightedSum if plannable else WeightedSum

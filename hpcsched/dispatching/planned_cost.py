@@ -1,4 +1,4 @@
-"""What a plan costs: an objective looked at from one round, over planned starts."""
+"""Costs of plans: an objective as a function of the planned starts of one round."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -14,13 +14,23 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class SpecificCost(NamedTuple):
-    """A ratio of sums over jobs, PαSF, made linear at a level: `Σ upper[i] − level · Σ lower[i]`.
+    """PαSF, a ratio of sums over jobs, linearised at a level: `Σ upper[i] − level · Σ lower[i]`.
 
     `upper[i]` = amounts[i] · (α+1)/(α+2) · (F^(α+2) − Q^(α+2)) and `lower[i]` = amounts[i] ·
-    (F^(α+1) − Q^(α+1)), with Q = waits[i] + starts[i], the wait of job `i` in all, and F its
-    response time (Goponenko et al., DEBS 2024, equation (6)). Of two plans that leave the ratio
-    near `level`, the one that costs less has the lower ratio (Dinkelbach, 1967). `amounts` and
-    `waits` until now, in seconds, are `[J]`.
+    (F^(α+1) − Q^(α+1)), with Q = waits[i] + starts[i], the total wait of job `i`, and F its
+    response time (Goponenko et al., DEBS 2024, equation (6)). Of two plans with a ratio near
+    `level`, the one that costs less has the lower ratio (Dinkelbach, 1967).
+
+    Attributes
+    ----------
+    alpha
+        Exponent of the priority.
+    level
+        Dinkelbach parameter, in seconds.
+    amounts
+        Demand of each job, `[J]`.
+    waits
+        Wait of each job until now, in seconds, `[J]`.
     """
 
     alpha: float
@@ -29,7 +39,20 @@ class SpecificCost(NamedTuple):
     waits: FloatArray
 
     def sums(self, starts: IntArray, run_times: IntArray) -> tuple[float, float]:
-        """Return `Σ upper` and `Σ lower`; both arguments `[J]`, in seconds from now."""
+        """Return numerator and denominator, `Σ upper` and `Σ lower`.
+
+        Parameters
+        ----------
+        starts
+            Planned starts, in seconds from now, `[J]`.
+        run_times
+            Predicted run times, in seconds, `[J]`.
+
+        Returns
+        -------
+        tuple[float, float]
+            The two sums.
+        """
         a = self.alpha + 1
         wait = self.waits + starts
         times = run_times.astype(np.float64)
@@ -37,11 +60,23 @@ class SpecificCost(NamedTuple):
         return upper, float(self.amounts @ power_difference(wait, times, a))
 
     def ratio(self, starts: IntArray, run_times: IntArray) -> float:
-        """Return PαSF of planned jobs, in seconds, whatever the level; 0 where they weigh nothing.
+        """Return PαSF of planned jobs, in seconds; 0 if the denominator is 0.
 
-        A plan of a lower ratio costs less than nothing at a level of this one, and one that costs
-        least at its own ratio has the least there is (Dinkelbach, 1967). It differs from the metric
-        by rounding alone.
+        A plan with a lower ratio has a negative cost at a level of this one, and a plan of minimal
+        cost at its own ratio has the minimal ratio (Dinkelbach, 1967). The ratio differs from the
+        metric by rounding alone.
+
+        Parameters
+        ----------
+        starts
+            Planned starts, in seconds from now, `[J]`.
+        run_times
+            Predicted run times, in seconds, `[J]`.
+
+        Returns
+        -------
+        float
+            The ratio, independent of `level`.
         """
         upper, lower = self.sums(starts, run_times)
         return upper / lower if lower else 0.0
@@ -50,14 +85,25 @@ class SpecificCost(NamedTuple):
 class PlannedCost(NamedTuple):
     """`constant + Σ weights[t, i] · max(starts[i], free[t, i]) + makespan · last end + specific`.
 
-    Over `T` terms of `J` jobs; starts and ends in seconds from now. `weights`, `[T, J]`, and
-    `makespan` are not negative, so that starting earlier never costs more. `free[t, i]`, `[T, J]`,
-    in seconds: until then waiting costs job `i` nothing more in term `t`. `specific` is there for a
-    ratio of sums alone.
+    The sum is over `T` terms and `J` jobs; starts and ends are in seconds from now. Cost divided by
+    `population` is the objective of the planned jobs, up to terms that no plan changes.
 
-    `population`: where the objective is a mean over jobs and the cost its sum, of how many; 1 where
-    the cost is on the objective's own scale. So the cost over `population` is the objective of the
-    planned jobs, but for what no plan changes.
+    Attributes
+    ----------
+    weights
+        Cost per second of each term and job, `[T, J]`, not negative, so that an earlier start never
+        costs more.
+    free
+        Start until which waiting costs a job nothing in a term, in seconds from now, `[T, J]`.
+    constant
+        Cost that no plan changes.
+    makespan
+        Cost per second of the last end, not negative.
+    specific
+        Linearised ratio of sums; None for all other objectives.
+    population
+        Number of jobs if the objective is a mean and the cost its sum; 1 if the cost is on the
+        objective's own scale.
     """
 
     weights: FloatArray
@@ -68,7 +114,18 @@ class PlannedCost(NamedTuple):
     population: int = 1
 
     def in_order(self, jobs: IntArray) -> "PlannedCost":
-        """Return the cost of the same jobs in another order, given as their numbers, `[J]`."""
+        """Return the cost of the same jobs in another order.
+
+        Parameters
+        ----------
+        jobs
+            Permutation of the jobs, `[J]`.
+
+        Returns
+        -------
+        PlannedCost
+            The cost with all its arrays permuted.
+        """
         specific = self.specific
         if specific is not None:
             specific = specific._replace(amounts=specific.amounts[jobs], waits=specific.waits[jobs])
@@ -76,7 +133,20 @@ class PlannedCost(NamedTuple):
         return self._replace(weights=weights, free=free, specific=specific)
 
     def value(self, starts: IntArray, run_times: IntArray) -> float:
-        """Return what planned starts cost; both arguments `[J]`, in seconds from now."""
+        """Return the cost of planned starts.
+
+        Parameters
+        ----------
+        starts
+            Planned starts, in seconds from now, `[J]`.
+        run_times
+            Predicted run times, in seconds, `[J]`.
+
+        Returns
+        -------
+        float
+            The cost; see the class for its formula and scale.
+        """
         cost = self.constant + float((self.weights * np.maximum(starts, self.free)).sum())
         if self.makespan and len(starts):
             cost += self.makespan * float((starts + run_times).max())
@@ -87,11 +157,26 @@ class PlannedCost(NamedTuple):
 
 
 CostOf = Callable[[Sequence[WaitingJob], int], PlannedCost]
-"""Returns the cost of planned starts of some jobs, from a time on."""
+"""Function from jobs and the simulated time to the cost of their planned starts."""
 
 
 def linear(weights: FloatArray, free: IntArray | None = None, constant: float = 0.0) -> PlannedCost:
-    """Return a cost of one linear term; `weights` and `free`, `[J]`, which is 0 if not given."""
+    """Return a cost of one linear term.
+
+    Parameters
+    ----------
+    weights
+        Cost per second of each job, `[J]`.
+    free
+        Start until which waiting costs a job nothing, in seconds from now, `[J]`; None: 0.
+    constant
+        Cost that no plan changes.
+
+    Returns
+    -------
+    PlannedCost
+        A cost with one term.
+    """
     until = np.zeros(len(weights), dtype=np.int64) if free is None else free
     return PlannedCost(weights[np.newaxis], until[np.newaxis], constant)
 
@@ -99,8 +184,24 @@ def linear(weights: FloatArray, free: IntArray | None = None, constant: float = 
 def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> PlannedCost:
     """Return Σ weight · cost over costs of the same jobs, each on the scale of its objective.
 
-    That is, divided by its `population` before it is weighted. No cost may have a `specific`: a sum
-    with a ratio of sums is not one of what this describes. Raises ValueError where one has.
+    Each cost is divided by its `population` before it is weighted.
+
+    Parameters
+    ----------
+    weights
+        Factor of each cost, `[K]`.
+    costs
+        Costs of the same jobs, `[K]`.
+
+    Returns
+    -------
+    PlannedCost
+        The sum, of population 1.
+
+    Raises
+    ------
+    ValueError
+        A cost is a linearised ratio of sums (`specific`), which cannot be added up.
     """
     if any(cost.specific is not None for cost in costs):
         raise ValueError("a ratio of sums cannot be added up with other costs")
@@ -116,22 +217,50 @@ def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> Plan
 
 @runtime_checkable
 class Plannable(Protocol):
-    """An objective that dispatchers can pursue by planning."""
+    """Protocol of an objective that planners can minimise."""
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the cost of planned starts of the jobs, in the objective's own unit."""
+        """Return the cost of planned starts of the jobs, in the objective's own unit.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        PlannedCost
+            Cost of planned starts.
+        """
 
 
 @runtime_checkable
 class PlannableRatio(Protocol):
-    """An objective that is a ratio of sums, which can be pursued around a level."""
+    """Protocol of an objective that is a ratio of sums, which planners minimise at a level."""
 
     def planned_ratio(self, jobs: Sequence[WaitingJob], now: int, level: float) -> PlannedCost:
-        """Return the cost of planned starts of the jobs where the ratio is about `level`."""
+        """Return the cost of planned starts of the jobs for a ratio near `level`.
+
+        Parameters
+        ----------
+        jobs
+            Jobs to plan, `[J]`.
+        now
+            Simulated time, in seconds.
+        level
+            Dinkelbach parameter, in the objective's unit.
+
+        Returns
+        -------
+        PlannedCost
+            Linearised cost of planned starts.
+        """
 
 
 def wait_times(jobs: Sequence[WaitingJob], now: int) -> IntArray:
-    """Return how long the jobs have waited, `[J]`, in seconds."""
+    """Return the jobs' wait times until now, `[J]`, in seconds."""
     return np.array([now - job.submit_time for job in jobs], dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""The dispatching problem: all that a dispatcher may know, at one simulated instant."""
+"""Dispatching problems: everything that a dispatcher may know, at one simulated instant."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,10 +17,29 @@ from hpcsched.workload.job import Job
 
 
 class WaitingJob(NamedTuple):
-    """A queued job; `demand` is its largest share of the system (see `System.demand`).
+    """A queued job.
 
-    `job` is as its user submitted it, and `request` what it may be given if it starts now: the
-    same, on such of its nodes as stay in service for it. Room is found for `request`.
+    Room is looked for on behalf of `request`, which may be narrower than that of `job`.
+
+    Attributes
+    ----------
+    job_id
+        Number of the job.
+    submit_time
+        Submit time, in seconds.
+    units
+        Number of units.
+    unit_request
+        Amount of each resource type that a unit requests, `[R]`.
+    predicted_run_time
+        Predicted run time, in seconds.
+    demand
+        Largest share of the system, as a whole number (see `System.demand`).
+    job
+        The job as submitted.
+    request
+        Request for a start now: that of `job`, bound to those of its nodes that stay in service for
+        it.
     """
 
     job_id: int
@@ -39,7 +58,22 @@ class WaitingJob(NamedTuple):
 
 
 def waiting_job(job: Job, predicted_run_time: int, system: System) -> WaitingJob:
-    """Return a job as it waits where all of its nodes are in service."""
+    """Return the queued form of a job, for a system with all of the job's nodes in service.
+
+    Parameters
+    ----------
+    job
+        The job as submitted.
+    predicted_run_time
+        Predicted run time, in seconds.
+    system
+        The system, which determines the job's demand.
+
+    Returns
+    -------
+    WaitingJob
+        The queued job.
+    """
     request = job.request
     units, unit_request = request.units, request.unit_request
     return WaitingJob(
@@ -55,7 +89,23 @@ def waiting_job(job: Job, predicted_run_time: int, system: System) -> WaitingJob
 
 
 class RunningJob(NamedTuple):
-    """A running job; `predicted_end_time` lies after now even if the prediction has run out."""
+    """A running job.
+
+    Attributes
+    ----------
+    predicted_end_time
+        Predicted end, in seconds; always after now, by a correction if the prediction has run out.
+    job_id
+        Number of the job.
+    start_time
+        Start time, in seconds.
+    units
+        Number of units.
+    allocation
+        Nodes or slots of the units.
+    waiting
+        The job as it was queued.
+    """
 
     predicted_end_time: int
     job_id: int
@@ -66,26 +116,48 @@ class RunningJob(NamedTuple):
 
 
 class DispatchingProblem(NamedTuple):
-    """An immutable snapshot: one dispatching round asks a dispatcher about it.
+    """Immutable snapshot that one dispatching round puts to a dispatcher.
 
-    `queue` is in order of arrival, `running` in order of predicted end. It holds no real run time:
-    a running job that has outlived its prediction is said to end when the scenario's correction
-    says, at least one second from now.
+    It contains no real run time: a running job that has outlived its prediction has the end that
+    the scenario's correction gives it, at least one second from now.
 
-    What is free comes in one of two forms (see `hpcsched.system.space`): `free_slots`, with the
-    `slot_map` that numbers them, where all jobs ask for equal units; `free_amounts` by resource
-    type and node, `[R, N]`, otherwise. `availability` holds either way.
+    Free capacity comes in one of two forms (see `hpcsched.system.space`): `free_slots`, with the
+    `slot_map` that numbers them, if all jobs request equal units; otherwise `free_amounts`.
+    `availability` is the same in either form.
 
-    A system may have `pools`, which belong to no node: a start must fit in them as well.
+    If the system has `pools`, shared resources of no node, a start must fit in them as well.
 
-    `outages` are those that are announced and not over, by their start. Nobody need look at them to
-    decide rightly: the `request` of a queued job is bound to nodes that stay in service for it if
-    it starts now. What plans make of later starts is up to the dispatcher.
+    Dispatchers may ignore outages: each queued job's `request` already excludes nodes that go down
+    before its predicted end if it starts now. Later starts in plans are up to the dispatcher.
 
-    `explain` asks for a reason for each queued job, which must not change what starts. `additional`
-    is what observers tell, by their names; it may be empty.
+    The array properties are computed at each access; keep the results.
 
-    The arrays are worked out anew at each access; keep what you need.
+    Attributes
+    ----------
+    now
+        Simulated time, in seconds.
+    round
+        Number of the round.
+    queue
+        Queued jobs in order of arrival, `[J]`.
+    running
+        Running jobs in order of predicted end.
+    system
+        The system.
+    objective
+        Objective of the scenario.
+    free_slots
+        Ascending intervals of free slots; None if `free_amounts` is given.
+    slot_map
+        Numbering of the slots.
+    free_amounts
+        Free amount by resource type and node, `[R, N]`.
+    explain
+        Whether to return a reason for each queued job; it must not change the starts.
+    additional
+        Data provided by observers, by their names.
+    outages
+        Outages that are announced and not over, by their start.
     """
 
     now: int
@@ -108,9 +180,10 @@ class DispatchingProblem(NamedTuple):
 
     @property
     def availability(self) -> IntArray:
-        """Capacity less what running jobs hold, `[N, R]`."""
+        """Capacity minus allocated amounts, per node and resource type, `[N, R]`."""
         if self.free_amounts is not None:
             return self.free_amounts.T
+        # Slots have no amounts of their own, so running jobs are placed on an idle system.
         space = NodeSpace(self.system)
         for running in self.running:
             space.claim(running.allocation, running.waiting.request)
@@ -119,17 +192,17 @@ class DispatchingProblem(NamedTuple):
 
     @property
     def pools(self) -> ProblemPools | None:
-        """What is free of the system's pools, and what jobs draw; None where it has none."""
+        """Free amounts of shared resources and draws of jobs; None for a system without pools."""
         return pools_of(self)
 
     @property
     def units(self) -> IntArray:
-        """Units of each queued job, `[J]`."""
+        """Number of units of each queued job, `[J]`."""
         return _column([job.units for job in self.queue])
 
     @property
     def unit_requests(self) -> IntArray:
-        """What a unit of each queued job asks for, `[J, R]`."""
+        """Amount of each resource type that a unit of each queued job requests, `[J, R]`."""
         rows = [job.unit_request for job in self.queue]
         return _column(rows).reshape(len(rows), len(self.system.resource_types))
 
@@ -145,6 +218,7 @@ class DispatchingProblem(NamedTuple):
 
 
 def _column(values: Sequence[int] | Sequence[tuple[int, ...]]) -> IntArray:
+    # Always int64, also for an empty queue, for which numpy would choose float64.
     column = np.array(values, dtype=np.int64)
     column.flags.writeable = False
     return column

@@ -1,4 +1,4 @@
-"""What a dispatching problem says of pools: what is free of them, and what jobs draw."""
+"""Shared resources (pools) in a dispatching problem: free amounts and draws of jobs."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,13 +14,24 @@ if TYPE_CHECKING:
 
 
 class ProblemPools(NamedTuple):
-    """The `P` pools of a problem with `J` queued and `K` running jobs, in the pools' own units.
+    """Shared resources (`P` pools) of a problem with `J` queued and `K` running jobs.
 
-    `free`, `[P]`, is what is free now; it is negative where a capacity has fallen below what
-    running jobs draw. `draws`, `[J, P]`, is what each queued job draws at most, as if it switched
-    on all of its nodes; nothing larger is needed for it to start. `held`, `[K, P]`, is what comes
-    free with the end of each running job. Nodes that are shared are switched off with the last job
-    on them, and count as its own, in the order of predicted ends. The arrays are read-only.
+    Shared nodes are switched off with the last job on them, and their draw is counted as that
+    job's, in the order of predicted ends. The arrays are read-only.
+
+    Attributes
+    ----------
+    now
+        Simulated time, in seconds.
+    pools
+        The declared pools, `[P]`.
+    free
+        Free amount now, `[P]`; negative where a capacity has fallen below the draw of running jobs.
+    draws
+        Upper bound on each queued job's draw, `[J, P]`, as if it switched on all of its nodes;
+        enough for it to start.
+    held
+        Amount that becomes free with the end of each running job, `[K, P]`.
     """
 
     now: int
@@ -31,24 +42,25 @@ class ProblemPools(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the pools, `[P]`."""
+        """Names of the pools, `[P]`."""
         return tuple(pool.name for pool in self.pools)
 
     def capacity_from_now(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield from which second on the pools offer how much, `[P]`, the first being now.
+        """Yield pairs of a time and the capacities from then on, `[P]`; the first time is `now`.
 
-        There is no end of it where changes come again and again.
+        The iterator is infinite if changes recur.
         """
         return steps_from(self.pools, self.now)
 
 
 def pools_of(problem: "DispatchingProblem") -> ProblemPools | None:
-    """Return what a problem says of pools; None where the system has none."""
+    """Return a problem's view of the shared resources; None for a system without pools."""
     pools = problem.system.pools
     if not pools:
         return None
     held = allocated_draws(problem)
     capacity = [pool.capacity_at(problem.now) for pool in pools]
+    # Not clipped at 0: plans add the draws of jobs that end to this balance.
     free = np.array(capacity, dtype=np.int64) - np.array(total(held, len(pools)), dtype=np.int64)
     draws = [most_draw(problem.system, job.request) for job in problem.queue]
     free.flags.writeable = False
@@ -56,7 +68,7 @@ def pools_of(problem: "DispatchingProblem") -> ProblemPools | None:
 
 
 def allocated_draws(problem: "DispatchingProblem") -> list[Amounts]:
-    """Return what comes free with the end of each running job of a problem, `[K, P]`."""
+    """Return the amounts that become free with the end of each running job, `[K, P]`."""
     running = [(job.allocation, job.waiting.request) for job in problem.running]
     return drawn_by_all(problem.system, running)
 

@@ -1,4 +1,4 @@
-"""The starts that a log records: which jobs are due, and how closely a replay follows them."""
+"""Starts recorded in a log: due times of queued jobs, and statistics of the deviation from them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.job import Job
 
 MissingStart = Literal["error", "submission"]
-"""What is done about a job without a recorded start: nothing, or it is due at its submission."""
+"""Treatment of a job without a recorded start: an error, or due at its submission."""
 
 
 @dataclass(slots=True)
 class RecordedFigures:
-    """How closely a replay has followed the log.
+    """Deviation of a replay from the recorded starts.
 
     Attributes
     ----------
     jobs
-        Jobs that have started.
+        Number of jobs that have started.
     without_start
-        Those of them whose start is not recorded.
+        Number of these without a recorded start.
     later
-        Those that started later than they were due, since there was no room.
+        Number of these that started after their due time, for lack of room.
     later_time
-        By how much these were late, together, in seconds.
+        Sum of these delays, in seconds.
     latest
-        By how much the last of them was late, in seconds.
+        Largest of these delays, in seconds.
     """
 
     jobs: int = 0
@@ -39,19 +39,19 @@ class RecordedFigures:
 
 
 class RecordedStarts:
-    """The instants at which queued jobs are due by the log, and how closely they were kept.
+    """Due times of queued jobs according to the log, and statistics of the actual starts.
 
-    Jobs that are not due yet are held back from the dispatcher, which therefore sees no start
-    before its time.
+    Jobs before their due time are hidden from the dispatcher, which therefore sees no start early.
 
     Parameters
     ----------
     waits
-        The recorded wait time of each job that has been read, in seconds; taken out as jobs start.
+        Recorded wait time of each job that has been read, in seconds; entries are removed as jobs
+        start.
     log
-        The log, for messages.
+        Name of the log, for messages.
     missing_start
-        What is done about a job that has none.
+        Treatment of jobs without a recorded start.
     """
 
     def __init__(self, waits: dict[int, int], log: str, missing_start: MissingStart) -> None:
@@ -62,11 +62,17 @@ class RecordedStarts:
         self._due: dict[int, int] = {}
 
     def due(self, job_id: int) -> int:
-        """Return the instant at which a queued job is due, in seconds."""
+        """Return the due time of a queued job, in seconds."""
         return self._due[job_id]
 
     def submitted(self, job: Job) -> None:
-        """Take note of a job that has joined the queue; raises InputError without its start."""
+        """Record a job that has joined the queue.
+
+        Raises
+        ------
+        InputError
+            The job has no recorded start, and `missing_start` is `error`.
+        """
         wait = self._waits.get(job.job_id)
         if wait is None and self._missing_start == "error":
             message = (
@@ -77,7 +83,16 @@ class RecordedStarts:
         self._due[job.job_id] = job.submit_time + (wait or 0)
 
     def started(self, job_id: int, start_time: int) -> None:
-        """Count a job that has started."""
+        """Record the start of a job, and its delay.
+
+        Parameters
+        ----------
+        job_id
+            Number of the job.
+        start_time
+            Actual start, in seconds.
+        """
+        # Never negative: a job is hidden from the dispatcher until it is due.
         figures, late = self.figures, start_time - self._due[job_id]
         figures.jobs += 1
         figures.without_start += job_id not in self._waits
@@ -87,12 +102,25 @@ class RecordedStarts:
             figures.latest = max(figures.latest, late)
 
     def left(self, job_id: int) -> None:
-        """Forget a job that has left the system."""
+        """Remove a job that has left the system."""
         self._due.pop(job_id, None)
         self._waits.pop(job_id, None)
 
     def held_back(self, queue: Iterable[WaitingJob], now: int) -> dict[int, Reason]:
-        """Return the jobs of a queue that are not due yet, each with the reason, by number."""
+        """Return the reasons of the queued jobs before their due time, by job number.
+
+        Parameters
+        ----------
+        queue
+            Queued jobs.
+        now
+            Simulated time, in seconds.
+
+        Returns
+        -------
+        dict[int, Reason]
+            A reason `recorded_later` for each job to hide from the dispatcher.
+        """
         due = {job.job_id: self._due[job.job_id] for job in queue}
         return {
             job_id: Reason(job_id, "recorded_later", time=time)
@@ -103,7 +131,20 @@ class RecordedStarts:
 
 @runtime_checkable
 class FollowsRecord(Protocol):
-    """A dispatcher whose jobs start when a log says."""
+    """Protocol of a dispatcher that starts jobs at the times recorded in a log."""
 
     def follow_record(self, waits: dict[int, int], log: str) -> RecordedStarts:
-        """Take the wait times of a log, which fills them in as it is read; return what is due."""
+        """Adopt the wait times of a log.
+
+        Parameters
+        ----------
+        waits
+            Wait times by job number, in seconds; filled in as the log is read.
+        log
+            Name of the log, for messages.
+
+        Returns
+        -------
+        RecordedStarts
+            Due times of the jobs.
+        """

@@ -1,4 +1,4 @@
-"""Shapes: what of a job decides how many of its units fit on a node."""
+"""Shapes: the part of a request that determines the number of its units that fit on a node."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,19 @@ from hpcsched.system.system import IntArray, System
 
 
 class Shape(NamedTuple):
-    """What a unit asks for, `[R]`, and how many units an idle node can hold, `[N]`.
+    """Amounts per unit and capacity of idle nodes for one kind of unit.
 
-    The latter is 0 where no unit may go, and at most 1 for a scattered request. Units that are
-    `exclusive` go on idle nodes only. These and scattered ones are `uncountable`: they cannot be
-    planned for by number.
+    Attributes
+    ----------
+    asked
+        Amount of each resource type per unit, `[R]`.
+    on_idle
+        Number of units that an idle node can hold, `[N]`: 0 on nodes that are not eligible, at most
+        1 for jobs with one unit per node.
+    exclusive
+        Whether units go on idle nodes only.
+    uncountable
+        Whether units cannot be planned by number: exclusive ones and those with one unit per node.
     """
 
     asked: IntArray

@@ -1,4 +1,4 @@
-"""The mean wait times that a log records, by classes of jobs: the papers' expected waits (ewt)."""
+"""Statistics of recorded wait times by class of jobs: the papers' expected waits (ewt)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,17 @@ from hpcsched.workload.wait_classes import WaitClass
 
 @dataclass(slots=True)
 class WaitClassStatistics:
-    """The recorded waits of a class of jobs: how many there are, and their sum in seconds."""
+    """Recorded wait times of one class of jobs.
+
+    Attributes
+    ----------
+    jobs
+        Number of jobs.
+    total
+        Sum of their wait times, in seconds.
+    name
+        Name of the queue or partition; None if the trace has no names.
+    """
 
     jobs: int = 0
     total: int = 0
@@ -18,13 +28,14 @@ class WaitClassStatistics:
 
     @property
     def mean(self) -> int:
-        """The mean, in whole seconds, at least 1: what an expected wait must be."""
+        """Mean wait in whole seconds, rounded, at least 1, as an expected wait must be."""
+        # Rounds half up in integers, so that equal logs give equal parameters on any machine.
         return max(1, (2 * self.total + self.jobs) // (2 * self.jobs))
 
 
 @dataclass(slots=True)
 class WaitStatistics:
-    """The recorded waits of a trace, of all its jobs and by class.
+    """Recorded wait times of a trace, in total and by class.
 
     Source: Galleguillos, thesis 2020, section 5.3: ewt_Q is the mean of the waits of the jobs that
     were submitted to the queue Q.
@@ -32,10 +43,16 @@ class WaitStatistics:
     Attributes
     ----------
     by
-        What tells jobs apart; those without a queue or partition are in no class. Classes of sizes
-        go from one power of two to the next.
-    jobs, without_wait
-        How many jobs there are, and of how many no wait is recorded; these count nowhere else.
+        Criterion of the classes; jobs without a queue or partition are in no class. Classes by size
+        span a factor of two.
+    jobs
+        Number of jobs.
+    without_wait
+        Number of jobs without a recorded wait; they are counted nowhere else.
+    all
+        Statistics of all jobs with a recorded wait.
+    classes
+        Statistics by number of the queue or partition, or by the smallest size of the class.
     """
 
     by: WaitClass
@@ -47,7 +64,15 @@ class WaitStatistics:
     )
 
     def add(self, job: Job, wait: int | None) -> None:
-        """Count a job and its recorded wait in seconds, if there is one."""
+        """Count a job.
+
+        Parameters
+        ----------
+        job
+            The job.
+        wait
+            Recorded wait, in seconds; None if the log has none.
+        """
         self.jobs += 1
         if wait is None:
             self.without_wait += 1
@@ -55,6 +80,7 @@ class WaitStatistics:
         waits = [self.all]
         number = self.by.number(job)
         if self.by is WaitClass.UNITS:
+            # Powers of two: class 4 has the jobs of 4 to 7 units.
             waits.append(self.classes[1 << (number.bit_length() - 1)])
         elif getattr(job, self.by) is not None:
             own = self.classes[number]
@@ -68,14 +94,29 @@ class WaitStatistics:
 def collect_wait_statistics(
     jobs: Iterable[TracedJob], waits: dict[int, int], by: WaitClass
 ) -> WaitStatistics:
-    """Return the recorded waits of jobs by class; `waits` is filled in as `jobs` are read."""
-    tally = WaitStatistics(by)
+    """Return the statistics of the recorded waits of jobs, by class.
+
+    Parameters
+    ----------
+    jobs
+        Jobs of the trace, in order.
+    waits
+        Recorded waits by job number, in seconds; the iterator `jobs` fills it in.
+    by
+        Criterion of the classes.
+
+    Returns
+    -------
+    WaitStatistics
+        The statistics.
+    """
+    statistics = WaitStatistics(by)
     for job, _ in jobs:
-        tally.add(job, waits.pop(job.job_id, None))
-    return tally
+        statistics.add(job, waits.pop(job.job_id, None))
+    return statistics
 
 
-def expected_waits(tally: WaitStatistics) -> Mapping[str, object]:
-    """Return the mean waits as the key `expected_wait` of a dispatcher has them."""
-    by_class = {number: tally.classes[number].mean for number in sorted(tally.classes)}
-    return {"other": tally.all.mean, f"by_{tally.by}": by_class}
+def expected_waits(statistics: WaitStatistics) -> Mapping[str, object]:
+    """Return the mean waits in the form of the parameter `expected_wait` of a dispatcher."""
+    by_class = {number: statistics.classes[number].mean for number in sorted(statistics.classes)}
+    return {"other": statistics.all.mean, f"by_{statistics.by}": by_class}

@@ -1,1 +1,1 @@
-"""Dispatchers that follow rules: list scheduling, EASY, and what they are made of."""
+"""Rule-based dispatchers: list scheduling, backfilling, their queue orders and allocators."""

@@ -1,4 +1,4 @@
-"""By which codes the core knows allocators, and how it asks those that it does not have itself."""
+"""Codes of the core's allocators, and the bridge from the core to allocators written in Python."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,18 +25,31 @@ ALLOCATORS = {
     Balanced: codes.BALANCED,
     Hybrid: codes.HYBRID,
 }
-"""The allocators that the core has."""
+"""Codes of the allocators that the core implements."""
 
 _add_cell = plain(add_cell)
 
 
 def allocator_code(allocator: Allocator) -> int:
-    """Return the code of an allocator; `EXTERNAL` for one that the core does not have."""
+    """Return the core's code of an allocator; `EXTERNAL` for one that runs in Python."""
     return ALLOCATORS.get(type(allocator), codes.EXTERNAL)
 
 
 def scarce_resource_mask(system: System, allocator: Allocator) -> BoolArray | None:
-    """Return which resource types an allocator counts as critical, `[R]`; None if it is simple."""
+    """Return which resource types an allocator treats as scarce.
+
+    Parameters
+    ----------
+    system
+        The system.
+    allocator
+        The allocator.
+
+    Returns
+    -------
+    BoolArray | None
+        Mask over resource types, `[R]`; None for an allocator that ignores scarcity.
+    """
     if not isinstance(allocator, Weighted | Balanced | Hybrid):
         return None
     critical = np.zeros(len(system.resource_types), dtype=np.bool_)
@@ -46,12 +59,18 @@ def scarce_resource_mask(system: System, allocator: Allocator) -> BoolArray | No
 
 
 def chooses_slots(allocator: Allocator) -> bool:
-    """Say whether an allocator can choose among slots: first fit, or a `SlotAllocator`."""
+    """Check whether an allocator can choose slots: first fit, or a `SlotAllocator`."""
     return hasattr(allocator, "allocate_slots")
 
 
 class PythonAllocator:
-    """An allocator in Python, asked by the core about the jobs of a problem; see `about`."""
+    """Adapter that lets the core call an allocator written in Python.
+
+    Parameters
+    ----------
+    allocator
+        An `Allocator`, optionally a `SlotAllocator`.
+    """
 
     def __init__(self, allocator: Any) -> None:
         self._allocator = allocator
@@ -59,17 +78,40 @@ class PythonAllocator:
 
     @contextmanager
     def about(self, problem: DispatchingProblem, jobs: Sequence[WaitingJob]) -> Iterator[None]:
-        """Have questions be about a problem, the jobs being those of the first rows."""
+        """Set the problem and the jobs that calls within the context refer to.
+
+        Parameters
+        ----------
+        problem
+            Dispatching problem of the round.
+        jobs
+            Jobs of the first rows of the core's job table.
+        """
         self._asked = problem, jobs
         yield
         self._asked = None
 
     def place(self, row: int, fits: IntArray, available: IntArray) -> IntArray:
-        """Return how many units of a job go on each node, `[N]`."""
+        """Place a job's units on nodes.
+
+        Parameters
+        ----------
+        row
+            Row of the job.
+        fits
+            Number of units that each node can hold, `[N]`.
+        available
+            Free amount by resource type and node, `[R, N]`.
+
+        Returns
+        -------
+        IntArray
+            Number of units on each node, `[N]`.
+        """
         assert self._asked is not None
         problem, jobs = self._asked
         job = jobs[row]
-        # What is shown must not change later, as the core's arrays do.
+        # Copies, since an allocator may keep what it is given, and the core reuses its arrays.
         room = Room(np.array(fits), available.copy(), job.unit_request, problem.system, problem)
         allocation = self._allocator.allocate(job.units, room)
         placed = np.zeros(len(fits), dtype=np.int64)
@@ -77,10 +119,24 @@ class PythonAllocator:
         return placed
 
     def take_slots(self, units: int, state: State) -> int:
-        """Take as many slots; return the first of their cells."""
+        """Take slots for a job out of the state's free intervals.
+
+        Parameters
+        ----------
+        units
+            Number of slots.
+        state
+            State of the core; its intervals, cells and counters are updated.
+
+        Returns
+        -------
+        int
+            First cell of the list of intervals taken.
+        """
         low, high, counters = state.interval_low, state.interval_high, state.counters
         count = counters[codes.INTERVALS]
         free = list(zip(low[:count].tolist(), high[:count].tolist(), strict=True))
+        # Cells are linked from the last to the first, so that the list begins with the first.
         cell = -1
         for begin, end in reversed(self._allocator.allocate_slots(units, free)):
             before = _add_cell(begin, end, state.cells, counters)

@@ -1,4 +1,4 @@
-"""Allocators: each ranks the nodes and fills them in that order."""
+"""Allocators: rankings of the nodes, which are filled in that order."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,33 @@ from hpcsched.system.allocation import Interval, NodeAllocation
     former_names=["first_fit"],
 )
 class FirstFit:
-    """Fills nodes in the order in which the system declares them."""
+    """Allocator that fills nodes in the order in which the system declares them."""
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units on the lowest-numbered nodes with room."""
         return fill(units, room.fits)
 
     def allocate_slots(self, units: int, free: list[Interval]) -> tuple[Interval, ...]:
-        """Take the lowest slots, which lie on the lowest-numbered nodes with room."""
+        """Take the lowest slots, which lie on the lowest-numbered nodes with room.
+
+        Parameters
+        ----------
+        units
+            Number of slots to take.
+        free
+            Ascending intervals of free slots; changed in place.
+
+        Returns
+        -------
+        tuple[Interval, ...]
+            The intervals taken.
+
+        Raises
+        ------
+        ValueError
+            Fewer slots are free.
+        """
+        # Intervals are ascending, so the lowest slots are a prefix of them.
         missing = units
         for k, (low, high) in enumerate(free):
             missing -= high - low
@@ -37,14 +56,15 @@ class FirstFit:
 
 @builtin("allocator", "best-fit", summary="the fullest nodes with room", former_names=["best_fit"])
 class BestFit:
-    """Fills the fullest nodes first, so that large pieces stay free.
+    """Allocator that fills the fullest nodes first, so that large blocks stay free.
 
-    A node's room is the mean free share of its resource types; the smallest room comes first, and
-    among equals the lowest number (as AccaSim's best fit: Galleguillos, thesis 2020, section 3.1).
+    Nodes are ranked by the mean free share of their resource types, ascending; ties go to the
+    lowest number (as in AccaSim's best fit: Galleguillos, thesis 2020, section 3.1).
     """
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
         """Place the units on the nodes with the least free."""
+        # Stable: ties go to the lowest node number, as in the compiled core.
         return fill(units, room.fits, np.argsort(free_share(room), kind="stable"))
 
 
@@ -55,14 +75,14 @@ class BestFit:
     former_names=["keep_scarce"],
 )
 class KeepScarce:
-    """Keeps free what is scarce and not asked for; then best fit.
+    """Allocator that keeps scarce resources free for the jobs that request them; then best fit.
 
-    A node's price for a job is what taking it would keep from others: over the resource types that
-    the job does not ask for, the sum of the node's free amount as a share of the whole system's
-    capacity, times the pressure on that type: what waiting jobs ask for and running jobs hold, as a
-    share of the same. Among equal prices the nodes that offer least of those types come first. So a
-    job that needs no accelerator goes to nodes without one while there is room, and else to those
-    whose accelerators nobody wants at present.
+    A node's price for a job is the loss to other jobs: over the resource types that the job does
+    not request, the sum of the node's free amount as a share of the whole system's capacity, times
+    the pressure on that type, which is the amount requested by waiting jobs and allocated to
+    running jobs, as a share of the same. Among equal prices the nodes that offer least of those
+    types come first. So a job that needs no accelerator goes to nodes without one while there is
+    room, and otherwise to those whose accelerators are in least demand.
     """
 
     def __init__(self) -> None:
@@ -78,15 +98,28 @@ class KeepScarce:
             self._pressure.of(room),
             strict=True,
         ):
+            # Types are added up in a fixed order: the core must get the same rounded sums.
             if not asked and total:
                 share = row / total
                 price += pressure * share
                 offer += share
+        # lexsort is stable, and its last key is the first to count.
         return fill(units, room.fits, np.lexsort((free_share(room), offer, price)))
 
 
 def free_share(room: Room) -> npt.NDArray[np.float64]:
-    """Return each node's mean free share over the resource types that it has, `[N]`."""
+    """Return each node's mean free share over the resource types that it has.
+
+    Parameters
+    ----------
+    room
+        Free capacity for one job.
+
+    Returns
+    -------
+    npt.NDArray[np.float64]
+        Shares between 0 and 1, `[N]`.
+    """
     capacity = room.system.capacity.T
     shares = np.divide(room.available, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
     offered = np.maximum((capacity > 0).sum(axis=0), 1)

@@ -1,4 +1,4 @@
-"""What rules keep from round to round, written into the core before a round and read after it."""
+"""State that rules carry from round to round: promises and reservations of waiting jobs."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,21 +10,47 @@ from hpcsched.system.allocation import Allocation
 
 
 class CarriedState(Protocol):
-    """What a rule keeps."""
+    """Protocol of the state that a rule carries from round to round."""
 
     def write(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Write what is kept into the state of a round, whose first rows are the queue's jobs."""
+        """Write the carried state into the core before a round.
+
+        Parameters
+        ----------
+        filled
+            State of the round; its first rows are the queue's jobs.
+        problem
+            Dispatching problem of the round.
+        queue
+            Jobs of the first rows.
+        """
 
     def read(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Keep what the round has made of it."""
+        """Read the carried state from the core after a round.
+
+        Parameters
+        ----------
+        filled
+            State after the round.
+        problem
+            Dispatching problem of the round.
+        queue
+            Jobs of the first rows.
+        """
 
 
 class CarriedPromises:
-    """When head jobs were promised to start, by number, until they start."""
+    """Promised starts of head jobs, kept until they start.
+
+    Parameters
+    ----------
+    promised
+        Promised starts in seconds, by job number; updated in place.
+    """
 
     def __init__(self, promised: dict[int, int]) -> None:
         self._promised = promised
@@ -38,26 +64,28 @@ class CarriedPromises:
     def read(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Keep the promises."""
+        """Read the promises of head jobs that still wait."""
         self._promised.update(filled.column(queue, codes.PROMISE))
+        # Promised jobs count as chosen, so that of a started one must go.
         for row, _ in filled.started():
             self._promised.pop(queue[row].job_id, None)
 
 
 class CarriedReservations:
-    """Reservations and first promises of jobs that wait, by number."""
+    """Reservations and first promises of waiting jobs, by job number."""
 
     def __init__(self) -> None:
         self.promised: dict[int, int] = {}
         self._starts: dict[int, int] = {}
         self._places: dict[int, Allocation] = {}
-        # When the jobs that ran after the last round were to end.
+        # Predicted ends of the jobs that ran after the last round: a job that is gone before
+        # its end has freed room, so that the schedule is compressed.
         self._ends: dict[int, int] = {}
 
     def write(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Write the reservations, and whether a job has ended before it was predicted to."""
+        """Write the reservations, and whether a job has ended before its predicted end."""
         filled.set_promises(queue, self.promised)
         filled.set_reservations(queue, self._starts, self._places)
         running = {job.job_id for job in problem.running}
@@ -68,7 +96,7 @@ class CarriedReservations:
     def read(
         self, filled: ProblemState, problem: DispatchingProblem, queue: Sequence[WaitingJob]
     ) -> None:
-        """Keep the reservations of the jobs that wait on."""
+        """Read the reservations of the jobs that still wait."""
         self.promised = filled.column(queue, codes.PROMISE)
         self._starts = filled.column(queue, codes.RESERVED)
         self._ends = {job.job_id: job.predicted_end_time for job in problem.running}

@@ -14,13 +14,13 @@ from hpcsched.dispatching.rules.rule_params import ConservativeParams
 from hpcsched.registration import builtin
 
 Compression = Literal["arrival", "reservation"]
-"""In which order reservations are moved to earlier times."""
+"""Order in which compression moves reservations to earlier times."""
 
 COMPRESSIONS: dict[Compression, int] = {
     "arrival": codes.BY_ARRIVAL,
     "reservation": codes.BY_RESERVATION,
 }
-"""The codes of the orders in which reservations are moved to earlier times."""
+"""Codes of the orders of compression."""
 
 
 @builtin(
@@ -30,26 +30,34 @@ COMPRESSIONS: dict[Compression, int] = {
     summary="a reservation for every job from its submission on, never moved later",
 )
 class Conservative:
-    """Promises every job a start when it is submitted, and keeps its promises.
+    """Dispatcher that promises every job a start at its submission, and keeps its promises.
 
-    A job is given the earliest reservation beside all those before it, which it keeps from round to
-    round, on its nodes where nodes matter. A job is started as soon as this moves no reservation.
-    When jobs have ended early, the schedule is compressed: each reservation in turn is moved to the
-    earliest time there is beside the others, never to a later one. The turn is that of arrival or
-    of the reservations' starts (`compression`).
+    Each job gets the earliest reservation that respects all earlier ones, and keeps it from round
+    to round, with its nodes where nodes matter. A job starts as soon as its start moves no
+    reservation. When jobs have ended early, the schedule is compressed: each reservation in turn is
+    moved to the earliest time that respects the others, never to a later one. `compression` selects
+    the order of turns: arrival, or start of the reservations.
 
-    Where jobs outlive their predictions, or start late as decisions take time, some promises cannot
-    be kept. Reservations are then moved later, in order of their starts and no more than needed,
-    and the schedule is compressed. The reasons of a round say of a job what it was first promised.
+    If jobs outlive their predictions, or start late because decisions take time, some promises
+    cannot be kept. Reservations are then moved later, in order of their starts and no more than
+    needed, and the schedule is compressed. The reasons of a round state the first promise of such a
+    job.
 
     Source: A. W. Mu'alem and D. G. Feitelson, Utilization, predictability, workloads, and user
     runtime estimates in scheduling the IBM SP2 with backfilling, IEEE Transactions on Parallel and
     Distributed Systems 12(6), 2001.
+
+    Parameters
+    ----------
+    allocator
+        Chooses the nodes of jobs that start.
+    compression
+        Order in which reservations are moved to earlier times.
     """
 
     @classmethod
     def build(cls, params: ConservativeParams, context: Context) -> Self:
-        """Return the dispatcher with the chosen allocator."""
+        """Create the dispatcher from its parameters."""
         return cls(context.make("allocator", params.allocator), params.compression)
 
     def __init__(self, allocator: Allocator, compression: Compression = "arrival") -> None:
@@ -65,7 +73,7 @@ class Conservative:
 
     @property
     def promised(self) -> dict[int, int]:
-        """The first promise of each job that waits, by number, in seconds."""
+        """First promised start of each waiting job, in seconds, by job number."""
         return self._carried.promised
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:

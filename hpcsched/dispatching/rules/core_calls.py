@@ -1,4 +1,4 @@
-"""Calls of the core about problems: in plain Python, or in compiled code once that pays."""
+"""Calls of the core for single problems, in plain Python or in compiled code where that pays."""
 
 from collections.abc import Mapping, Sequence
 from time import perf_counter
@@ -19,20 +19,20 @@ from hpcsched.dispatching.rules.allocator_codes import (
 )
 
 LOADING_TAKES = 1.0
-"""Real seconds of rounds in Python after which compiled code pays that is there to be loaded."""
+"""Accumulated real seconds in Python after which loading compiled code from the cache pays."""
 COMPILING_TAKES = 15.0
-"""Real seconds of rounds in Python after which it pays to compile code."""
+"""Accumulated real seconds in Python after which compiling pays."""
 MANY_PLACES = 200_000
-"""Jobs × nodes of a round that is large enough for compiled code in any case."""
+"""Jobs × nodes of a round above which compiled code is used in any case."""
 
 
 class CoreCalls:
-    """Asks the core about one problem after another.
+    """Caller of the core for one problem after another.
 
     Parameters
     ----------
     allocator
-        Decides on which nodes jobs are placed.
+        Chooses the nodes of jobs that start.
     choices
         The rule, and further fields of `Choices`, by name.
     """
@@ -62,11 +62,24 @@ class CoreCalls:
         order: Sequence[WaitingJob],
         behind: Sequence[WaitingJob] | None = None,
     ) -> ProblemState:
-        """Return the state of a problem: that of the problem before, if it was of the kind.
+        """Fill the core's state from a problem, reusing the previous state if it fits.
 
-        Jobs are considered in an order, those behind the head job in another where there is one.
+        Parameters
+        ----------
+        problem
+            Dispatching problem of the round.
+        order
+            Queue in the order in which jobs are considered.
+        behind
+            The same jobs in the order behind the head job; None: the same order.
+
+        Returns
+        -------
+        ProblemState
+            The filled state.
         """
         slot_map = problem.slot_map if self._chooses_slots else None
+        # States are reused, since making their arrays takes longer than deciding most rounds.
         filled = self._filled
         if filled is None or filled.system is not problem.system or filled.slot_map is not slot_map:
             scarce = scarce_resource_mask(problem.system, self._allocator)
@@ -76,9 +89,20 @@ class CoreCalls:
         return filled
 
     def call(self, kernel: Any, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
-        """Call a kernel about the problem of the last `fill`, in plain Python or compiled."""
+        """Run a kernel on the problem of the last `fill`, in plain Python or compiled.
+
+        Parameters
+        ----------
+        kernel
+            Function of a state and the simulated time.
+        problem
+            Problem of the last `fill`.
+        order
+            Jobs of the first rows.
+        """
         filled = self._filled
         assert filled is not None
+        # Compiled code cannot call an allocator that is a Python object.
         if self._asked is not None:
             with self._asked.about(problem, order):
                 plain(kernel)(filled.state(plainly=True), problem.now)
@@ -92,9 +116,9 @@ class CoreCalls:
     def _is_worth_compiling(
         self, kernel: Any, problem: DispatchingProblem, filled: ProblemState
     ) -> bool:
-        """Say whether a call is one for compiled code, whose answers are the same.
+        """Decide whether a call uses compiled code, which has the same results.
 
-        Before calls have taken long in Python, it is not, unless this one is large.
+        Calls stay in Python until their accumulated time is large, or the problem is.
         """
         if kernel in self._compiled:
             return True
@@ -102,6 +126,7 @@ class CoreCalls:
         worth = self._seconds > COMPILING_TAKES or (
             problem.free_slots is None and jobs * problem.system.node_count > MANY_PLACES
         )
+        # Looking for cached code takes time itself, so it is done once.
         if not worth and self._seconds > self._looks_after:
             self._looks_after = COMPILING_TAKES
             worth = is_compiled(kernel, filled.kinds())
@@ -111,5 +136,18 @@ class CoreCalls:
 
 
 def starts_of(order: Sequence[WaitingJob], filled: ProblemState) -> tuple[Start, ...]:
-    """Return what was started, in turn; the jobs are those of the first rows."""
+    """Return the starts that the core decided, in their order.
+
+    Parameters
+    ----------
+    order
+        Jobs of the first rows.
+    filled
+        State after the call.
+
+    Returns
+    -------
+    tuple[Start, ...]
+        Starts with their allocations.
+    """
     return tuple([Start(order[row].job_id, where) for row, where in filled.started()])

@@ -1,4 +1,4 @@
-"""Rounds as the core decides them, for dispatchers that are asked in Python."""
+"""Dispatching rounds decided by the core, for dispatchers called from Python."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,20 +29,20 @@ _KINDS: dict[int, ReasonKind] = {
 
 
 class CoreRounds:
-    """Asks the core about problems, by one rule and allocator.
+    """Rounds of one rule and allocator, decided by the core.
 
     Parameters
     ----------
     rule
         One of the rules of `codes`.
     allocator
-        Decides on which nodes jobs are placed.
+        Chooses the nodes of jobs that start.
     depth
-        How many jobs get a reservation; all if None.
+        Maximum number of reservations per round; None: no maximum.
     own_backfill_order
-        Whether the order behind the head job is another.
+        Whether jobs behind the head job have an order of their own.
     carried
-        What the rule keeps from round to round.
+        State that the rule carries from round to round.
     choices
         Further fields of `Choices`, by name.
     """
@@ -72,19 +72,33 @@ class CoreRounds:
         order: QueueOrder,
         behind: QueueOrder | None = None,
     ) -> Decision:
-        """Return the jobs to start now, with reasons where the problem asks for them.
+        """Decide a round, with reasons if the problem requests them.
 
-        Jobs are considered in an order, those behind the head job in another where there is one.
+        Parameters
+        ----------
+        problem
+            Dispatching problem of the round.
+        order
+            Queue order.
+        behind
+            Order of the jobs behind the head job; None: the same order.
+
+        Returns
+        -------
+        Decision
+            Jobs to start now.
         """
         if not problem.queue:
             return NOTHING
         free = _free_slots(problem)
         goes_on = problem.explain or self._carried is not None
+        # Most rounds of a full system start nothing, and end here without filling the state.
         if not goes_on and not any(job.units <= free for job in problem.queue):
             return NOTHING
         queue = order.sort(problem)
+        # Reasons are due to every job, so nothing is left out where they are requested.
         if not problem.explain:
-            queue = self._what_matters(queue, free)
+            queue = self._relevant(queue, free)
         in_turn = None if behind is None else _those_of(queue, behind.sort(problem))
         filled = self._core.fill(problem, queue, in_turn)
         if self._carried is not None:
@@ -94,21 +108,23 @@ class CoreRounds:
             self._carried.read(filled, problem, queue)
         reasons: tuple[Reason, ...] = ()
         if problem.explain:
-            tells = self._rule in (codes.CONSERVATIVE, codes.SLACK)
-            reasons = _reasons(queue, filled, tells=tells)
+            reports_promises = self._rule in (codes.CONSERVATIVE, codes.SLACK)
+            reasons = _reasons(queue, filled, reports_promises=reports_promises)
         return Decision(starts_of(queue, filled), reasons=reasons)
 
-    def _what_matters(self, queue: Sequence[WaitingJob], free: int) -> Sequence[WaitingJob]:
-        """Return those of the jobs, in order, that can matter to what is started now.
+    def _relevant(self, queue: Sequence[WaitingJob], free: int) -> Sequence[WaitingJob]:
+        """Return the jobs that can influence the starts of this round, in order.
 
-        `free` is a number of units that no start can exceed. Whatever comes behind the first job
-        that has to wait has to fit, if it has no reservation; after the last that fits there is
-        nothing to reserve for.
+        `free` is a number of units that no start can exceed. A job behind the first one that has to
+        wait matters only if it fits, unless it gets a reservation; after the last job that fits, no
+        reservation can matter.
         """
+        # Every job keeps a reservation under these rules, whether it fits or not.
         if self._rule in (codes.CONSERVATIVE, codes.SLACK):
             return queue
         if self._rule == codes.BACKFILL:
             last = len(queue)
+            # The caller has made sure that one of the jobs fits, so the loop ends.
             while queue[last - 1].units > free:
                 last -= 1
             return queue[:last]
@@ -124,28 +140,28 @@ _KERNELS: dict[tuple[bool, bool], Any] = {
     (True, False): decide_by_node,
     (True, True): explain_by_node,
 }
-"""By whether units are placed node by node, and whether reasons are wanted."""
+"""Kernels by whether units are placed node by node, and whether reasons are requested."""
 
 
 def _free_slots(problem: DispatchingProblem) -> int:
-    """Return how many slots are free; where they are not counted, more than any job needs."""
+    """Return the number of free slots; where slots are not counted, a number above any request."""
     if problem.free_slots is None:
         return codes.NEVER
     return sum([high - low for low, high in problem.free_slots])
 
 
 def _those_of(some: Sequence[WaitingJob], jobs: Sequence[WaitingJob]) -> Sequence[WaitingJob]:
-    """Return the jobs that are among some."""
+    """Return those of `jobs` that are among `some`."""
     numbers = {job.job_id for job in some}
     return [job for job in jobs if job.job_id in numbers]
 
 
 def _reasons(
-    order: Sequence[WaitingJob], filled: ProblemState, *, tells: bool
+    order: Sequence[WaitingJob], filled: ProblemState, *, reports_promises: bool
 ) -> tuple[Reason, ...]:
     """Return the reasons of a round, in the order in which jobs were considered.
 
-    `tells` says that they tell of promises that could not be kept.
+    With `reports_promises`, reasons state promises that could not be kept.
     """
     columns = [codes.WAITS, codes.WHY, codes.OTHER, codes.WHEN, codes.PROMISE]
     head: int | None = None
@@ -158,7 +174,7 @@ def _reasons(
                 details.append(f"pool {filled.system.pools[other].name}")
             elif other != -1:
                 name = order[other].job_id
-            if tells and time > promise:
+            if reports_promises and time > promise:
                 details.append(f"at first promised for {promise} s")
             planned = None if time in (-1, codes.NEVER) else time
             reasons.append(Reason(job.job_id, _KINDS[why], name, planned, "; ".join(details)))

@@ -1,4 +1,4 @@
-"""EASY backfilling (Lifka 1995; Feitelson and Weil 1998), in any order."""
+"""EASY backfilling (Lifka 1995; Feitelson and Weil 1998), with any queue order."""
 
 from typing import Self
 
@@ -20,18 +20,27 @@ from hpcsched.registration import builtin
     summary="EASY backfilling: in order of arrival or any other, one reservation",
 )
 class Easy:
-    """Starts jobs in an order; behind the first that must wait, those that don't delay it.
+    """EASY backfilling: one reservation, for the first job that has to wait.
 
     The first job that does not fit, the head job, gets the one reservation of the round, at its
     shadow time: the earliest instant at which it fits if running jobs end as predicted, all ends of
-    that instant counted. Any later job that fits now is started if it is predicted to end by then,
-    or if the head job still fits at the shadow time beside it. Later jobs are tried in
-    `backfill_order`; if it is None, in the same order.
+    that instant counted. A later job that fits now is backfilled if it is predicted to end by then,
+    or if the head job still fits beside it at the shadow time. Later jobs are tried in
+    `backfill_order`.
+
+    Parameters
+    ----------
+    allocator
+        Chooses the nodes of jobs that start.
+    order
+        Queue order; None: first come, first served.
+    backfill_order
+        Order of the jobs behind the head job; None: the same order.
     """
 
     @classmethod
     def build(cls, params: EasyParams, context: Context) -> Self:
-        """Return the dispatcher with the chosen allocator and orders."""
+        """Create the dispatcher from its parameters."""
         return cls(context.make("allocator", params.allocator), *chosen_orders(params, context))
 
     def __init__(
@@ -47,7 +56,7 @@ class Easy:
 
     @property
     def _has_own(self) -> bool:
-        """Whether jobs behind the head job are tried in another order."""
+        """Whether jobs behind the head job have an order of their own."""
         return self.backfill_order is not None
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
@@ -56,7 +65,20 @@ class Easy:
 
 
 def chosen_orders(params: EasyParams, context: Context) -> tuple[QueueOrder, QueueOrder | None]:
-    """Return the order of the queue, and that behind the head job or None."""
+    """Return the orders that the parameters select.
+
+    Parameters
+    ----------
+    params
+        Parameters of EASY or of relaxed backfilling.
+    context
+        Creates the orders.
+
+    Returns
+    -------
+    tuple[QueueOrder, QueueOrder | None]
+        Queue order, and the order behind the head job or None.
+    """
     order, behind = params.order, params.backfill_order
     return (
         context.make("queue_order", order),

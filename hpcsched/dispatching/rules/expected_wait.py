@@ -1,4 +1,4 @@
-"""The order of priority rules: which job is closest to waiting longer than is expected of it."""
+"""Queue order by the ratio of wait time to expected wait (priority rule-based dispatching)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,12 +23,21 @@ from hpcsched.workload.wait_classes import WaitClass
 )
 @dataclass(frozen=True)
 class ExpectedWaitOrder:
-    """Sorts by wait time over expected wait, the largest first.
+    """Queue order by wait time over expected wait, the largest ratio first.
 
-    How long jobs of a class are expected to wait (the papers' ewt, of a queue) is given in seconds:
-    `waits` by the number of their queue or partition, or by the least number of units in a class
-    of sizes; `other` for all the rest. Sources: Galleguillos et al., Data-driven job dispatching in
-    HPC systems, MOD 2017, section 4; Galleguillos, thesis 2020, section 2.3.
+    The expected wait of a class of jobs is the papers' ewt of a queue. Sources: Galleguillos et
+    al., Data-driven job dispatching in HPC systems, MOD 2017, section 4; Galleguillos, thesis 2020,
+    section 2.3.
+
+    Attributes
+    ----------
+    other
+        Expected wait of jobs in no listed class, in seconds.
+    waits
+        Expected wait, in seconds, by number of the queue or partition, or by the smallest size of a
+        class of sizes.
+    by
+        Criterion of the classes.
     """
 
     other: int
@@ -37,7 +46,7 @@ class ExpectedWaitOrder:
 
     @classmethod
     def build(cls, params: ExpectedWaitParams, _context: Context) -> Self:
-        """Return the order by the expected waits of the parameters."""
+        """Create the order from its parameters."""
         return cls(params.other, params.waits, params.by)
 
     def of(self, jobs: Sequence[WaitingJob]) -> IntArray:
@@ -46,25 +55,39 @@ class ExpectedWaitOrder:
         return self.of_numbers(np.array(numbers, dtype=np.int64))
 
     def of_numbers(self, numbers: IntArray) -> IntArray:
-        """Return the expected waits, `[J]`, of jobs of these queues, partitions or units."""
+        """Return the expected waits of jobs given by their class numbers.
+
+        Parameters
+        ----------
+        numbers
+            Number of each job's queue or partition, or its number of units, `[J]`.
+
+        Returns
+        -------
+        IntArray
+            Expected waits in seconds, `[J]`.
+        """
         if self.by is WaitClass.UNITS:
+            # 0 stands for sizes below the smallest class, which have the wait `other`.
             bounds = np.array([0, *sorted(self.waits)], dtype=np.int64)
             numbers = bounds[np.searchsorted(bounds, numbers, side="right") - 1]
+        # Few classes and many jobs: each class is looked up once.
         unlike, place = np.unique(numbers, return_inverse=True)
         waits = [self.waits.get(number, self.other) for number in unlike.tolist()]
         return np.array(waits, dtype=np.int64)[place]
 
     @property
     def largest(self) -> int:
-        """The largest of all classes, in seconds."""
+        """Largest expected wait of all classes, in seconds."""
         return max([self.other, *self.waits.values()])
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue by (t − qᵢ) / ewtᵢ, the largest first.
 
-        Among equals the smallest job comes first: what it asks for × its predicted run time.
+        Ties go to the smallest area: demand × predicted run time.
         """
         expected = self.of(problem.queue).tolist()
+        # Negated wait, so that an ascending sort has the largest ratio first.
         keys = {
             job.job_id: ((job.submit_time - problem.now) / wait, job.area)
             for job, wait in zip(problem.queue, expected, strict=True)

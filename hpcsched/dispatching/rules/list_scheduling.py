@@ -16,8 +16,11 @@ from hpcsched.dispatching.rules.rule_params import ListParams, PrbParams
 from hpcsched.registration import builtin
 
 Option = Literal["strict", "greedy", "backfill", "committed", "committed-backfill"]
-"""What happens at a job that cannot start: stop, skip it, or reserve room for it; or commit to it,
-so that nothing starts before it does, or only what ends before it is expected to.
+"""Treatment of a job that cannot start.
+
+`strict` stops the round, `greedy` skips the job, `backfill` reserves room for it. `committed`
+commits to it: nothing starts before it does, or, with `committed-backfill`, only jobs that end
+before its expected start.
 """
 
 OPTIONS: dict[Option, int] = {
@@ -27,11 +30,19 @@ OPTIONS: dict[Option, int] = {
     "committed": codes.COMMITTED,
     "committed-backfill": codes.COMMITTED_BACKFILL,
 }
-"""The rules of the core by what happens at a job that cannot start."""
+"""Rules of the core by option."""
 
 
 class ChosenFirst:
-    """Puts jobs that have been chosen before all others, and sorts both by another order."""
+    """Queue order that puts chosen jobs before all others, and sorts both by another order.
+
+    Parameters
+    ----------
+    order
+        Order within both groups.
+    chosen
+        Numbers of the chosen jobs.
+    """
 
     def __init__(self, order: QueueOrder, chosen: Container[int]) -> None:
         self._order = order
@@ -39,6 +50,7 @@ class ChosenFirst:
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
         """Return the queue, the chosen jobs first."""
+        # False sorts before True, and the sort is stable.
         return sorted(self._order.sort(problem), key=lambda job: job.job_id not in self._chosen)
 
 
@@ -49,26 +61,38 @@ class ChosenFirst:
     summary="list scheduling: strict, greedy, committed, or with a reservation for every job",
 )
 class ListScheduler:
-    """Considers the queue in an order, and starts what can start.
+    """List scheduling: considers the queue in an order, and starts the jobs that can start.
 
     With the option `backfill` every job that cannot start now gets a reservation at the earliest
-    time that it can, beside all reservations made before it; all are planned anew in every round.
-    After `depth` reservations no more are made, as in Slurm: jobs further down start if they fit
-    beside those reservations, and are skipped otherwise.
+    possible time beside all reservations made before it; all are planned anew in every round. After
+    `depth` reservations no more are made, as in Slurm: jobs further down start if they fit beside
+    those reservations, and are skipped otherwise.
 
     With `committed` and `committed-backfill` the first job that does not fit is chosen: it starts
-    next, whatever arrives before it does. The others wait until then; with `committed-backfill`
-    those that fit are started in order of arrival if they are predicted to end before the start
-    that the chosen job expected when it was chosen. A chosen job that is held back gives way. Once
-    it is not any more it is chosen again, the first in order if there are several.
+    next, even if jobs that precede it in the order arrive before it does. The others wait until
+    then; with `committed-backfill`, those that fit are started in order of arrival if they are
+    predicted to end before the start that the chosen job expected when it was chosen. A chosen job
+    that is held back gives way. Once it is no longer held back it is chosen again, the first in
+    order if there are several.
 
     Source of these two: the simulator of D. Zhang, D. Dai, Y. He, F. S. Bao and B. Xie,
     RLScheduler: an automated HPC batch job scheduler using reinforcement learning, SC 2020.
+
+    Parameters
+    ----------
+    order
+        Queue order.
+    option
+        Treatment of a job that cannot start.
+    allocator
+        Chooses the nodes of jobs that start.
+    depth
+        Maximum number of reservations per round with `backfill`; None: no maximum.
     """
 
     @classmethod
     def build(cls, params: ListParams, context: Context) -> Self:
-        """Return the dispatcher with the chosen order and allocator."""
+        """Create the dispatcher from its parameters."""
         order = context.make("queue_order", params.order)
         allocator = context.make("allocator", params.allocator)
         return cls(order, params.option, allocator, params.depth)
@@ -80,6 +104,7 @@ class ListScheduler:
         self.option = option
         self.allocator = allocator
         self.depth = depth
+        # Shared by the order and the carried state: a promised job is a chosen one.
         promised: dict[int, int] = {}
         commits = option in ("committed", "committed-backfill")
         self._order = ChosenFirst(order, promised) if commits else order
@@ -93,7 +118,7 @@ class ListScheduler:
 
     @property
     def backfill_order(self) -> QueueOrder | None:
-        """The order in which jobs behind a chosen one are tried; None where it is no other."""
+        """Order of the jobs behind a chosen one; None if it is the same."""
         return ArrivalOrder() if self.option == "committed-backfill" else None
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
@@ -108,7 +133,7 @@ class ListScheduler:
     summary="priority rule: jobs by wait over expected wait, those without room skipped",
 )
 def make_prb(params: PrbParams, context: Context) -> ListScheduler:
-    """Return `prb`: list scheduling by expected wait that skips what finds no room."""
+    """Create `prb`: greedy list scheduling by expected wait."""
     waits = params.expected_wait
     order = ExpectedWaitOrder(1) if waits is None else ExpectedWaitOrder.build(waits, context)
     return ListScheduler(order, "greedy", context.make("allocator", params.allocator))

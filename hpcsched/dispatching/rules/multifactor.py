@@ -1,7 +1,7 @@
-"""The order of Slurm's multifactor priority plugin.
+"""Queue order of Slurm's multifactor priority plugin.
 
 Source: slurm.schedmd.com/priority_multifactor.html and .../classic_fair_share.html (SchedMD), which
-say what the factors are; the code is our own.
+define the factors; the code is our own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,17 @@ from hpcsched.workload.site_partitions import Partitions
 
 
 class Moment(NamedTuple):
-    """What the order looks at of a problem."""
+    """Part of a dispatching problem that the order depends on.
+
+    Attributes
+    ----------
+    now
+        Simulated time, in seconds.
+    queue
+        Queued jobs.
+    running
+        Running jobs.
+    """
 
     now: int
     queue: Sequence[WaitingJob]
@@ -27,7 +37,21 @@ class Moment(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What speaks for a job, each between 0 and 1."""
+    """Priority factors of a job, each between 0 and 1.
+
+    Attributes
+    ----------
+    age
+        Wait so far over the maximum age.
+    size
+        Demand as a share of the system, or 1 less that.
+    fair_share
+        1 for a user without usage, towards 0 with usage beyond the share.
+    partition
+        Priority of the partition over the largest.
+    qos
+        Priority of the queue over the largest.
+    """
 
     age: float
     size: float
@@ -43,7 +67,7 @@ class Factors(NamedTuple):
     summary="highest priority first, by age, size, fair share, partition and quality of service",
 )
 class MultifactorOrder:
-    """Sorts by priority, the highest first; equal ones stay in order of arrival.
+    """Queue order by priority, the highest first; ties stay in order of arrival.
 
     The priority is a weighted sum of factors:
 
@@ -51,17 +75,26 @@ class MultifactorOrder:
       as others do;
     - `size`: demand as a share of the system, or 1 less that;
     - `fair_share`: 2^(−U / S), with U the user's share of all usage, and S that of all shares (the
-      classic formula). 1 for a user who has used nothing, but 0 for one with a share of 0;
-    - `partition`: the priority of the job's partition / the largest; 0 where there is none;
-    - `qos`: the priority of the job's queue / the largest; 0 where there is none.
+      classic formula). 1 for a user without usage, but 0 for one with a share of 0;
+    - `partition`: the priority of the job's partition / the largest; 0 without a partition;
+    - `qos`: the priority of the job's queue / the largest; 0 without a queue.
 
-    All shares are those of the users that have one in the parameters, of those of whom a job has
-    started, and of those in the queue. Users of unknown number are one user here.
+    All shares are those of the users that have one in the parameters, of the users with a started
+    job, and of those in the queue. Users of unknown number count as one user.
+
+    Parameters
+    ----------
+    params
+        Weights and scales of the factors.
+    system
+        The system.
+    partitions
+        The partitions, with their priorities.
     """
 
     @classmethod
     def build(cls, params: MultifactorParams, context: Context) -> Self:
-        """Return the order for the scenario's system and partitions."""
+        """Create the order for the scenario's system and partitions."""
         return cls(params, context.system, context.partitions)
 
     def __init__(self, params: MultifactorParams, system: System, partitions: Partitions) -> None:
@@ -73,11 +106,19 @@ class MultifactorOrder:
         self._largest_qos = max(params.qos.values(), default=0.0)
 
     def job_started(self, job: RunningJob) -> None:
-        """Take note of a job's start."""
+        """Record the start of a job."""
         self._usage.job_started(job)
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
-        """Take note of a job's end, at `end_time` in seconds."""
+        """Record the end of a job.
+
+        Parameters
+        ----------
+        job
+            The job as it was started.
+        end_time
+            Its end, in seconds.
+        """
         self._usage.job_ended(job, end_time)
 
     def sort(self, problem: DispatchingProblem | Moment) -> Sequence[WaitingJob]:
@@ -86,7 +127,19 @@ class MultifactorOrder:
         return sorted(problem.queue, key=lambda job: -priority[job.job_id])
 
     def priority(self, factors: Factors) -> float:
-        """Return what factors come to."""
+        """Return the weighted sum of factors.
+
+        Parameters
+        ----------
+        factors
+            Factors of one job.
+
+        Returns
+        -------
+        float
+            Priority; the highest comes first.
+        """
+        # fsum rounds once, so that equal jobs have equal priorities whatever the order of terms.
         weights = self._params.weights
         return fsum(
             (
@@ -99,7 +152,18 @@ class MultifactorOrder:
         )
 
     def factors(self, problem: DispatchingProblem | Moment) -> dict[int, Factors]:
-        """Return the factors of each queued job, by job number."""
+        """Return the factors of each queued job.
+
+        Parameters
+        ----------
+        problem
+            Dispatching problem, or its part that matters.
+
+        Returns
+        -------
+        dict[int, Factors]
+            Factors by job number.
+        """
         fair_shares = self._fair_shares(problem)
         return {job.job_id: self._factors(job, problem.now, fair_shares) for job in problem.queue}
 
@@ -125,11 +189,11 @@ class MultifactorOrder:
         return self._params.qos.get(job.queue_name, 0.0)
 
     def _fair_shares(self, problem: DispatchingProblem | Moment) -> dict[User, float]:
-        """Return the factor of fair share of each user in the queue."""
+        """Return the fair-share factor of each user in the queue."""
         usage = self._usage.at(problem.now, problem.running)
         total = fsum(usage.values())
         queued = dict.fromkeys(waiting.job.user for waiting in problem.queue)
-        # A problem asked by itself has running jobs of whose start nothing was heard.
+        # Running jobs of a problem that is solved by itself were never notified of.
         running = (job.waiting.job.user for job in problem.running)
         known = {*self._params.shares, *self._usage.users(), *running, *queued}
         shares = fsum(self._share(user) for user in known)
@@ -143,6 +207,7 @@ class MultifactorOrder:
 
     @staticmethod
     def _fair_share(usage: float, total: float, share: float, shares: float) -> float:
+        # A share of 0 would divide by zero; such users come last.
         if not share:
             return 0.0
         return 2.0 ** -((usage / total) * (shares / share)) if usage else 1.0

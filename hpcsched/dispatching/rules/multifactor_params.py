@@ -1,4 +1,4 @@
-"""What a scenario says of the order `multifactor`."""
+"""Parameters of the queue order `multifactor`."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -8,56 +8,55 @@ from pydantic import Field
 from hpcsched.parameters import Params, PositiveDuration
 
 Number = Annotated[int, Field(strict=False)]
-"""A user's or queue's number as a key: keys of a scenario are texts."""
+"""Number of a user or queue as a key; keys of a scenario are texts."""
 
 Queue = Annotated[Annotated[int, Field(strict=False)] | str, Field(union_mode="left_to_right")]
-"""A queue's number, or else its name."""
+"""Number of a queue, or else its name."""
 
 NotNegative = Annotated[float, Field(ge=0, le=10**15)]
 
 
 _WEEK = 7 * 86_400
-"""Slurm's defaults for both times, in seconds."""
+"""Slurm's default for both times, in seconds."""
 
 
 class Weights(Params):
-    """How much each factor counts. A factor is between 0 and 1, so a weight is what it can add.
+    """Weights of the factors; each factor is between 0 and 1.
 
     The defaults are those of the example in Slurm's documentation; there, `qos` is 0.
     """
 
-    age: NotNegative = Field(1000, description="Of how long the job has waited.")
-    size: NotNegative = Field(1000, description="Of how much of the system the job asks for.")
+    age: NotNegative = Field(1000, description="Weight of the wait time.")
+    size: NotNegative = Field(1000, description="Weight of the requested share of the system.")
     fair_share: NotNegative = Field(
-        10000, description="Of how little the user has used, for the share that is due."
+        10000, description="Weight of low usage in relation to the user's share."
     )
-    partition: NotNegative = Field(1000, description="Of the priority of the job's partition.")
-    qos: NotNegative = Field(1000, description="Of the priority of the job's queue under `qos`.")
+    partition: NotNegative = Field(1000, description="Weight of the partition's priority.")
+    qos: NotNegative = Field(1000, description="Weight of the queue's priority under `qos`.")
 
 
 class MultifactorParams(Params):
-    """How the order `multifactor` weighs what."""
+    """Parameters of the queue order `multifactor`."""
 
-    weights: Weights = Field(Weights(), description="How much each factor counts.")
+    weights: Weights = Field(Weights(), description="Weights of the factors.")
     max_age: PositiveDuration = Field(
         _WEEK,
-        description="After so long a wait, in seconds or with a unit, the factor of age is 1.",
+        description="Wait at which the age factor reaches 1, in seconds or with a unit.",
     )
     favor_small: bool = Field(
-        False, description="Whether small jobs come first by size, not large ones."
+        False, description="Whether the size factor favours small jobs instead of large ones."
     )
     half_life: PositiveDuration | None = Field(
         _WEEK,
-        description="After so long, in seconds or with a unit, usage counts half; null: it always"
-        " counts in full.",
+        description="Half-life of usage, in seconds or with a unit; null: no decay.",
     )
     shares: Mapping[Number, NotNegative] = Field(
         default_factory=dict,
-        description="How large a share of the system users are to have, by number of user, in"
-        " relation to the others'; 1 for those not named.",
+        description="Share of the system by user number, in relation to the others'; 1 for users"
+        " not named.",
     )
     qos: Mapping[Queue, NotNegative] = Field(
         default_factory=dict,
-        description="Priorities of queues, by number of queue, or by name where the trace has"
-        " names, in relation to the largest; 0 for those not named.",
+        description="Priority by queue number, or by name where the trace has names, in relation"
+        " to the largest; 0 for queues not named.",
     )

@@ -1,4 +1,4 @@
-"""What users have used, with the past counting less and less."""
+"""Users' accumulated usage, with exponential decay."""
 
 from collections.abc import Iterable, Iterator
 from math import exp2, expm1, log
@@ -6,42 +6,70 @@ from math import exp2, expm1, log
 from hpcsched.dispatching.problem import RunningJob
 
 User = int | None
-"""A user's number; None stands for all whose number is not known, together."""
+"""Number of a user; None stands for all users of unknown number together."""
 
 
 class DecayedUsage:
-    """The usage of each user: demand × time, where what was used a half-life ago counts half.
+    """Usage of each user: demand × time, with a half-life.
 
-    A job with demand `r` that runs from `a` to `b` comes, at an instant `t` from `b` on, to
-    ∫ r · 2^(−(t − τ) / h) dτ over [a, b], with `h` the half-life in seconds; to r · (b − a) if
-    there is none. This is the limit of what Slurm does, which lets all usage decay every few
-    minutes and then adds that of the minutes passed. Here nothing depends on when it is asked.
+    A job with demand `r` that runs from `a` to `b` amounts, at an instant `t` from `b` on, to ∫ r ·
+    2^(−(t − τ) / h) dτ over [a, b], with `h` the half-life in seconds; to r · (b − a) without one.
+    This is the limit of Slurm's method, which decays all usage every few minutes and then adds that
+    of the minutes passed. Here the result does not depend on the times of queries.
 
-    What has ended is kept as a sum for each user, worth what it says at the instant beside it.
+    The usage of ended jobs is kept as one sum per user, with the instant at which it had that
+    value.
+
+    Parameters
+    ----------
+    half_life
+        Half-life in seconds; None: no decay.
     """
 
     def __init__(self, half_life: int | None) -> None:
         self._half_life = half_life
         self._ended: dict[User, tuple[float, int]] = {}
+        # A dict as an ordered set: sums over users must not depend on hash order.
         self._started: dict[User, None] = {}
 
     def job_started(self, job: RunningJob) -> None:
-        """Take note of the user, who is known from now on."""
+        """Record the user of a job that starts."""
         self._started[job.waiting.job.user] = None
 
     def job_ended(self, job: RunningJob, end_time: int) -> None:
-        """Add what the job has used, as of its end."""
+        """Add the usage of a job, as of its end.
+
+        Parameters
+        ----------
+        job
+            The job as it was started.
+        end_time
+            Its end, in seconds; ends come in ascending order.
+        """
         user = job.waiting.job.user
         before, instant = self._ended.get(user, (0.0, end_time))
         used = self._used(job, end_time)
         self._ended[user] = before * self._decay(end_time - instant) + used, end_time
 
     def users(self) -> Iterator[User]:
-        """Yield the users of whom a job has started, in order of their first start."""
+        """Yield the users with a started job, in order of their first start."""
         yield from self._started
 
     def at(self, now: int, running: Iterable[RunningJob]) -> dict[User, float]:
-        """Return the usage of each user as of now, that of running jobs so far included."""
+        """Return the usage of each user at an instant, including the part of jobs that still run.
+
+        Parameters
+        ----------
+        now
+            The instant, in seconds.
+        running
+            Running jobs.
+
+        Returns
+        -------
+        dict[User, float]
+            Demand × seconds by user, decayed to `now`.
+        """
         usage = {
             user: worth * self._decay(now - instant)
             for user, (worth, instant) in self._ended.items()
@@ -52,13 +80,14 @@ class DecayedUsage:
         return usage
 
     def _decay(self, seconds: int) -> float:
-        """Return what usage is worth after so long."""
+        """Return the factor by which usage decays in some seconds."""
         return 1.0 if self._half_life is None else exp2(-seconds / self._half_life)
 
     def _used(self, job: RunningJob, now: int) -> float:
-        """Return what a job that has run until now has used, as of now."""
+        """Return the usage of a job that has run until `now`, as of then."""
         seconds, demand = now - job.start_time, job.waiting.demand
         if self._half_life is None:
             return float(demand * seconds)
         rate = log(2) / self._half_life
+        # expm1 keeps the digits of short runs, for which 2^(−s / h) is close to 1.
         return demand * -expm1(-rate * seconds) / rate

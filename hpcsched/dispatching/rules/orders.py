@@ -1,4 +1,4 @@
-"""Queue orders: in which order a list scheduler considers the jobs of a queue.
+"""Queue orders: the order in which a dispatcher considers the queued jobs.
 
 Sorts are stable and start from the order of arrival, which therefore breaks every remaining tie.
 Times are predicted run times, `area` is demand × time (Goponenko et al., DEBS 2024, sections 2.4,
@@ -16,30 +16,41 @@ from hpcsched.registration import builtin
 
 
 class QueueOrder(Protocol):
-    """Sorts the queue of a dispatching problem."""
+    """Protocol of an order of the queue."""
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queued jobs, each once, the first to be considered first."""
+        """Return the queued jobs, each once, the first to be considered first.
+
+        Parameters
+        ----------
+        problem
+            Dispatching problem of the round.
+
+        Returns
+        -------
+        Sequence[WaitingJob]
+            Permutation of the problem's queue.
+        """
 
 
 @builtin("queue_order", "fcfs", summary="first come, first served")
 class ArrivalOrder:
-    """FCFS: first come, first served."""
+    """Order of arrival: first come, first served (FCFS)."""
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queue as it is."""
+        """Return the queue unchanged."""
         return problem.queue
 
 
 class WaitOver:
-    """Sorts by how long a job has waited over something that it has, the largest first.
+    """Order by wait time over a divisor, the largest ratio first.
 
     Parameters
     ----------
-    divisor : function
-        Returns what the wait of a job is divided by, a whole number of at least 1.
-    then_area : bool
-        Whether jobs of equal ratios are sorted by area, the smallest first.
+    divisor
+        Function that returns the divisor of a job's wait, an integer of at least 1.
+    then_area
+        Whether ties are broken by area, the smallest first.
     """
 
     def __init__(self, divisor: Callable[[Any], Any], *, then_area: bool = False) -> None:
@@ -50,6 +61,7 @@ class WaitOver:
         """Return the queue by (now − submit time) / divisor, descending."""
         now, divisor = problem.now, self.divisor
 
+        # Negated wait, so that an ascending sort has the largest ratio first.
         def by_ratio(job: WaitingJob) -> tuple[float, int]:
             area = job.area if self.then_area else 0
             return (job.submit_time - now) / divisor(job), area
@@ -58,53 +70,80 @@ class WaitOver:
 
 
 def slowdown_order(*, then_area: bool = False) -> WaitOver:
-    """Return the order by what a job's slowdown would be if it started now, the largest first.
+    """Return the order by the slowdown that a start now would give, the largest first.
 
     It is the priority of the CP dispatchers (Galleguillos et al., CP 2021, section 2.2), whose tie
     breaker is the area (Galleguillos, thesis 2020, section 2.3): jobs that have just been submitted
     all have the slowdown 1. Elsewhere it is known as the largest expansion factor (LXF).
+
+    Parameters
+    ----------
+    then_area
+        Whether ties are broken by area, the smallest first.
+
+    Returns
+    -------
+    WaitOver
+        The order.
     """
     return WaitOver(run_time, then_area=then_area)
 
 
 class KeyOrder:
-    """Sorts by ascending key."""
+    """Order by a key, ascending.
+
+    Parameters
+    ----------
+    key
+        Function that returns the key of a job.
+    """
 
     def __init__(self, key: Callable[[Any], Any]) -> None:
         self.key = key
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queue sorted by the key."""
+        """Return the queue sorted by the key, ties in order of arrival."""
         return sorted(problem.queue, key=self.key)
 
 
 def run_time(job: WaitingJob) -> int:
-    """Return the predicted run time."""
+    """Return the predicted run time of a job, in seconds."""
     return job.predicted_run_time
 
 
 def shortest_job(job: WaitingJob) -> tuple[int, int]:
-    """SJF: by time, then demand."""
+    """Return the key of SJF: run time, then demand."""
     return job.predicted_run_time, job.demand
 
 
 def longest_job(job: WaitingJob) -> tuple[int, int]:
-    """LJF: by time, then demand, the largest first."""
+    """Return the key of LJF: run time, then demand, the largest first."""
     return -job.predicted_run_time, -job.demand
 
 
 def smallest_area(job: WaitingJob) -> int:
-    """SAF: by area."""
+    """Return the key of SAF: area."""
     return job.area
 
 
 def largest_area(job: WaitingJob) -> int:
-    """LAF: by area, the largest first."""
+    """Return the key of LAF: area, the largest first."""
     return -job.area
 
 
 def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
-    """SPF: by area × time, then area, then submit time."""
+    """Return the key of SPF: area × run time, then area, then submit time.
+
+    Parameters
+    ----------
+    job
+        A queued job.
+
+    Returns
+    -------
+    tuple[int, int, int]
+        Integers of unlimited size, so that equal products compare equal on every machine.
+    """
     area = job.area
     return area * job.predicted_run_time, area, job.submit_time
 
@@ -113,35 +152,35 @@ def smallest_product(job: WaitingJob) -> tuple[int, int, int]:
     "queue_order", "slowdown", SlowdownParams, summary="largest slowdown first, if it started now"
 )
 def make_slowdown(params: SlowdownParams, _context: Context) -> WaitOver:
-    """Return the queue order `slowdown`."""
+    """Create the queue order `slowdown`."""
     return slowdown_order(then_area=params.ties == "area")
 
 
 @builtin("queue_order", "sjf", ShortestJobParams, summary="shortest job first")
 def make_shortest_job(params: ShortestJobParams, _context: Context) -> KeyOrder:
-    """Return the queue order `sjf`."""
+    """Create the queue order `sjf`."""
     return KeyOrder(shortest_job if params.ties == "demand" else run_time)
 
 
 @builtin("queue_order", "ljf", summary="longest job first")
 def make_longest_job(_params: Params, _context: Context) -> KeyOrder:
-    """Return the queue order `ljf`."""
+    """Create the queue order `ljf`."""
     return KeyOrder(longest_job)
 
 
 @builtin("queue_order", "saf", summary="smallest area first")
 def make_smallest_area(_params: Params, _context: Context) -> KeyOrder:
-    """Return the queue order `saf`."""
+    """Create the queue order `saf`."""
     return KeyOrder(smallest_area)
 
 
 @builtin("queue_order", "laf", summary="largest area first")
 def make_largest_area(_params: Params, _context: Context) -> KeyOrder:
-    """Return the queue order `laf`."""
+    """Create the queue order `laf`."""
     return KeyOrder(largest_area)
 
 
 @builtin("queue_order", "spf", summary="smallest area × run time first")
 def make_smallest_product(_params: Params, _context: Context) -> KeyOrder:
-    """Return the queue order `spf`."""
+    """Create the queue order `spf`."""
     return KeyOrder(smallest_product)

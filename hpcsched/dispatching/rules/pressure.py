@@ -1,4 +1,4 @@
-"""Pressure: how much of each resource type is wanted or in use."""
+"""Pressure: the share of each resource type that is requested or in use."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -8,9 +8,10 @@ from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class Pressure:
-    """The pressure on each resource type, worked out once for each round.
+    """Pressure on each resource type, computed once per round.
 
-    It is what waiting jobs ask for and running jobs hold, as a share of what the whole system has.
+    It is the amount requested by waiting jobs and allocated to running jobs, over the system's
+    total.
     """
 
     def __init__(self) -> None:
@@ -18,15 +19,28 @@ class Pressure:
         self._pressure: Sequence[float] = ()
 
     def of(self, room: Room) -> Sequence[float]:
-        """Return the pressure in a room's round, `[R]`; 1 for each type where there is no round."""
+        """Return the pressure in the round of a room.
+
+        Parameters
+        ----------
+        room
+            Free capacity for one job.
+
+        Returns
+        -------
+        Sequence[float]
+            Pressure on each resource type, `[R]`; 1 for each outside of a round.
+        """
         if room.problem is None:
             return [1.0] * len(room.system.totals)
+        # By identity: problems are immutable, and each round has its own.
         if room.problem is not self._problem:
             self._problem, self._pressure = room.problem, _pressure(room.problem)
         return self._pressure
 
 
 def _pressure(problem: DispatchingProblem) -> Sequence[float]:
+    # Python integers do not overflow, whatever the length of the queue.
     wanted = [0] * len(problem.system.totals)
     for job in chain(problem.queue, (running.waiting for running in problem.running)):
         for r, amount in enumerate(job.unit_request):

@@ -1,4 +1,4 @@
-"""The dispatcher `recorded`, the log's own schedule: jobs start when the log says that they did."""
+"""Dispatcher `recorded`: the log's own schedule, with jobs started at their recorded times."""
 
 from typing import Self
 
@@ -22,15 +22,22 @@ from hpcsched.registration import FOLLOWS_RECORD, builtin
     capabilities={FOLLOWS_RECORD},
 )
 class Recorded:
-    """Starts each job at its recorded start or, without room, as soon as there is some.
+    """Dispatcher that starts each job at its recorded start, or as soon as it fits after that.
 
-    Jobs that are late go by the instants at which they were due, the earliest first, and others
-    that fit pass them: the start of one does not move those of the others.
+    Late jobs are considered in order of their due times, and jobs that fit pass those that do not:
+    the start of one does not move those of the others.
+
+    Parameters
+    ----------
+    allocator
+        Chooses the nodes of jobs that start.
+    missing_start
+        Treatment of jobs without a recorded start.
     """
 
     @classmethod
     def build(cls, params: RecordedParams, context: Context) -> Self:
-        """Return the dispatcher with the chosen allocator."""
+        """Create the dispatcher from its parameters."""
         return cls(context.make("allocator", params.allocator), params.missing_start)
 
     def __init__(self, allocator: Allocator, missing_start: MissingStart = "error") -> None:
@@ -39,14 +46,34 @@ class Recorded:
         self._rule: ListScheduler | None = None
 
     def follow_record(self, waits: dict[int, int], log: str) -> RecordedStarts:
-        """Take the wait times of a log; return the instants at which jobs are due."""
+        """Adopt the wait times of a log.
+
+        Parameters
+        ----------
+        waits
+            Wait times by job number, in seconds; filled in as the log is read.
+        log
+            Name of the log, for messages.
+
+        Returns
+        -------
+        RecordedStarts
+            Due times of the jobs.
+        """
         starts = RecordedStarts(waits, log, self._missing_start)
+        # Due times are known only once jobs are submitted, so the order looks them up.
         order = KeyOrder(lambda job: starts.due(job.job_id))
         self._rule = ListScheduler(order, "greedy", self.allocator)
         return starts
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Return the starts of the jobs that are due and fit."""
+        """Return the starts of the jobs that are due and fit.
+
+        Raises
+        ------
+        InputError
+            No log was given.
+        """
         if self._rule is None:
             message = "the dispatcher 'recorded' needs the log whose starts it follows"
             raise InputError(Finding("no-record", message))

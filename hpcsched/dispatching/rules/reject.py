@@ -1,4 +1,4 @@
-"""The dispatcher that refuses every job: what is left is the cost of the simulator itself."""
+"""Dispatcher that rejects every job, to measure the cost of the simulator alone."""
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -7,7 +7,7 @@ from hpcsched.registration import builtin
 
 @builtin("dispatcher", "reject", summary="refuses every job: measures the simulator alone")
 class Reject:
-    """Refuses every job, like AccaSim's rejecting dispatcher (thesis 2020, section 3.4)."""
+    """Dispatcher that rejects every job, like AccaSim's (thesis 2020, section 3.4)."""
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Reject the whole queue."""

@@ -12,17 +12,28 @@ from hpcsched.registration import builtin
 
 
 class Relaxed(Easy):
-    """EASY, except that jobs behind the head job may delay it, by so much of its expected wait.
+    """EASY backfilling that may delay the head job by a share of its expected wait.
 
     The head job's promise is the earliest shadow time that it has had. Its expected wait lasts from
     its submission to its promise; it may be delayed past the promise by at most `relaxation` (the
-    paper's ω) times that. So the reservation that later jobs must keep clear of lies that much
-    after the promise, or at the present shadow time if this is later, as it may be where jobs
-    outlive their predictions. The promise is kept from round to round and never becomes later, so
-    that small delays do not add up. With a relaxation of 0 this is EASY.
+    paper's ω) times that. So the reservation that later jobs must respect lies that much after the
+    promise, or at the present shadow time if this is later, as it may be where jobs outlive their
+    predictions. The promise is kept from round to round and never becomes later, so that small
+    delays do not add up. With a relaxation of 0 this is EASY.
 
     Source: W. A. Ward, C. L. Mahood and J. E. West, Scheduling jobs on parallel systems using a
-    relaxed backfill strategy, JSSPP 2002. What the delay is measured from is our reading.
+    relaxed backfill strategy, JSSPP 2002. The reference point of the delay is our reading.
+
+    Parameters
+    ----------
+    allocator
+        Chooses the nodes of jobs that start.
+    relaxation
+        Maximum delay as a share of the expected wait (ω).
+    order
+        Queue order; None: first come, first served.
+    backfill_order
+        Order of the jobs behind the head job; None: the same order.
     """
 
     def __init__(
@@ -50,6 +61,6 @@ class Relaxed(Easy):
     summary="as easy, but the head job may be delayed a little",
 )
 def make_relaxed(params: RelaxedParams, context: Context) -> Relaxed:
-    """Return `relaxed` with the chosen allocator and orders."""
+    """Create `relaxed` from its parameters."""
     allocator = context.make("allocator", params.allocator)
     return Relaxed(allocator, params.relaxation, *chosen_orders(params, context))

@@ -1,4 +1,4 @@
-"""What pools have left in a dispatching round, as the core keeps account of it."""
+"""Free amounts of shared resources (pools) during one round, computed by the core."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ _draw = plain(draw_for_start)
 
 
 class RoundPools:
-    """What is free of pools from now on beside what runs, and less so with every job that starts.
+    """Free amounts of shared resources from now on, reduced by every job that starts.
 
     Parameters
     ----------
     problem
-        The problem of the round, on a system with pools.
+        Problem of the round, on a system with pools.
     """
 
     def __init__(self, problem: DispatchingProblem) -> None:
@@ -36,6 +36,7 @@ class RoundPools:
             correction=codes.ONE_SECOND,
             writes_places=False,
         )
+        # No round is decided on this state: rule and allocator are placeholders.
         filled = ProblemState(problem.system, None, choices)
         filled.fill(problem, problem.queue, None)
         self._row_of = {job.job_id: row for row, job in enumerate(problem.queue)}
@@ -44,13 +45,32 @@ class RoundPools:
         self._state = state
 
     def lacking(self, job: WaitingJob) -> str | None:
-        """Return the name of a pool that has too little for a queued job, from now to its end."""
+        """Return the name of a pool that is short for a queued job, or None.
+
+        Parameters
+        ----------
+        job
+            A job of the problem's queue.
+
+        Returns
+        -------
+        str | None
+            A pool that offers too little between now and the job's predicted end, or None.
+        """
         state = self._state
         pool = _short_of(self._row_of[job.job_id], self._problem.now, state, state.pool_free)
         return None if pool == -1 else self._problem.system.pools[pool].name
 
     def start(self, job: WaitingJob, allocation: Allocation) -> None:
-        """Take what a queued job draws that starts now."""
+        """Subtract the draw of a queued job that starts now.
+
+        Parameters
+        ----------
+        job
+            A job of the problem's queue.
+        allocation
+            Nodes of its units.
+        """
         state = self._state
         placed = np.zeros(self._problem.system.node_count, dtype=np.int64)
         placed[list(allocation.nodes)] = allocation.units

@@ -1,4 +1,4 @@
-"""The parameters of the dispatchers that follow rules, of their orders and of their allocators."""
+"""Parameters of rule-based dispatchers, queue orders and allocators."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
@@ -11,36 +11,35 @@ from hpcsched.system.system import System
 from hpcsched.workload.wait_classes import WaitClass
 
 ClassNumber = Annotated[int, Field(strict=False)]
-"""The number of a queue or partition, or of units, as a key: keys of a scenario are texts."""
+"""Number of a queue or partition, or number of units, as a key; keys of a scenario are texts."""
 
 
 class ExpectedWaitParams(Params):
-    """How long jobs are expected to wait, by queue, by partition or by size."""
+    """Expected wait times of jobs, by queue, by partition or by size."""
 
     other: PositiveDuration = Field(
-        description="The expected wait of jobs of which nothing else says it, in seconds or with a"
-        " unit."
+        description="Expected wait of jobs in no listed class, in seconds or with a unit."
     )
     by_queue: Mapping[ClassNumber, PositiveDuration] = Field(
-        default_factory=dict, description="The expected wait by number of queue."
+        default_factory=dict, description="Expected wait by queue number."
     )
     by_partition: Mapping[ClassNumber, PositiveDuration] = Field(
-        default_factory=dict, description="The expected wait by number of partition."
+        default_factory=dict, description="Expected wait by partition number."
     )
     by_units: Mapping[ClassNumber, PositiveDuration] = Field(
         default_factory=dict,
-        description="The expected wait by size: of jobs with so many units or more, up to the next"
-        " number here.",
+        description="Expected wait by size: the key is the smallest number of units of a class,"
+        " which extends to the next key.",
     )
 
     @property
     def by(self) -> WaitClass:
-        """What jobs are told apart by."""
+        """Criterion of the classes of jobs."""
         return next((by for by in WaitClass if getattr(self, f"by_{by}")), WaitClass.QUEUE)
 
     @property
     def waits(self) -> Mapping[int, int]:
-        """The expected waits by that, in seconds."""
+        """Expected waits by class, in seconds."""
         found: Mapping[int, int] = getattr(self, f"by_{self.by}")
         return found
 
@@ -55,52 +54,51 @@ class ExpectedWaitParams(Params):
 
 
 class SlowdownParams(Params):
-    """How jobs of equal slowdowns are sorted."""
+    """Parameters of the queue order `slowdown`."""
 
     ties: Literal["arrival", "area"] = Field(
         "arrival",
-        description="Which of two jobs of equal slowdowns comes first: the one that was submitted"
-        " first, or, as in the papers' CP dispatchers, the one of the smaller area.",
+        description="Tie breaker of equal slowdowns: earlier submission, or, as in the papers'"
+        " CP dispatchers, smaller area.",
     )
 
 
 class ShortestJobParams(Params):
-    """How jobs of equal run times are sorted."""
+    """Parameters of the queue order `sjf`."""
 
     ties: Literal["demand", "arrival"] = Field(
         "demand",
-        description="Which of two jobs of equal run times comes first: the one of the smaller"
-        " demand, or the one that was submitted first.",
+        description="Tie breaker of equal run times: smaller demand, or earlier submission.",
     )
 
 
 class PlacingParams(Params):
-    """How a dispatcher places jobs."""
+    """Parameters of every dispatcher that places jobs by an allocator."""
 
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first-fit", description="Decides on which nodes a job is placed."
+        "first-fit", description="Allocator, which chooses the nodes of a job."
     )
 
 
 class ListParams(Params):
-    """How a list scheduler goes through its queue."""
+    """Parameters of list scheduling."""
 
     order: Annotated[Any, Selects("queue_order")] = Field(
-        "fcfs", description="In which order the queue is considered."
+        "fcfs", description="Order in which queued jobs are considered."
     )
     option: Literal["strict", "greedy", "backfill", "committed", "committed-backfill"] = Field(
         "backfill",
-        description="What happens at a job that cannot start now: stop the round, skip the job,"
-        " reserve room for it at the earliest time, or start nothing else until it starts; or, with"
-        " committed-backfill, nothing but what ends before the start that it expects.",
+        description="Treatment of a job that cannot start now: strict stops the round, greedy skips"
+        " the job, backfill reserves room for it at the earliest time, committed starts nothing"
+        " else until it starts, committed-backfill only jobs that end before its expected start.",
     )
     depth: int | None = Field(
         None,
         ge=0,
-        description="With backfill, how many jobs get a reservation in a round; all if not given.",
+        description="With backfill, maximum number of reservations per round; no limit by default.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first-fit", description="Decides on which nodes a job is placed."
+        "first-fit", description="Allocator, which chooses the nodes of a job."
     )
 
     @model_validator(mode="after")
@@ -113,80 +111,88 @@ class ListParams(Params):
 
 
 class PrbParams(Params):
-    """What the priority rule goes by, and how it places jobs."""
+    """Parameters of the priority rule: expected waits and allocator."""
 
     expected_wait: ExpectedWaitParams | None = Field(
         None,
-        description="How long jobs are expected to wait; if not given, alike in all queues, so that"
-        " the jobs that have waited longest come first.",
+        description="Expected wait times; if not given, equal for all queues, so that the jobs that"
+        " have waited longest come first.",
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "best-fit", description="Decides on which nodes a job is placed."
+        "best-fit", description="Allocator, which chooses the nodes of a job."
     )
 
 
 class EasyParams(PlacingParams):
-    """In which orders EASY considers jobs, and how it places them."""
+    """Parameters of EASY: orders and allocator."""
 
     order: Annotated[Any, Selects("queue_order")] = Field(
-        "fcfs", description="In which order jobs start; the first that cannot is the head job."
+        "fcfs", description="Order in which jobs start; the first that cannot is the head job."
     )
     backfill_order: Annotated[Any, Selects("queue_order"), OrNull()] = Field(
         None,
-        description="In which order jobs behind the head job are tried; as `order` if not given.",
+        description="Order of the jobs behind the head job; as `order` if not given.",
     )
 
 
 class RelaxedParams(EasyParams):
-    """How far relaxed backfilling lets a head job be delayed."""
+    """Parameters of relaxed backfilling."""
 
     relaxation: float = Field(
         0.2,
         ge=0,
-        description="By how much of its expected wait a head job may be delayed (ω); 0: as EASY.",
+        description="Maximum delay of a head job as a share of its expected wait (ω); 0: as EASY.",
     )
 
 
 class ConservativeParams(PlacingParams):
-    """How conservative backfilling compresses its schedule, and how it places jobs."""
+    """Parameters of conservative backfilling."""
 
     compression: Literal["arrival", "reservation"] = Field(
         "arrival",
-        description="In which order reservations are moved to earlier times when jobs have ended"
-        " early: of the jobs' arrival, or of the starts reserved.",
+        description="Order in which reservations are moved to earlier times after early ends:"
+        " by arrival of the jobs, or by start of the reservations.",
     )
 
 
 class SlackParams(ConservativeParams):
-    """How much slack a job's promised start has."""
+    """Parameters of slack-based backfilling."""
 
-    share: float = Field(
-        0.5, ge=0, description="The slack as a share of the wait that the job was promised."
-    )
+    share: float = Field(0.5, ge=0, description="Slack as a share of the promised wait.")
     least_slack: Duration = Field(
-        0, description="Slack of every job beside that, in seconds or with a unit."
+        0, description="Additional slack of every job, in seconds or with a unit."
     )
 
 
 class RecordedParams(PlacingParams):
-    """What holds for jobs without a recorded start, and how jobs are placed."""
+    """Parameters of the dispatcher `recorded`."""
 
     missing_start: MissingStart = Field(
         "error",
-        description="What stands in for a start that the log does not record: none, or the job's"
-        " submission.",
+        description="Treatment of a job without a recorded start: error, or due at its submission.",
     )
 
 
 class ScarceResourceParams(Params):
-    """Which resource types are to be kept for jobs that ask for them."""
+    """Resource types that are reserved for jobs that request them."""
 
     critical: Annotated[tuple[str, ...] | None, Listed] = Field(
         None,
-        description="The names of the resource types that count as critical; if not given, those"
-        " that not every node has.",
+        description="Names of the resource types that count as scarce; if not given, those that"
+        " not every node has.",
     )
 
     def unknown(self, system: System) -> Iterator[str]:
-        """Yield the names that the system does not have."""
+        """Yield the names that are no resource type of the system.
+
+        Parameters
+        ----------
+        system
+            The system of the scenario.
+
+        Returns
+        -------
+        Iterator[str]
+            Names in the order of the parameter.
+        """
         return (name for name in self.critical or () if name not in system.resource_types)

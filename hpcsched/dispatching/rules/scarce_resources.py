@@ -1,8 +1,9 @@
-"""Allocators for systems of unlike nodes: balanced, weighted, and both together.
+"""Allocators for heterogeneous systems: balanced, weighted, and both combined.
 
 They follow the ideas of A. Netti, C. Galleguillos, Z. Kiziltan, A. Sîrbu and O. Babaoglu,
 Heterogeneity-aware resource allocation in HPC systems, ISC High Performance 2018, not the details
-of their programs: keep jobs off resources that others will miss, and use up what is scarce evenly.
+of their programs: keep jobs off resources that other jobs will need, and consume scarce resources
+evenly. In parameters, scarce resource types are called `critical`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,17 +23,31 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray, System
 
 Ranks = npt.NDArray[np.float64]
-"""By what nodes are preferred, the least first, `[N]`."""
+"""Rank of each node, `[N]`; the lowest is preferred."""
 
 
 def review_scarce_types(params: ScarceResourceParams, system: System) -> Iterator[Caution]:
-    """Refuse critical resource types that no node group has."""
+    """Report the scarce resource types that no node group has.
+
+    Parameters
+    ----------
+    params
+        Parameters of an allocator.
+    system
+        The system.
+
+    Returns
+    -------
+    Iterator[Caution]
+        One error per unknown type.
+    """
     for name in params.unknown(system):
         message = f"{name} cannot be critical: no node group has it"
         yield Caution("unknown-resource-type", message, "critical", "error")
 
 
 def _checked_types(params: ScarceResourceParams, system: System) -> tuple[str, ...] | None:
+    # The first finding ends the assembly; `hpcsched validate` reports all of them.
     for caution in review_scarce_types(params, system):
         raise InputError(Finding(caution.rule, caution.message, key="dispatcher"))
     return params.critical
@@ -46,24 +61,36 @@ def _checked_types(params: ScarceResourceParams, system: System) -> tuple[str, .
     review=review_scarce_types,
 )
 class Balanced:
-    """Uses nodes without critical resources first, and then evenly those that have some.
+    """Allocator that uses nodes without scarce resources first, and the others evenly.
 
-    Critical are the resource types of these names, or, if none are named, those that not every node
-    has. First come the nodes with nothing critical but what the job asks for, the fullest first.
-    The others are divided by which critical types they have; nodes of these classes take turns,
-    each class as often as is its share of what is free of its types, the fullest nodes first.
+    Scarce are the resource types named as `critical`, or, if none are named, those that not every
+    node has. Nodes without scarce resources other than those that the job requests come first, the
+    fullest first. The others are classified by their scarce types; the classes take turns by
+    weighted round robin, the weight being the free share of their types, the fullest nodes first
+    within a class.
+
+    Parameters
+    ----------
+    critical
+        Names of the scarce resource types; None: those that not every node has.
     """
 
     @classmethod
     def build(cls, params: ScarceResourceParams, context: Context) -> Self:
-        """Return the allocator; raises InputError for resource types that are not there."""
+        """Create the allocator from its parameters.
+
+        Raises
+        ------
+        InputError
+            The system has no resource type of a given name.
+        """
         return cls(_checked_types(params, context.system))
 
     def __init__(self, critical: Sequence[str] | None = None) -> None:
         self.critical = critical
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
-        """Place the units."""
+        """Place the units, classes by weighted round robin."""
         ranks = free_share(room)
         scarce = scarce_types(room.system, self.critical)
         return fill(units, room.fits, weighted_round_robin(room, scarce, ranks))
@@ -71,12 +98,12 @@ class Balanced:
 
 @builtin("allocator", "weighted", summary="nodes on which least would be left of what is in demand")
 class Weighted:
-    """Uses first the nodes on which least would be left of what is wanted.
+    """Allocator that prefers nodes that keep the least capacity in demand.
 
-    A node's weight is the sum, over all resource types, of what would stay free there if it took as
-    many units as it can, as a share of the whole system's capacity, times the pressure on the type:
-    what waiting jobs ask for and running jobs hold, as a share of the same. The least weight comes
-    first; among equals the lowest number.
+    A node's weight is the sum, over all resource types, of the amount left free if it took as many
+    units as it can, as a share of the whole system's capacity, times the pressure on the type: the
+    amount requested by waiting jobs and allocated to running jobs, as a share of the same. The
+    least weight comes first; ties go to the lowest number.
     """
 
     def __init__(self) -> None:
@@ -96,11 +123,23 @@ class Weighted:
     review=review_scarce_types,
 )
 class Hybrid:
-    """Balanced, with weights: within a class the nodes of least weight come first."""
+    """Allocator that classifies nodes as `Balanced` does, and ranks those of a class as `Weighted`.
+
+    Parameters
+    ----------
+    critical
+        Names of the scarce resource types; None: those that not every node has.
+    """
 
     @classmethod
     def build(cls, params: ScarceResourceParams, context: Context) -> Self:
-        """Return the allocator; raises InputError for resource types that are not there."""
+        """Create the allocator from its parameters.
+
+        Raises
+        ------
+        InputError
+            The system has no resource type of a given name.
+        """
         return cls(_checked_types(params, context.system))
 
     def __init__(self, critical: Sequence[str] | None = None) -> None:
@@ -108,14 +147,27 @@ class Hybrid:
         self._pressure = Pressure()
 
     def allocate(self, units: int, room: Room) -> NodeAllocation:
-        """Place the units."""
+        """Place the units, classes by weighted round robin, nodes of a class by weight."""
         ranks = weights(units, room, self._pressure.of(room))
         scarce = scarce_types(room.system, self.critical)
         return fill(units, room.fits, weighted_round_robin(room, scarce, ranks))
 
 
 def scarce_types(system: System, names: Sequence[str] | None) -> list[int]:
-    """Return the numbers of the critical resource types: named ones, or those some nodes lack."""
+    """Return the numbers of the scarce resource types.
+
+    Parameters
+    ----------
+    system
+        The system.
+    names
+        Names of the scarce types; None: the types that some nodes lack.
+
+    Returns
+    -------
+    list[int]
+        Ascending numbers of resource types.
+    """
     if names is not None:
         return [r for r, name in enumerate(system.resource_types) if name in names]
     everywhere = (system.capacity > 0).all(axis=0)
@@ -123,7 +175,22 @@ def scarce_types(system: System, names: Sequence[str] | None) -> list[int]:
 
 
 def weights(units: int, room: Room, pressure: Sequence[float]) -> Ranks:
-    """Return what would be left on each node of what is wanted, `[N]`."""
+    """Return the capacity in demand that would be left on each node.
+
+    Parameters
+    ----------
+    units
+        Number of units of the job.
+    room
+        Free capacity for the job.
+    pressure
+        Pressure on each resource type, `[R]`.
+
+    Returns
+    -------
+    Ranks
+        Weight of each node, `[N]`; the least is preferred.
+    """
     placed = np.minimum(room.fits, units)
     left = np.zeros(len(room.fits))
     for row, asked, total, wanted in zip(
@@ -135,25 +202,44 @@ def weights(units: int, room: Room, pressure: Sequence[float]) -> Ranks:
 
 
 def weighted_round_robin(room: Room, critical: Sequence[int], ranks: Ranks) -> IntArray:
-    """Return the nodes in order of preference, `[N]`, given how they rank within a class.
+    """Return the nodes in order of preference, classes taking turns by their free share.
 
-    Class 0 has the nodes with nothing critical that the job does not ask for.
+    Class 0 has the nodes without scarce resources beyond those that the job requests; it comes
+    first.
+
+    Parameters
+    ----------
+    room
+        Free capacity for the job.
+    critical
+        Numbers of the scarce resource types.
+    ranks
+        Ranks of the nodes within their class, `[N]`.
+
+    Returns
+    -------
+    IntArray
+        Permutation of the nodes, `[N]`, best first.
     """
     unwanted = [r for r in critical if not room.unit_request[r]]
     has = room.system.capacity[:, unwanted] > 0
+    # A class is a bit mask of the scarce types that its nodes have.
     classes = has @ (1 << np.arange(len(unwanted), dtype=np.int64))
     turn = np.zeros(len(ranks))
     for number in np.unique(classes[classes > 0]):
         members = np.flatnonzero(classes == number)
+        # Nodes without room come last: they must not use up turns of their class.
         members = members[np.lexsort((ranks[members], room.fits[members] == 0))]
         # The k-th of a class with a share s of what is free comes at turn (k + ½) / s.
         types = [r for k, r in enumerate(unwanted) if number >> k & 1]
         shares = [_share_free(room, r, members) for r in types]
-        free = np.add.accumulate(shares)[-1] / len(shares)  # added up one after the other
+        # Added up one after the other: pairwise summation may round differently from the core.
+        free = np.add.accumulate(shares)[-1] / len(shares)
+        # The bound keeps a class without free capacity finite, behind all others.
         turn[members] = (np.arange(len(members)) + 0.5) / max(float(free), 1e-9)
     return np.lexsort((ranks, turn))
 
 
 def _share_free(room: Room, r: int, members: IntArray) -> float:
-    """Return how much of a resource type is free on these nodes, as a share of the system's."""
+    """Return the free amount of a resource type on some nodes, as a share of the system's total."""
     return float(room.available[r][members].sum() / room.system.totals[r])

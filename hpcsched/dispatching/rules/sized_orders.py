@@ -1,9 +1,9 @@
-"""Queue orders by the number of processors that a job asks for: WFP3, UNICEF, and F1 to F4.
+"""Queue orders by the number of processors of a job: WFP3, UNICEF, and F1 to F4.
 
-What is a processor: a job's `demand` in units of the system's first resource type that there is
-anything of. On a system of one type it is what the job asks for; on others a job that takes a tenth
-of the memory and less of the rest counts as a tenth of the cores. Run times are predicted ones;
-studies that know no predictor take the requested time, as the predictor `requested-time` does.
+The number of processors is a job's `demand` in units of the system's first resource type with a
+capacity. On a system of one type it is the requested amount; on others a job that takes a tenth of
+the memory and less of the rest counts as a tenth of the cores. Run times are predicted ones;
+studies without a predictor use the requested time, as the predictor `requested-time` does.
 """
 
 from typing import Any
@@ -17,16 +17,17 @@ from hpcsched.registration import builtin
 from hpcsched.system.system import System
 
 _STEPS = 2**20
-"""Wait times are divided by whole numbers of so many parts of what a formula has, rounded."""
+"""Resolution of the divisors of wait times: they are rounded to 2⁻²⁰ and scaled to integers."""
 
 
 def wfp3(system: System) -> QueueOrder:
     """Return the order by (wait / run time)³ × processors, the largest first.
 
-    It favours large jobs and those that have waited long for what they are. Source: Tang, Lan,
-    Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P systems*, 2009.
+    It favours large jobs and those that have waited long in relation to their run time. Source:
+    Tang, Lan, Desai, Buettner, *Fault-aware, utility-based job scheduling on Blue Gene/P systems*,
+    2009.
     """
-    # The order of cube roots: wait × ∛processors / run time.
+    # Cube roots have the same order: wait × ∛processors / run time.
     return WaitOver(lambda job: _parts(_run_time(job) / np.cbrt(_processors(job, system))))
 
 
@@ -34,7 +35,7 @@ def unicef(system: System) -> QueueOrder:
     """Return the order by wait / (run time × log₂ processors), the largest first.
 
     It favours small jobs; those of one processor come before all others once they have waited.
-    Source: as of `wfp3`.
+    Source: as for `wfp3`.
     """
     return WaitOver(lambda job: _parts(_run_time(job) * np.log2(_processors(job, system))))
 
@@ -42,6 +43,18 @@ def unicef(system: System) -> QueueOrder:
 def f1(system: System) -> QueueOrder:
     """Return the order by log₁₀(run time) × processors + 870 × log₁₀(submit time), ascending.
 
+    Parameters
+    ----------
+    system
+        The system, which converts demands to processors.
+
+    Returns
+    -------
+    QueueOrder
+        The order.
+
+    Notes
+    -----
     F1 to F4 were fitted to schedules of small sets of jobs by Carastan-Santos and de Camargo,
     *Obtaining dynamic scheduling policies with simulation and machine learning*, SC 2017, table 3.
     Submit times are seconds since the trace's own second 0, and at least 1.
@@ -84,19 +97,19 @@ def _processors(job: Any, system: System) -> Any:
 
 
 def _parts(value: Any) -> Any:
-    """Return a positive number in whole steps, at least one."""
+    """Return a positive number in integer steps of 2⁻²⁰, at least one."""
     return np.maximum(np.rint(value * _STEPS), 1).astype(np.int64)[()]
 
 
 @builtin("queue_order", "wfp3", summary="largest (wait / run time)³ × processors first")
 def make_wfp3(_params: Params, context: Context) -> QueueOrder:
-    """Return the queue order `wfp3` for the scenario's system."""
+    """Create the queue order `wfp3` for the scenario's system."""
     return wfp3(context.system)
 
 
 @builtin("queue_order", "unicef", summary="largest wait / (run time × log₂ processors) first")
 def make_unicef(_params: Params, context: Context) -> QueueOrder:
-    """Return the queue order `unicef` for the scenario's system."""
+    """Create the queue order `unicef` for the scenario's system."""
     return unicef(context.system)
 
 
@@ -104,7 +117,7 @@ def make_unicef(_params: Params, context: Context) -> QueueOrder:
     "queue_order", "f1", summary="smallest log₁₀(run time) × processors + 870 × log₁₀(submit time)"
 )
 def make_f1(_params: Params, context: Context) -> QueueOrder:
-    """Return the queue order `f1` for the scenario's system."""
+    """Create the queue order `f1` for the scenario's system."""
     return f1(context.system)
 
 
@@ -112,7 +125,7 @@ def make_f1(_params: Params, context: Context) -> QueueOrder:
     "queue_order", "f2", summary="smallest √(run time) × processors + 25600 × log₁₀(submit time)"
 )
 def make_f2(_params: Params, context: Context) -> QueueOrder:
-    """Return the queue order `f2` for the scenario's system."""
+    """Create the queue order `f2` for the scenario's system."""
     return f2(context.system)
 
 
@@ -120,7 +133,7 @@ def make_f2(_params: Params, context: Context) -> QueueOrder:
     "queue_order", "f3", summary="smallest run time × processors + 6.86e6 × log₁₀(submit time)"
 )
 def make_f3(_params: Params, context: Context) -> QueueOrder:
-    """Return the queue order `f3` for the scenario's system."""
+    """Create the queue order `f3` for the scenario's system."""
     return f3(context.system)
 
 
@@ -128,5 +141,5 @@ def make_f3(_params: Params, context: Context) -> QueueOrder:
     "queue_order", "f4", summary="smallest run time × √processors + 5.3e5 × log₁₀(submit time)"
 )
 def make_f4(_params: Params, context: Context) -> QueueOrder:
-    """Return the queue order `f4` for the scenario's system."""
+    """Create the queue order `f4` for the scenario's system."""
     return f4(context.system)

@@ -10,18 +10,29 @@ from hpcsched.registration import builtin
 
 
 class SlackBased(Conservative):
-    """Conservative backfilling whose promises have slack.
+    """Conservative backfilling with slack: promised starts may slip a little.
 
     A job's latest start is its first promise and its slack: `least_slack` seconds, and `share`
-    times the wait that it was promised. A job that would have to wait for the sake of reservations
-    is started nevertheless if these can be moved, one after the other, to other times that are not
-    past any latest start. Slack is counted from the first promise, so that small delays do not add
-    up. Without slack a reservation may still give way as far as the first promise, where it has
-    been moved to an earlier time since.
+    times the promised wait. A job that would have to wait because of reservations is started
+    nevertheless if these can be moved, one after the other, to other times that are not past any
+    latest start. Slack is counted from the first promise, so that small delays do not add up.
+    Without slack a reservation may still be pushed back as far as the first promise, if it has been
+    moved to an earlier time since.
 
     Source: D. Talby and D. G. Feitelson, Supporting priorities and improving utilization of the IBM
     SP scheduler using slack-based backfilling, IPPS/SPDP 1999. There slack follows from priorities
     and the mean wait, and the cheapest of many schedules is sought; here both are simpler.
+
+    Parameters
+    ----------
+    allocator
+        Chooses the nodes of jobs that start.
+    share
+        Slack as a share of the promised wait.
+    least_slack
+        Slack of every job beside that, in seconds.
+    compression
+        Order in which reservations are moved to earlier times.
     """
 
     def __init__(
@@ -53,6 +64,6 @@ class SlackBased(Conservative):
     summary="as conservative, but promised starts may slip a little",
 )
 def make_slack(params: SlackParams, context: Context) -> SlackBased:
-    """Return `slack` with the chosen allocator."""
+    """Create `slack` from its parameters."""
     allocator = context.make("allocator", params.allocator)
     return SlackBased(allocator, params.share, params.least_slack, params.compression)

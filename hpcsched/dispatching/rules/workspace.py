@@ -1,4 +1,4 @@
-"""A dispatching round's working copy of what is free now."""
+"""Working copy of the free capacity of a dispatching round."""
 
 import numpy as np
 
@@ -12,17 +12,17 @@ from hpcsched.system.system import IntArray
 
 
 class Workspace:
-    """What is free in a dispatching round, and less so with every job that is placed.
+    """Free capacity in a dispatching round, reduced by every job that is placed.
 
-    A job fits if its units find room, on slots where these are counted and else on nodes, and pools
-    have enough until its predicted end.
+    A job fits if its units fit, on slots where these are counted and otherwise on nodes, and if
+    shared resources (pools) suffice until its predicted end.
 
     Parameters
     ----------
-    problem : DispatchingProblem
-        The problem of the round.
-    allocator : Allocator
-        Decides where jobs are placed.
+    problem
+        Problem of the round.
+    allocator
+        Chooses the nodes of jobs.
     """
 
     def __init__(self, problem: DispatchingProblem, allocator: Allocator) -> None:
@@ -39,47 +39,65 @@ class Workspace:
         self._pools = RoundPools(problem) if problem.system.pools else None
 
     def units_that_fit(self, job: WaitingJob) -> int:
-        """Return for how many of the job's units there is room now, whatever it draws from pools.
+        """Return how many units of the job fit now, regardless of its draw from pools.
 
         Parameters
         ----------
-        job : WaitingJob
+        job
             A job of the problem's queue.
+
+        Returns
+        -------
+        int
+            Number of units, possibly above the job's own.
         """
         if isinstance(self._space, SlotSpace):
             return self._space.count
         return self._on_nodes(job, self._space)[1]
 
     def fits(self, job: WaitingJob) -> bool:
-        """Say whether the job could be placed now.
+        """Check whether the job could be placed now.
 
         Parameters
         ----------
-        job : WaitingJob
+        job
             A job of the problem's queue.
+
+        Returns
+        -------
+        bool
+            Whether nodes or slots, and pools, suffice.
         """
         return job.units <= self.units_that_fit(job) and self._lacking(job) is None
 
     def short_of(self, job: WaitingJob) -> str:
-        """Return what the job lacks where there is room for its units, as ``pool NAME``.
-
-        It is empty where there is no room, and where the job lacks nothing.
+        """Return the pool that is short for a job, as ``pool NAME``, if its units fit.
 
         Parameters
         ----------
-        job : WaitingJob
+        job
             A job of the problem's queue.
+
+        Returns
+        -------
+        str
+            The text; empty if its units do not fit, or no pool is short.
         """
         pool = self._lacking(job) if job.units <= self.units_that_fit(job) else None
         return "" if pool is None else f"pool {pool}"
 
     def place(self, job: WaitingJob) -> Allocation:
-        """Start the job now, where the allocator says; return where that is.
+        """Place the job now, on nodes of the allocator's choice.
 
         Parameters
         ----------
-        job : WaitingJob
+        job
             A job of the problem's queue, which must fit.
+
+        Returns
+        -------
+        Allocation
+            Its allocation.
         """
         space = self._space
         if isinstance(space, SlotSpace) and self._allocate_slots is not None:
@@ -87,17 +105,18 @@ class Workspace:
             return SlotAllocation(self._allocate_slots(job.units, space.free), space.slot_map)
         chosen = self._allocator.allocate(job.units, self._room_for(job))
         allocation = space.claim(chosen, job.request)
+        # Counts of other shapes change with every start.
         self._fits.clear()
         if self._pools is not None:
             self._pools.start(job, allocation)
         return allocation
 
     def _lacking(self, job: WaitingJob) -> str | None:
-        """Return the name of a pool that has too little for the job, from now to its end."""
+        """Return the name of a pool that is short for the job between now and its end, or None."""
         return None if self._pools is None else self._pools.lacking(job)
 
     def _on_nodes(self, job: WaitingJob, space: NodeSpace) -> tuple[IntArray, int]:
-        """Return how many of the job's units fit on each node now, `[N]`, and their sum."""
+        """Return the number of the job's units that fit on each node now, `[N]`, and their sum."""
         key = shape_key(job.request)
         known = self._fits.get(key)
         if known is None:
@@ -106,7 +125,7 @@ class Workspace:
         return known
 
     def _room_for(self, job: WaitingJob) -> Room:
-        """Return what the allocator may choose from."""
+        """Return the free capacity that the allocator may use for a job."""
         system, space = self._problem.system, self._space
         if isinstance(space, NodeSpace):
             fits, available = self._on_nodes(job, space)[0], space.available
@@ -118,13 +137,18 @@ class Workspace:
 
 
 def open_workspace(problem: DispatchingProblem, allocator: Allocator) -> Workspace:
-    """Return a workspace in which nothing has been placed yet.
+    """Return a workspace without any placed job.
 
     Parameters
     ----------
-    problem : DispatchingProblem
-        The problem of a round.
-    allocator : Allocator
-        Decides where jobs are placed.
+    problem
+        Problem of a round.
+    allocator
+        Chooses the nodes of jobs.
+
+    Returns
+    -------
+    Workspace
+        The workspace.
     """
     return Workspace(problem, allocator)
