@@ -45,7 +45,7 @@ test-slurm: $(VENV)/installed-dev ## Tests on a real Slurm, installed where that
 	    apt-get install -y -q --no-install-recommends $(SLURM_PACKAGES) \
 	    || echo "Slurm's packages could not be installed"; \
 	fi
-	HPCSCHED_TEST_SLURM=1 $(BIN)/pytest -n 5 --dist worksteal tests/slurm
+	HPCSCHED_TEST_SLURM=1 $(BIN)/pytest -n 5 --dist worksteal tests/real_slurm
 
 lint: $(VENV)/installed-dev ## Style, types, storeys, and unused code
 	$(BIN)/ruff check .

@@ -19,9 +19,9 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from tests.slurm.cluster import SlurmCluster, missing
-from tests.slurm.driving import check_all_ran, environment, finish, live, write_scenario
-from tests.slurm.workload import sleep_jobs
+from tests.real_slurm.cluster import SlurmCluster, missing
+from tests.real_slurm.driving import check_all_ran, environment, finish, live, write_scenario
+from tests.real_slurm.workload import sleep_jobs
 
 SLURM = "slurm"
 LONGEST = 1800

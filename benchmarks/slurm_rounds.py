@@ -26,8 +26,8 @@ from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched_slurm.manager import make_slurm
 from hpcsched_slurm.params import SlurmParams
-from tests.slurm.cluster import NodeKind, SlurmCluster, missing
-from tests.slurm.workload import sleep_jobs
+from tests.real_slurm.cluster import NodeKind, SlurmCluster, missing
+from tests.real_slurm.workload import sleep_jobs
 
 ROOT = Path(__file__).parents[1]
 NODES = (NodeKind("c[1-32]", 16, 64000), NodeKind("g[1-32]", 8, 128000, 4))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from hpcsched import Plugin, hookimpl
 from hpcsched.plugins.manager import build_registry, stand_in
-from tests.dispatching.cp.faulty_backends import Does, fail
+from tests.dispatching.cp.backends.faulty_backends import Does, fail
 
 
 @hookimpl

@@ -52,9 +52,9 @@ RELATED = {
         (
             "tests/dispatching/core",
             "tests/properties/test_against_reference.py",
-            "tests/results/test_both_loops.py",
+            "tests/runs/test_both_loops.py",
             "tests/simulation/test_column_checks.py",
-            "tests/test_replaying.py",
+            "tests/runs/test_replaying.py",
             "tests/traces/test_compiled_replay.py",
         ),
     ),
@@ -73,10 +73,10 @@ DEAR = (
     "tests/dispatching/rules/test_promises.py",
     "tests/golden/test_planned_orders.py",
     "tests/simulation/test_outages_of_all.py",
-    "tests/results/test_interrupted_run.py",
-    "tests/results/test_maintenance_and_power.py",
-    "tests/results/test_replay.py",
-    "tests/results/test_transformed_run.py",
+    "tests/runs/test_interrupted_run.py",
+    "tests/runs/test_maintenance_and_power.py",
+    "tests/runs/test_replay.py",
+    "tests/runs/test_transformed_run.py",
 )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched import cli
 from hpcsched.workload.archive import catalogue
-from tests.workload.test_fetching import DATA, HASH, Server, log_at, serving
+from tests.workload.archive.test_fetching import DATA, HASH, Server, log_at, serving
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from tests.dispatching.plans import (
     waiting,
 )
 from tests.strategies import tries
-from tests.workload import swf_files
+from tests.workload.readers import swf_files
 
 
 def check_step(

@@ -17,8 +17,8 @@ from hpcsched import cli
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.limits import Budget
 from hpcsched.plugins.index import built_in
+from tests.dispatching.cp.backends.test_backends import crowd, list_plan
 from tests.dispatching.cp.making import FORMULATIONS
-from tests.dispatching.cp.test_backends import crowd, list_plan
 from tests.docs.pages import DOCS, ROOT, blocks, tables
 from tests.plugins.distributions import Distributions
 

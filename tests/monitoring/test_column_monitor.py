@@ -16,7 +16,7 @@ from hpcsched.workload.job import TracedJob
 from hpcsched.workload.job_batches import JobColumns, OpenJobs, RequestNumbers, columns_of
 from tests.builders import alike, lists, parts, replay, traced
 from tests.monitoring.test_monitor import Shown, Trace
-from tests.results.both_loops import ListedJobs
+from tests.runs.both_loops import ListedJobs
 
 
 def states(system: System, jobs: list[TracedJob]) -> list[RunState]:

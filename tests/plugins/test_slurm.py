@@ -1,4 +1,4 @@
-"""The plugin `hpcsched-slurm`: its own tests; those on a real Slurm are in `tests/slurm`."""
+"""The plugin `hpcsched-slurm`: its own tests; those on a real Slurm are in `tests/real_slurm`."""
 
 import os
 import subprocess

@@ -6,7 +6,7 @@ import pytest
 
 import hpcsched
 from tests.real_traces import trace
-from tests.results.both_loops import CLOCK, check_equal, in_both_loops
+from tests.runs.both_loops import CLOCK, check_equal, in_both_loops
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 KTH_SP2, CERIT_SC = "KTH-SP2-1996-2.swf.gz", "CERIT-SC-2013.swf.gz"

@@ -16,8 +16,8 @@ from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.errors import InputError
 from hpcsched.testing import make_problem, make_system
+from tests.dispatching.cp.formulations.test_as_in_the_papers import asked, dispatcher_of
 from tests.dispatching.cp.making import FORMULATIONS
-from tests.dispatching.cp.test_as_in_the_papers import asked, dispatcher_of
 from tests.dispatching.cp.tiny import Size, placements, tiny_data
 from tests.strategies import tries
 

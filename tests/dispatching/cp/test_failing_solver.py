@@ -11,8 +11,8 @@ from hpcsched.dispatching.rules.allocators import BestFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.testing import sample_workloads
 from tests.builders import ORDERS, Told, replay
+from tests.dispatching.cp.formulations.test_as_in_the_papers import dispatcher_of
 from tests.dispatching.cp.making import Scripted, improver_of
-from tests.dispatching.cp.test_as_in_the_papers import dispatcher_of
 
 FAILURES = ("failed", "unknown", "overrun", "infeasible")
 DEBS = (

@@ -22,8 +22,8 @@ from hpcsched.dispatching.cp.limits import Budget
 from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
-from tests.dispatching.cp import faulty_backends as faulty
-from tests.dispatching.cp.faulty_backends import Does, Still
+from tests.dispatching.cp.backends import faulty_backends as faulty
+from tests.dispatching.cp.backends.faulty_backends import Does, Still
 
 PATIENCE = 30.0
 """Seconds after which something that should happen will not."""
@@ -484,7 +484,7 @@ def test_a_fork_leaves_the_process_to_its_parent(solver: SolverProcess) -> None:
 SCRIPT = """
 import signal, sys
 from hpcsched.dispatching.cp.guard import SolverProcess
-from tests.dispatching.cp import faulty_backends as faulty
+from tests.dispatching.cp.backends import faulty_backends as faulty
 from tests.dispatching.cp.test_guard import GOOD, _task
 from time import sleep
 solver = SolverProcess()

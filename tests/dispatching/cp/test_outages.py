@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
-from tests.dispatching.cp.test_exact_formulations import (
+from tests.dispatching.cp.formulations.test_exact_formulations import (
     EXACT,
     RELAXATIONS,
     RESTRICTIONS,

@@ -13,7 +13,7 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPost
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.pool_data import PoolData
-from tests.dispatching.cp.test_exact_formulations import EXACT, RELAXATIONS, solved
+from tests.dispatching.cp.formulations.test_exact_formulations import EXACT, RELAXATIONS, solved
 from tests.dispatching.cp.tiny import Size, cost_by_start, tiny_data
 from tests.strategies import tries
 

@@ -10,8 +10,8 @@ from cpmpy.solvers.cpo import CPM_cpo
 from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
 from hpcsched.dispatching.cp.limits import Budget, Patience
 from hpcsched.errors import PluginError
+from tests.dispatching.cp.backends.test_backends import crowd, list_plan
 from tests.dispatching.cp.making import FORMULATIONS
-from tests.dispatching.cp.test_backends import crowd, list_plan
 
 pytestmark = pytest.mark.skipif(
     find_spec("docplex") is None, reason="docplex, by which CP Optimizer is asked, is not installed"

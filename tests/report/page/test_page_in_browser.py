@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hpcsched.report.page.page import Verdict
-from tests.report.browser import open_in_browser
+from tests.report.page.browser import open_in_browser
+from tests.report.page.test_page import NASTY, page_of
 from tests.report.studies import pair, tables_of, write_experiment
-from tests.report.test_page import NASTY, page_of
 
 
 def test_it_opens_without_a_network(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ import re
 import time
 from pathlib import Path
 
-from tests.slurm.cluster import SlurmCluster
-from tests.slurm.driving import check_all_ran, finish, live, write_scenario
-from tests.slurm.workload import sleep_jobs
+from tests.real_slurm.cluster import SlurmCluster
+from tests.real_slurm.driving import check_all_ran, finish, live, write_scenario
+from tests.real_slurm.workload import sleep_jobs
 
 SECONDS = 60
 BEFORE_JOBS = 30

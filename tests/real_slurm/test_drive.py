@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hpcsched.system.cluster import ClusterState, RefusedError
-from tests.slurm.cluster import NOBODY, SlurmCluster
-from tests.slurm.driving import (
+from tests.real_slurm.cluster import NOBODY, SlurmCluster
+from tests.real_slurm.driving import (
     PLUGIN,
     check_all_ran,
     environment,
@@ -18,7 +18,7 @@ from tests.slurm.driving import (
     live,
     write_scenario,
 )
-from tests.slurm.workload import sleep_jobs
+from tests.real_slurm.workload import sleep_jobs
 
 UNTIL_IDLE = ("drive", "--until-idle")
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.slurm.cluster import SlurmCluster
-from tests.slurm.driving import PROGRAM, ROOT, environment
+from tests.real_slurm.cluster import SlurmCluster
+from tests.real_slurm.driving import PROGRAM, ROOT, environment
 
 PAGE = ROOT / "docs" / "slurm-live.md"
-_BLOCK = re.compile(r"<!-- not run: tests/slurm runs it -->\n\n```console\n(.*?)```", re.S)
+_BLOCK = re.compile(r"<!-- not run: tests/real_slurm runs it -->\n\n```console\n(.*?)```", re.S)
 _COMMANDS = {
     "hpcsched": PROGRAM,
     "hpcsched-slurm-scenario": (

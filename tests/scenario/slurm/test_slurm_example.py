@@ -12,7 +12,7 @@ from hpcsched.scenario.slurm.entries import read_entries
 from hpcsched.scenario.slurm.site import read_site
 from hpcsched.scenario.slurm.writing import as_yaml
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
 TRACES = SCENARIOS / "traces"
 
 

@@ -16,8 +16,8 @@ from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.system.system import IntArray
 from hpcsched.testing import make_problem, make_system
+from tests.dispatching.cp.backends.test_backends import CASES, answer, cases
 from tests.dispatching.cp.making import FORMULATIONS
-from tests.dispatching.cp.test_backends import CASES, answer, cases
 from tests.dispatching.cp.tiny import SMALLEST, optimum_by_all_starts, with_curves
 from tests.dispatching.planning.test_curves import curves
 from tests.strategies import tries

@@ -39,7 +39,7 @@ from tests.dispatching.cp.making import FORMULATIONS
 from tests.dispatching.cp.tiny import SMALL, SMALLEST, Size, tiny_data
 from tests.strategies import tries
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SCENARIO = ROOT / "scenarios" / "small-joint-now.yaml"
 QUICK = Size(jobs=3, nodes=2, types=2, units=2, run_time=3, capacity=3)
 
@@ -316,7 +316,7 @@ def test_equal_problems_get_equal_answers_in_every_process(asked):
         pytest.skip("none of the packages is installed")
     first = answers(names)
     assert answers(names) == first
-    code = "from tests.dispatching.cp.test_backends import answers; import sys\n"
+    code = "from tests.dispatching.cp.backends.test_backends import answers; import sys\n"
     code += f"print(answers({names!r}))"
     done = subprocess.run(
         [sys.executable, "-c", code],

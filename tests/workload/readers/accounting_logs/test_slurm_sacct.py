@@ -8,7 +8,7 @@ import pytest
 from hpcsched.errors import InputError
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.trace_calendar import calendar_of
-from tests.workload.readers.accounting_log_files import (
+from tests.workload.readers.accounting_logs.accounting_log_files import (
     GIB,
     HEADER,
     SYSTEM,

@@ -21,6 +21,7 @@ from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.pool_data import PoolData
 from tests.dispatching.cp.making import FORMULATIONS
+from tests.dispatching.cp.postpone.tiny_by_meaning import optimum_of
 from tests.dispatching.cp.tiny import (
     SMALL,
     Size,
@@ -29,7 +30,6 @@ from tests.dispatching.cp.tiny import (
     with_curves,
     with_outages,
 )
-from tests.dispatching.cp.tiny_by_meaning import optimum_of
 from tests.strategies import tries
 
 PROVING = [name for name in FORMULATIONS if name != "pcp21, shared"]

@@ -9,7 +9,7 @@ import pytest
 import hpcsched
 from hpcsched.errors import InputError
 
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SMALL = SCENARIOS / "small-easy.yaml"
 JOBS = "trace.jobs=300"
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.slurm.cluster import SlurmCluster, missing
+from tests.real_slurm.cluster import SlurmCluster, missing
 
 WANTED = "HPCSCHED_TEST_SLURM"
 """Set this environment variable to `1` to have a Slurm started; `make test-slurm` does."""

@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from tests.slurm.cluster import SlurmCluster
-from tests.slurm.driving import finish, hpcsched, live, write_scenario
+from tests.real_slurm.cluster import SlurmCluster
+from tests.real_slurm.driving import finish, hpcsched, live, write_scenario
 
 CHANGING = re.compile(r"(LastSchedEval|RunTime|SlurmdStartTime|CPULoad|FreeMem|LastBusyTime)=\S*")
 

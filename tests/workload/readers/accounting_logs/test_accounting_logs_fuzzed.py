@@ -14,9 +14,14 @@ from hpcsched.errors import InputError
 from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogSource
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
 from tests.strategies import tries
-from tests.workload.readers.accounting_log_files import HEADER, jobs_of, pbs_source, sacct_source
-from tests.workload.readers.test_pbs_accounting import AWKWARD as RECORDS
-from tests.workload.readers.test_slurm_sacct import AWKWARD as ROWS
+from tests.workload.readers.accounting_logs.accounting_log_files import (
+    HEADER,
+    jobs_of,
+    pbs_source,
+    sacct_source,
+)
+from tests.workload.readers.accounting_logs.test_pbs_accounting import AWKWARD as RECORDS
+from tests.workload.readers.accounting_logs.test_slurm_sacct import AWKWARD as ROWS
 
 FORGIVING = {
     "malformed": "skip",

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from tests.workload.readers.accounting_log_files import HEADER, pbs_record, sacct_row
+from tests.workload.readers.accounting_logs.accounting_log_files import (
+    HEADER,
+    pbs_record,
+    sacct_row,
+)
 
 SCENARIO = """\
 name: bad-log

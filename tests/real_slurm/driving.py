@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.slurm.host_lists import expand
-from tests.slurm.cluster import SlurmCluster
+from tests.real_slurm.cluster import SlurmCluster
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "plugins" / "hpcsched-slurm" / "src"

@@ -1,0 +1,1 @@
+"""Tests on a real Slurm that they start on the loopback interface; see `make test-slurm`."""

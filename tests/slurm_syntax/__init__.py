@@ -1,1 +1,0 @@
-"""Slurm's syntax."""
