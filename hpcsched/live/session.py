@@ -82,7 +82,7 @@ def run_live(
     if live is None:
         message = "it has no 'live:', which says how the cluster is reached"
         raise InputError(Finding("not-live", message))
-    assembly = assemble(scenario, folder=out)
+    assembly = assemble(scenario, folder=out).build_all()
     manager: WorkloadManager = assembly.make("workload_manager", live.workload_manager)
     with ExitStack() as stack:
         folder = Path(live.folder)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.plugins import manager
 from hpcsched.prediction.predictor import Oracle, Predictor
-from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import LoadedScenario, Scenario, read_scenario
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.document import parse_document
@@ -26,17 +25,6 @@ class Chosen:
     scenario: Scenario
     source: TraceSource
     predictors: dict[str, Predictor | Oracle]
-
-
-class _OfPredictor(Assembly):
-    """The parts of a scenario of which the trace and the dispatcher are left out."""
-
-    def __post_init__(self) -> None:
-        self.system = self.scenario.system.build()
-        self.seed = self.scenario.seed
-        self.objective = self.make("objective", self.scenario.objective)
-        self.predictor = self.make("predictor", self.scenario.predictor)
-        self._check_oracle()
 
 
 def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen:
@@ -70,9 +58,9 @@ def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen
     predictors: dict[str, Predictor | Oracle] = {}
     source: TraceSource | None = None
     for scenario in scenarios:
-        parts = _OfPredictor(scenario, manager.registry(), Path())
+        parts = assemble(scenario)
         if source is None:
-            source = parts.make("trace_source", scenario.trace)
+            source = parts.source
         predictors.setdefault(title(scenario.predictor), parts.predictor)
     assert source is not None
     return Chosen(own.scenario, source, predictors)

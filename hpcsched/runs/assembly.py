@@ -3,9 +3,10 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.job_events import JobEventObserver
@@ -57,47 +58,124 @@ METHODS = MappingProxyType(
 )
 """The method by which what a factory has built is recognised, by kind of plugin."""
 
+_PARTS = (
+    "system",
+    "partitions",
+    "outages",
+    "objective",
+    "source",
+    "predictor",
+    "correction",
+    "dispatcher",
+    "recorded",
+)
+
 FOLLOWING = ("dispatcher", "queue_order", "allocator")
 """The kinds of plugin that may follow jobs; an observer's methods of these names are others."""
 
 
 @dataclass
 class Assembly:
-    """The parts of a scenario, built from plugins; also the `Context` that factories are given.
+    """The parts of a scenario, each built from its plugin when it is first asked for.
 
-    `followers` are those of them that are to be told of starts and ends of jobs. `recorded` are the
-    starts of the log, where the dispatcher follows them.
+    It is also the `Context` that factories are given.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The validated scenario.
+    registry : Registry
+        The installed plugins.
+    folder : Path
+        The run directory, for plugins that write files.
+    followers : list
+        Built parts that are to be told of starts and ends of jobs.
+    seed : int
+        The seed of the plugin that is being built; else the scenario's.
     """
 
     scenario: Scenario
     registry: Registry
     folder: Path
-    system: System = field(init=False)
-    partitions: Partitions = field(init=False)
-    outages: Outages = field(init=False)
     followers: list[JobEventObserver] = field(init=False, default_factory=list)
     seed: int = field(init=False)
-    objective: Objective = field(init=False)
-    source: TraceSource = field(init=False)
-    predictor: Predictor | Oracle = field(init=False)
-    correction: Correction = field(init=False)
-    dispatcher: Dispatcher = field(init=False)
-    recorded: RecordedStarts | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        scenario = self.scenario
-        self.system = scenario.system.build()
-        self.partitions = build_partitions(scenario.partitions)
-        self.outages = _outages(scenario, self.system)
-        self.seed = scenario.seed
-        self.objective = self.make("objective", scenario.objective)
-        self.source = self.make("trace_source", scenario.trace)
-        self.predictor = self.make("predictor", scenario.predictor)
-        self._check_oracle()
-        self.correction = self.make("correction", scenario.correction)
-        self.dispatcher = self.make("dispatcher", scenario.dispatcher)
-        self._check_offline()
-        self._follow_record()
+        self.seed = self.scenario.seed
+
+    def build_all(self) -> Self:
+        """Build every part now, so that what cannot be built is known before anything is written.
+
+        Raises InputError where the trace cannot be used, PluginError where a plugin fails.
+        """
+        # The order of messages, and of what is told of starts and ends, is this one.
+        for part in _PARTS:
+            getattr(self, part)
+        return self
+
+    @cached_property
+    def system(self) -> System:
+        """The scenario's system."""
+        return self.scenario.system.build()
+
+    @cached_property
+    def partitions(self) -> Partitions:
+        """The scenario's partitions, maybe none."""
+        return build_partitions(self.scenario.partitions)
+
+    @cached_property
+    def outages(self) -> Outages:
+        """The scenario's outages, those that are drawn among them."""
+        return _outages(self.scenario, self.system)
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The scenario's objective."""
+        objective: Objective = self.make("objective", self.scenario.objective)
+        return objective
+
+    @cached_property
+    def source(self) -> TraceSource:
+        """The trace source, with the transforms that are listed beside it."""
+        source: TraceSource = self.make("trace_source", self.scenario.trace)
+        return source
+
+    @cached_property
+    def predictor(self) -> Predictor | Oracle:
+        """The predictor of run times."""
+        predictor: Predictor | Oracle = self.make("predictor", self.scenario.predictor)
+        self._check_oracle(predictor)
+        return predictor
+
+    @cached_property
+    def correction(self) -> Correction:
+        """What is asked about jobs that have outlived their prediction."""
+        correction: Correction = self.make("correction", self.scenario.correction)
+        return correction
+
+    @cached_property
+    def dispatcher(self) -> Dispatcher:
+        """The dispatcher."""
+        dispatcher: Dispatcher = self.make("dispatcher", self.scenario.dispatcher)
+        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
+        has = isinstance(dispatcher, PlansOffline)
+        _check_declared(installed, PLANS_OFFLINE, "plan_offline", has=has)
+        return dispatcher
+
+    @cached_property
+    def recorded(self) -> RecordedStarts | None:
+        """The starts of the log, where the dispatcher follows them; it is given them here."""
+        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
+        dispatcher = self.dispatcher
+        has = isinstance(dispatcher, FollowsRecord)
+        _check_declared(installed, FOLLOWS_RECORD, "follow_record", has=has)
+        if not isinstance(dispatcher, FollowsRecord):
+            return None
+        source = self.registry.get("trace_source", self.scenario.trace.plugin_name)
+        waits = recorded_waits(self.source)
+        _check_declared(source, RECORDS_WAITS, "keep_waits", has=waits is not None)
+        assert waits is not None, "the scenario was not checked"
+        return dispatcher.follow_record(waits, ", ".join(map(str, self.source.files)))
 
     def make(self, kind: str, choice: Any) -> Any:
         """Return what the chosen plugin builds; raises PluginError where its factory fails.
@@ -168,7 +246,7 @@ class Assembly:
                 used[installed.distribution] = installed.version
         return used
 
-    def _check_oracle(self) -> None:
+    def _check_oracle(self, predictor: Predictor | Oracle) -> None:
         """Only a predictor that says so may see run times: a scenario is reviewed by its names.
 
         A predictor around an oracle may be one too: the oracle's name stands in the scenario.
@@ -179,31 +257,11 @@ class Assembly:
             for _, block in blocks(choice)
             if isinstance(block, Choice) and block is not choice
         ]
-        has = isinstance(self.predictor, Oracle)
+        has = isinstance(predictor, Oracle)
         if has and any(SEES_RUN_TIME in capabilities for capabilities in within):
             return
         installed = self.registry.get("predictor", choice.plugin_name)
         _check_declared(installed, SEES_RUN_TIME, "foresee", has=has)
-
-    def _check_offline(self) -> None:
-        """What says that it can plan a whole trace has a method for it."""
-        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
-        has = isinstance(self.dispatcher, PlansOffline)
-        _check_declared(installed, PLANS_OFFLINE, "plan_offline", has=has)
-
-    def _follow_record(self) -> None:
-        """Give the recorded wait times of the trace to a dispatcher that follows them, alone."""
-        installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
-        dispatcher = self.dispatcher
-        has = isinstance(dispatcher, FollowsRecord)
-        _check_declared(installed, FOLLOWS_RECORD, "follow_record", has=has)
-        if isinstance(dispatcher, FollowsRecord):
-            source = self.registry.get("trace_source", self.scenario.trace.plugin_name)
-            waits = recorded_waits(self.source)
-            _check_declared(source, RECORDS_WAITS, "keep_waits", has=waits is not None)
-            assert waits is not None, "the scenario was not checked"
-            log = ", ".join(map(str, self.source.files))
-            self.recorded = dispatcher.follow_record(waits, log)
 
 
 def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:
@@ -233,8 +291,8 @@ def spawn_seed(seed: int, kind: str, name: str) -> int:
 def assemble(
     scenario: Scenario, registry: Registry | None = None, folder: Path = Path()
 ) -> Assembly:
-    """Build the parts of a scenario.
+    """Return the parts of a scenario, each of which is built when it is first asked for.
 
-    Raises InputError where the trace cannot be used, PluginError where a plugin fails.
+    `registry` is what is installed, unless given.
     """
     return Assembly(scenario, registry or installed_plugins(), folder)

@@ -203,7 +203,7 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
     if scenario.observers:
         names = ", ".join(choice.plugin_name for choice in scenario.observers)
         _log.info("a replay in memory has no observers; left out: %s", names)
-    assembly = assemble(scenario.model_copy(update={"observers": ()}))
+    assembly = assemble(scenario.model_copy(update={"observers": ()})).build_all()
     parts = parts_of(assembly, ())
     in_python = tuple(obstacles(parts))
     if not in_python:

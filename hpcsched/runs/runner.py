@@ -97,7 +97,7 @@ def run(
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     folder = Path(out) if out is not None else Path("runs") / scenario.name
-    assembly = assemble(scenario, folder=folder)
+    assembly = assemble(scenario, folder=folder).build_all()
     metrics = assembly.metrics()
     watching = Watching(assembly, progress=progress, watch=watch)
     with create(folder, force=force):
