@@ -101,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given = present_arguments(sys.argv[1:] if arguments is None else arguments)
         app(args=given, prog_name="hpcsched")
+    # Click ends by SystemExit; callers of `main` want a code.
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 0
     except KeyboardInterrupt:
@@ -118,10 +119,12 @@ def _report(error: Exception) -> int:
                 _complain(str(finding))
             return 1
         case HpcschedError():
+            # A plugin's own error is the cause; its traceback helps only the plugin's author.
             if error.__cause__ and os.environ.get(DEBUG) == "1":
                 traceback.print_exception(error.__cause__)
             _complain(f"error: {error}")
             return 3 if isinstance(error, DecisionError) else 1
+        # The limit is the file system's, so no check beforehand can know it.
         case OSError(filename=str() | PathLike() as path) if error.errno == errno.ENAMETOOLONG:
             _complain(f"error: {too_long(str(path))}")
             return 1

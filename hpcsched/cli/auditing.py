@@ -89,5 +89,6 @@ def replay_directory(run: "RunDirectory") -> "AuditReport | str":
     why = why_not_replayed(run, assemble(scenario).distributions())
     if why is not None:
         return why
+    # A run of its own: the one under test must stay as it was written.
     with TemporaryDirectory() as folder:
         return compare_replay(run, run_scenario(scenario, Path(folder) / "run").directory)

@@ -115,6 +115,7 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
     """
     if not trace.exists():
         raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
+    # Jobs that do not fit would be skipped, and a conversion must lose none.
     resources = dict.fromkeys(_resource_types(trace, source), LARGEST)
     document = Document()
     document.value = {

@@ -99,6 +99,7 @@ def _run(
     with folder.locked():
         index = IndexWriter(read, folder)
         run = {cell.address for cell in chosen}
+        # Cells that were not chosen keep what the index said of them.
         index.carry_over([cell for cell in read.cells if cell.address not in run])
         runner = build_executor(choice, manager.registry(), folder.path)
         progress = make_progress(read.declaration.name, len(chosen))
@@ -107,6 +108,7 @@ def _run(
                 outcomes = run_cells(
                     chosen, folder, runner, limit=jobs, again=again, started=progress.started
                 )
+                # Noted one by one: a killed process leaves an index of what had ended.
                 for outcome in outcomes:
                     index.note(outcome)
                     progress.ended(outcome)
@@ -115,6 +117,7 @@ def _run(
             typer.echo("interrupted; started again, it goes on from here", err=True)
             raise typer.Exit(130) from None
         finally:
+            # Also after a failure or an interrupt: the index must name the runs that are there.
             index.write()
     return failed
 

@@ -72,6 +72,7 @@ def _fetch(log: "Log", folder: Path) -> None:
         typer.echo(f"\r{size / 1e6:.1f}{of} MB", nl=False, err=True)
 
     path = folder / log.file_name
+    # A progress line in a log file would be thousands of carriage returns.
     shown = show if sys.stderr.isatty() else None
     fetched = download(log.address, path, log.sha256, progress=shown)
     if shown and fetched.received:

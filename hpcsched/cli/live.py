@@ -43,6 +43,7 @@ def advise(
 
     Without --for, --rounds and --until-idle it ends after one round.
     """
+    # Advice without end would poll the cluster for good.
     if seconds is None and not until_idle:
         rounds = rounds or 1
     ends = _Ends(seconds, rounds, until_idle)

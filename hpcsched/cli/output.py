@@ -93,7 +93,9 @@ def tables_text(
     """
     if format_ is TableFormat.JSON:
         return json_text(content())
+    # A drawn table in a file would have escape sequences and the width of a terminal.
     width = None if out else terminal_width()
+    # One function a format, so that a new format cannot be forgotten in a command.
     write: Mapping[TableFormat, Callable[[Table], str]] = {
         TableFormat.TEXT: lambda table: table.as_text(width),
         TableFormat.MARKDOWN: lambda table: table.as_markdown(),

@@ -179,6 +179,7 @@ def _write(
     from hpcsched.report.studied_runs import open_study
 
     format_of(out)
+    # Before the runs are read: a mistyped name should not cost minutes.
     check_free(out, force=force)
     study = open_study(directories)
     write_picture(drawing(ComparedStudy(study)), out, force=force)

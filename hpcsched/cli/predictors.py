@@ -52,6 +52,7 @@ def evaluate(
     from hpcsched.predictor_evaluation.writing import check_folder, write_evaluation
 
     chosen = choose(scenario, overrides or (), predictors)
+    # Before predictors are asked, which may take minutes.
     if out is not None:
         check_folder(out, force=force)
     predictions = predict_trace(

@@ -58,6 +58,7 @@ def run(
         show_logs(verbose=True)
     given = overrides or ()
     loaded = read_scenario(scenario, given)
+    # Read twice: the override of observers needs to know those that the scenario has.
     if explain:
         loaded = read_scenario(scenario, [*given, *_with_reasons(loaded)])
     missing = missing_inputs(loaded, "error")
@@ -68,12 +69,14 @@ def run(
     folder = out or Path("runs") / loaded.scenario.name
     try:
         result = run_scenario(loaded.scenario, folder, force=force, progress=True, watch=watch)
+    # The run directory is complete up to the interrupt, and says so.
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what was done until then is in {folder}", err=True)
         raise typer.Exit(130) from None
     for line in account_lines(result.summary):
         typer.echo(line)
     typer.echo(f"results in {result.directory.path}")
+    # After the results, where they are seen, not above a screen of metrics.
     for warn in (_changed_trace, _outages_beside_jobs, solver_warning):
         warning = warn(loaded, result.directory)
         if warning is not None:

@@ -20,6 +20,7 @@ def sarif_content(findings: Sequence[Finding]) -> dict[str, Any]:
     findings
         Findings; their paths become relative to the working directory.
     """
+    # Sorted, so that the same findings give the same bytes.
     rules = sorted({finding.rule for finding in findings})
     run = {
         "tool": {

@@ -69,6 +69,7 @@ def info(
         return
     traces = []
     parts = [_assembled(path, overrides) for path in scenarios]
+    # Scenarios of one name, as the same one with other overrides, are told apart by path.
     counts = Counter(part.scenario.name for part in parts)
     for path, part in zip(scenarios, parts, strict=True):
         name = part.scenario.name

@@ -54,6 +54,7 @@ def validate(
                 found.extend(read_experiment(file, warn=True).warnings)
             else:
                 found.extend(review(read_scenario(file)))
+        # All files are checked, whatever is wrong with one of them.
         except InputError as error:
             found.extend(error.findings)
     match format_:

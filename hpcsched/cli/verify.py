@@ -34,6 +34,7 @@ def verify(
 
     run = RunDirectory.open(one_run_folder(directory))
     report = audit_directory(run)
+    # After the audit, which may already show why a replay would differ.
     again = replay_directory(run) if replay else None
     ok = report.ok and (again is None or (not isinstance(again, str) and again.ok))
     if format_ is DataFormat.JSON:

@@ -217,11 +217,13 @@ def explain_job(run: RunDirectory, job_id: int, from_trace: FromTrace) -> Explan
         No reasons were recorded, a file is damaged, or the run has no such job.
     """
     reasons = run.reasons
+    # Names first, then their rows: the file of reasons may be too large to hold.
     naming = [name for name in jobs_that_speak_of(reasons, job_id) if name != job_id]
     rows = reasons_of(reasons, {job_id, *naming})
     own = rows.pop(job_id)
     wanted = {job_id, *naming, *(row.job for row in own if row.job is not None)}
     facts = _facts(run, wanted)
+    # Only an interrupted run has jobs that are in no table; reading the trace is dear.
     if run.partial and wanted - set(facts):
         facts |= from_trace(wanted - set(facts))
     if not own and job_id not in facts:
@@ -280,6 +282,7 @@ class _Rounds:
 
 def _facts(run: RunDirectory, job_ids: Collection[int]) -> dict[int, JobFacts]:
     """Return the properties of jobs in `jobs.parquet`, by job number."""
+    # Part by part, since the jobs of a year may not fit into memory.
     wanted = pa.array(sorted(job_ids), pa.int64())
     found = {}
     for part in run.all_jobs.parts(*_FACTS):
@@ -332,6 +335,7 @@ def _held_up(
             if row.job != job_id or row.kind is None or row.kind in STARTS:
                 continue
             known = facts.get(row.job_id)
+            # A job that never started held others up until the run ended.
             until = last if known is None or known.start_time is None else known.start_time
             if k + 1 < len(rows):
                 until = rows[k + 1].now
@@ -347,6 +351,7 @@ def _passed(run: RunDirectory, submitted: int, started: int) -> tuple[int, ...]:
     earlier = pc.less(table["submit_time"], submitted)
     later = pc.greater(table["start_time"], started)
     passed = table.filter(pc.and_(earlier, later)).sort_by(
+        # The number breaks ties, as it does in queues.
         [("submit_time", "ascending"), ("job_id", "ascending")]
     )
     return tuple(passed["job_id"].to_pylist())

@@ -82,6 +82,7 @@ class _Names:
         facts = self._facts.get(job_id)
         if facts is None or job_id in self._known:
             return f"job {job_id}"
+        # Repeating the properties at each mention would bury the reasons.
         self._known.add(job_id)
         time = facts.predicted_run_time
         time = facts.requested_time if time is None else time
@@ -253,6 +254,7 @@ def _first(parts: Sequence[str]) -> str:
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
     """Yield the first and the last of too many lines, and the number left out."""
+    # The first and the last reasons say most: how the wait began, and how it ended.
     left_out = len(lines) - MOST_REASONS
     if left_out <= 0:
         yield from lines

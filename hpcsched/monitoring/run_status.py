@@ -74,6 +74,7 @@ def status_of(folder: Path) -> RunStatus:
     """
     if not folder.is_dir():
         raise problem("not-a-run", folder, "it is not a directory")
+    # The manifest before the state: a run removes its state after it has marked the manifest.
     manifest = read_manifest(folder)
     if manifest.status == "running":
         state = read_state(folder)

@@ -159,6 +159,7 @@ class StateBoard:
         figures
             Counts and sums of the replay.
         """
+        # One clock reading a round; the state is computed only when some view is due.
         if monotonic() >= self._due:
             self._show_to_those_due(figures, "replaying")
 
@@ -265,6 +266,7 @@ class StateBoard:
             return [None] * len(totals)
         begin = now - DAY
         if figures.first_submit is not None:
+            # Idle time before the first job would dilute the utilisation of a young run.
             begin = max(begin, figures.first_submit)
         span = now - begin
         return [

@@ -64,6 +64,7 @@ class ComparedStudy:
                 continue
             others = by_case[self.baseline, one.group]
             same = [other for other in others if other.seed == one.seed]
+            # Deterministic dispatchers are often run once, under whatever seed.
             alone = len(others) == len(by_case[one.contender, one.group]) == 1
             for other in same or (others if alone else ()):
                 yield one, other

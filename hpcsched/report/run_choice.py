@@ -39,6 +39,7 @@ def run_folder(given: Path) -> Path:
     """
     from hpcsched.report.studied_runs import open_study  # noqa: PLC0415 (it calls this module)
 
+    # A path always wins, so that a new run in runs/ never changes the meaning of a command.
     if given.exists():
         return given
     in_runs = RUNS / given

@@ -102,6 +102,7 @@ def open_study(paths: Sequence[Path]) -> Study:
     """
     warnings: list[str] = []
     found = [one for path in paths for one in _found(run_folder(path), warnings)]
+    # A folder and a run in it may both be given; symbolic links too mean one run.
     unlike = {one.run.path.resolve(): one for one in found}
     return Study(tuple(_named(list(unlike.values()))), tuple(warnings))
 
@@ -113,6 +114,7 @@ def _found(path: Path, warnings: list[str]) -> Iterator[_Found]:
     if (path / INDEX).is_file():
         yield from _of_experiment(path, warnings)
         return
+    # Sorted, as file systems list in different orders and the first run is the baseline.
     inside = sorted(manifest.parent for manifest in path.rglob(MANIFEST))
     opened = [run for run in inside if _has_ended(run, warnings)]
     if not opened:
@@ -189,6 +191,7 @@ def _named(found: Sequence[_Found]) -> Iterator[StudiedRun]:
 
 def _declaration(run: RunDirectory) -> Mapping[str, Any]:
     try:
+        # The C loader, where it is there, is far faster, which counts for experiments of many runs.
         text = run.scenario_path.read_text(encoding="utf-8")
         content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -224,6 +227,7 @@ def _groups(found: Sequence[_Found], declared: Sequence[Mapping[str, Any]]) -> l
         source = trace.get("source", "trace") if isinstance(trace, Mapping) else "trace"
         stem = "+".join(Path(file.path).name.partition(".")[0] for file in files) or str(source)
         keys.append((stem, str(key)))
+    # Numbers in the order of appearance tell apart files of one name and other content.
     numbers: dict[str, dict[str, int]] = defaultdict(dict)
     for stem, key in keys:
         numbers[stem].setdefault(key, len(numbers[stem]) + 1)
@@ -240,6 +244,7 @@ def _contenders(
     A run that is not an experiment's has the name of its scenario.
     """
     axes = dict.fromkeys(axis for one in found for axis in one.labels)
+    # An axis that only names traces or seeds distinguishes no contenders.
     telling = [axis for axis in axes if axis != "seed" and not _names_groups(axis, found, groups)]
     return [
         ", ".join(one.labels[axis] for axis in telling if axis in one.labels)

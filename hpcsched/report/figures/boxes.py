@@ -55,8 +55,11 @@ def box_of(values: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | Non
         weights = np.ones(len(values), np.int64)
     if not len(values):
         return Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    # Stable, so that equal values keep their order and results do not depend on the library.
     order = np.argsort(values, kind="stable")
     upto = weights[order].cumsum()
+    # Nearest rank: the first value whose cumulative weight reaches the share. No value is
+    # interpolated, so each quartile is one that a job had.
     at = np.searchsorted(upto, [upto[-1] * share for share in (0.25, 0.5, 0.75)])
     lower, median, upper = map(float, values[order[at]])
     mean = float((values * weights).sum() / upto[-1])

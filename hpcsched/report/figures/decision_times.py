@@ -61,6 +61,7 @@ def by_queue_length(one: StudiedRun) -> Iterator[QueueBin]:
     # A length has as many binary digits as the largest of its bin.
     digits = np.frexp(queued.astype(np.float64))[1]
     for width in np.unique(digits).tolist():
+        # frexp gives 0 for an empty queue, whose bin is 0 to 0.
         inside = np.sort(seconds[digits == width])
         p50, p90 = (inside[nearest_rank(percent, len(inside))].item() for percent in (50, 90))
         bounds = (2 ** (width - 1) if width else 0, 2**width - 1)

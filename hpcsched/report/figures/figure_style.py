@@ -94,8 +94,10 @@ def colours_of(dispatchers: Iterable[str]) -> dict[str, str]:
     colours = {name: _DISPATCHERS[name] for name in seen if name in _DISPATCHERS}
     for name in seen:
         if name not in colours:
+            # Not `hash`, which differs from process to process.
             first = hashlib.sha256(name.encode()).digest()[0] % len(_OTHERS)
             turns = (*_OTHERS[first:], *_OTHERS[:first])
+            # Well-known names have taken theirs first, whatever the order of the runs.
             taken = set(colours.values())
             colours[name] = next((one for one in turns if one not in taken), turns[0])
     return {name: PALETTE[colour] for name, colour in colours.items()}

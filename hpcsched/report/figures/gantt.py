@@ -146,6 +146,7 @@ def _held(
     leaving: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
     held = []
     for start, job_end, job_id, amount, nodes, node_units in jobs:
+        # Ends come before starts of the same second: the node is free again.
         while leaving and leaving[0][0] <= start:
             _, node, shares = heappop(leaving)
             for share in shares:
@@ -157,8 +158,11 @@ def _held(
             heappush(leaving, (job_end, node, shares))
             for low, high in shares:
                 scale = capacity[node]
+                # Shares are taken from the whole job, so that a rectangle keeps its height as the
+                # window moves; only its ends are clipped.
                 visible = max(start, begin), min(job_end, end)
                 held.append(Held(job_id, node, *visible, low / scale, high / scale))
+        # Checked while collecting: a whole year of jobs must not fill the memory first.
         if len(held) > LARGEST:
             message = (
                 f"more than {LARGEST:,} rectangles from {begin} s to {end} s: choose a shorter"
@@ -185,6 +189,7 @@ def _jobs_in_window(one: StudiedRun, resource: str, begin: int, end: int) -> lis
             amount = row["unit_request"][resource]
             places = (row["nodes"], row["node_units"])
             found.append((row["start_time"], row["end_time"], row["job_id"], amount, *places))
+    # By start, then by number: equal runs give equal charts whatever the order of the file.
     return sorted(found)
 
 
@@ -197,6 +202,7 @@ def _take(free: list[tuple[int, int]], amount: int) -> tuple[tuple[int, int], ..
             free.insert(0, (low + amount, high))
             high = low + amount
         amount -= high - low
+        # Shares that touch become one rectangle, without a line in the middle of a job.
         if taken and taken[-1][1] == low:
             taken[-1] = (taken[-1][0], high)
         else:

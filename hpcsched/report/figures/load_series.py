@@ -70,11 +70,13 @@ def load_series(compared: ComparedStudy, resource: str | None) -> list[LoadSerie
     for one in compared.study.runs:
         system, jobs = system_of(one), compared.jobs[one.name]
         case = one.contender, one.group
+        # Lines of several seeds would hide each other, and their mean would hide peaks.
         if case in seen or name not in system.resource_types or not len(jobs.submits):
             continue
         seen.add(case)
         span = int(jobs.submits.min()), int(jobs.ends.max())
         amounts = used_over_time(one, name)
+        # A system may declare a type of which no node has any.
         total = max(system.totals[system.resource_types.index(name)], 1)
         found[queue][0][case] = spanning(over_time(jobs.submits, jobs.starts), *span)
         percent = OverTime(amounts.instants, 100 * amounts.levels / total)

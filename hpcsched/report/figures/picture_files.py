@@ -74,6 +74,7 @@ def write_picture(draw: Callable[["Figure"], None], path: Path, *, force: bool =
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     kind = format_of(path)
+    # Before drawing, which may take a while.
     check_free(path, force=force)
     out = io.BytesIO()
     with mpl.rc_context(STYLE):
@@ -92,6 +93,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     InputError
         It cannot be written.
     """
+    # Renamed at the end: a reader sees the old file or the new one, never a part.
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

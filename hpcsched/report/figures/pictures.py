@@ -125,6 +125,7 @@ def draw_shares(compared: ComparedStudy, quantity: str) -> Draw:
                     continue
                 steps, counts = np.unique(own, return_counts=True)
                 axes.plot(
+                    # The curve begins at 0 % at the least value, not in mid-air.
                     np.concatenate((steps[:1], steps)),
                     np.concatenate(([0.0], 100 * np.cumsum(counts) / len(own))),
                     color=look.colour, linestyle=look.line, linewidth=1.4, label=contender,
@@ -166,7 +167,10 @@ def draw_bars(compared: ComparedStudy, metric: str) -> Draw:
                 places, means, 0.9 * step, color=look.colour, hatch=look.hatch, edgecolor=INK,
                 linewidth=0.5, label=contender,
             )  # fmt: skip
+            # Without any spread an error bar would be a line across the top of its bar.
             if any(interval.lower < interval.upper for _, interval in there):
+                # Percentiles of resampled means need not contain the mean: negative lengths
+                # are errors for Matplotlib.
                 below = [interval.mean - interval.lower for _, interval in there]
                 above = [interval.upper - interval.mean for _, interval in there]
                 axes.errorbar(
@@ -217,8 +221,10 @@ def bars_of(compared: ComparedStudy, metric: str) -> Mapping[tuple[str, str], In
     for one in compared.study.runs:
         own = values[one.contender, one.group]
         interval = mean_interval(np.array(own), block=1)
+        # A single seed has no spread of its own, but its jobs have.
         if len(own) == 1 and metric in MEANS:
             jobs = compared.jobs[one.name]
+            # Blocks of the bootstrap are neighbours in time.
             jobs = jobs.only(by_submission(jobs))
             interval = mean_interval(QUANTITIES[MEANS[metric]].values(jobs))
         if interval is not None:
@@ -256,6 +262,7 @@ def draw_load(compared: ComparedStudy, resource: str | None) -> Draw:
         for k, group in enumerate(groups):
             of_group = rows[len(panels) * k : len(panels) * (k + 1)]
             for axes, panel in zip(of_group, panels, strict=True):
+                # The capacity of a shared resource is that of the trace's system: one line will do.
                 limit = next((c for case, c in panel.limits.items() if case[1] == group), None)
                 if limit is not None:
                     edges, means, _ = binned(limit, SPANS)
@@ -295,6 +302,7 @@ def draw_decision_times(compared: ComparedStudy) -> Draw:
                 linewidths=0, rasterized=True,
             )  # fmt: skip
             bins = list(by_queue_length(one))
+            # Geometric middle of the bin, as the axis is logarithmic.
             middle = [np.sqrt(max(b.queue_from, 1) * max(b.queue_to, 1)) for b in bins]
             axes.plot(
                 middle, [b.p50 for b in bins], color=look.colour, linestyle=look.line,

@@ -221,6 +221,7 @@ def _means(times: FloatColumn) -> list[float]:
 
 
 def _mean(values: FloatColumn) -> float:
+    # NaN: the platform did not report memory at that round.
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan
 

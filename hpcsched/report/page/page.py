@@ -93,6 +93,7 @@ def write_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Drawn first: a damaged file ends the command before the page is begun.
     figures = list(page_figures(compared))
     others = [TABLES[name](compared) for name in TABLES]
     return environment.get_template(_TEMPLATE).render(

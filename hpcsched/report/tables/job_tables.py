@@ -94,6 +94,7 @@ def paired(compared: ComparedStudy) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in PAIRED:
         quantity = QUANTITIES[name]
+        # Pairs of one seed: differences of jobs that a seed has drawn differently mean nothing.
         for one, other in compared.pairs():
             mine, its = common_jobs(compared.jobs[one.name], compared.jobs[other.name])
             differences = (quantity.of(mine) - quantity.of(its))[by_submission(mine)]
@@ -144,6 +145,7 @@ def common_jobs(one: JobTimes, other: JobTimes) -> tuple[JobTimes, JobTimes]:
     one, other
         Jobs of two runs, by ascending number.
     """
+    # By number and not by place: runs need not have started the same jobs.
     _, mine, its = np.intersect1d(one.job_ids, other.job_ids, return_indices=True)
     return one.only(mine), other.only(its)
 
@@ -156,6 +158,7 @@ def run_time_classes(one: StudiedRun) -> Iterator[tuple[str, int, int | None]]:
     Iterator
         Name, least and largest run time in seconds, both included; None for no upper bound.
     """
+    # A run whose scenario declares no classes has one, of all jobs.
     declared = one.run.summary.get("classes") or [
         {"class": NAMES[1][0], "run_time_from": 0, "run_time_to": None}
     ]

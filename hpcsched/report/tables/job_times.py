@@ -118,6 +118,7 @@ def read_job_times(one: StudiedRun) -> JobTimes:
     """
     names = ("job_id", "submit_time", "start_time", "end_time")
     table = one.run.all_jobs.read(*names)
+    # Rejected jobs have no start; every quantity is over jobs that ran.
     table = table.filter(table["start_time"].is_valid()).sort_by("job_id")
     columns = [table[name].to_numpy().astype(np.int64) for name in names]
     return JobTimes(columns[0], columns[1], columns[2], columns[3], tau_of(one))
@@ -126,6 +127,7 @@ def read_job_times(one: StudiedRun) -> JobTimes:
 def tau_of(one: StudiedRun) -> int:
     """Return the bound of a run's bounded slowdown, in seconds."""
     definition = one.run.summary.get("definitions", {}).get("mean_bounded_slowdown", {})
+    # A scenario need not ask for the metric whose bound this is.
     return int(definition.get("parameters", {}).get("tau", DEFAULT_TAU))
 
 
@@ -160,4 +162,5 @@ def by_submission(jobs: JobTimes) -> Column:
     Column
         Indices, `[J]`; equal submit times keep the order of job numbers.
     """
+    # Ties stay in the order of numbers: blocks are the same on every platform.
     return np.argsort(jobs.submits, kind="stable")

@@ -34,6 +34,7 @@ def replicas(compared: ComparedStudy) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for metric, unit in _metrics(compared).items():
         for (contender, group), runs in by_case.items():
+            # One run has no spread; its metrics are in the table of metrics.
             if len(runs) < 2:
                 continue
             values = _defined(_metric(one, metric) for one in runs)
@@ -84,6 +85,7 @@ def ranks(compared: ComparedStudy) -> Table:
         own_ranks: dict[str, list[float]] = defaultdict(list)
         for runs in cases.values():
             values = [_metric(one, metric) for one in runs]
+            # A rank among fewer contenders is not comparable with one among all of them.
             if {one.contender for one in runs} != set(contenders) or None in values:
                 continue
             ascending = _ranks(sign * np.array(values, np.float64))
@@ -115,6 +117,7 @@ def _cases(compared: ComparedStudy) -> Mapping[tuple[str, int], list[StudiedRun]
     counts: dict[str, list[str]] = defaultdict(list)
     for one in compared.study.runs:
         counts[one.group].append(one.contender)
+    # Contenders that ran once may have been given different seeds.
     single = {group for group, runs in counts.items() if len(set(runs)) == len(runs)}
     cases: dict[tuple[str, int], list[StudiedRun]] = defaultdict(list)
     for one in compared.study.runs:
@@ -148,6 +151,7 @@ def _defined(values: Iterable[float | None]) -> FloatColumn:
 
 def _ranks(values: FloatColumn) -> FloatColumn:
     """Return the rank of each value, from 1; equal values share the mean of their ranks."""
+    # Pairwise: there are few contenders, and ties need no special case.
     less = (values[:, None] > values[None, :]).sum(axis=1)
     equal = (values[:, None] == values[None, :]).sum(axis=1)
     return np.asarray(less + (equal + 1) / 2, np.float64)

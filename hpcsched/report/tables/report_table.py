@@ -135,6 +135,7 @@ class Table:
         """Return whether a column holds figures, which are aligned to the right."""
         if column in self.figures:
             return True
+        # A column without any value stays on the left, as text does.
         cells = [row[column] for row in self.rows if row[column] is not None]
         return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
@@ -148,6 +149,7 @@ class Table:
             columns of any width, for files and pipes.
         """
         body = self._aligned() if width is None else self._drawn(width)
+        # A lone header would look like a table that was cut off.
         if not self.rows:
             body = "There is nothing to show."
         title = self.title if self.heading else ""
@@ -247,6 +249,7 @@ class Table:
     def _parts(self) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield the title and the shown rows of each section; one without a title if none."""
         rows = self.shown()
+        # One unnamed section stands for a table without any, so that there is one way to draw.
         begins = self.sections or ((0, ""),)
         ends = [*(begin for begin, _ in begins[1:]), len(rows)]
         for (begin, section), end in zip(begins, ends, strict=True):
@@ -304,6 +307,7 @@ def shown(cell: Cell) -> str:
     """
     if cell is None:
         return MISSING
+    # Integers are counts: shown in full, never with an exponent.
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
@@ -318,6 +322,7 @@ def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
         Values; None becomes an empty cell.
     """
     out = io.StringIO()
+    # The module's default is CRLF, unlike every other file of this program.
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(rows)

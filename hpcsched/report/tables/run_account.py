@@ -26,6 +26,7 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield _lost_line(summary["outages"])
     for rule, count in jobs["rejected_by"].items():
         yield f"  {count} rejected: {rule}"
+    # Metrics of plugins may have longer names than those built in.
     width = max(map(len, summary["metrics"]))
     for name, value in summary["metrics"].items():
         definition = summary["definitions"][name]

@@ -78,12 +78,14 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
     runs = [one.run for one in studied]
     names = tuple(one.name for one in studied)
     base = names.index(compared.baseline_run.name)
+    # In the order of first appearance: runs may have different metrics.
     metrics = dict.fromkeys(name for run in runs for name in run.summary["metrics"])
     warnings = _warnings(runs, names, base)
     rows = []
     for metric in metrics:
         definitions = [run.summary.get("definitions", {}).get(metric) for run in runs]
         given = [definition for definition in definitions if definition is not None]
+        # The same name with other parameters, as another tau, is another metric.
         if any(definition != given[0] for definition in given):
             alike: dict[str, list[str]] = {}
             for name, stated in zip(names, definitions, strict=True):
@@ -123,6 +125,7 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
     warnings = []
     named = list(zip(runs, names, strict=True))
     trace, submitted = _trace(runs[base]), _submitted(runs[base])
+    # By content: the same log may be at another path on another machine.
     elsewhere = [name for run, name in named if _trace(run) != trace]
     if elsewhere:
         warnings.append(
@@ -165,6 +168,7 @@ def _other_data(named: Sequence[tuple[RunDirectory, str]]) -> Iterator[str]:
         for digest, names in readers.items():
             by_name[Path(path).name][digest] += [f"{name} ({path})" for name in names]
     for file_name, readers in by_name.items():
+        # Copies of one file under several paths are the same trace.
         alike = [path for path in by_path if Path(path).name == file_name]
         if len(readers) > 1 and len(alike) > 1:
             yield f"files called {file_name} hold different data: {_parted(readers)}"

@@ -91,6 +91,7 @@ def trace_content(info: TraceInfo) -> dict[str, Any]:
     """
     account = info.account
     census = asdict(info.census)
+    # `asdict` has only the numbers of classes; results go by their names.
     for name, group in zip(_class_names(info.census), census["run_times"]["classes"], strict=True):
         group["class"] = name
     return {
@@ -112,6 +113,7 @@ def _side_by_side(
 ) -> list[list[str]]:
     """Return a line for each label of any trace, in the order of first appearance."""
     columns = [dict(section(info)) for info in infos]
+    # Traces may differ in their rows, as by resource types; a missing one shows a dash.
     labels = dict.fromkeys(label for column in columns for label in column)
     return [[label, *(column.get(label, MISSING) for column in columns)] for label in labels]
 
