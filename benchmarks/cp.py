@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hpcsched.dispatching.cp.cp_improver import CpImprover
 from hpcsched.dispatching.cp.guard import Solver
-from hpcsched.dispatching.cp.improver import CpImprover
-from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, waiting_job
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of

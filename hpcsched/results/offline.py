@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hpcsched.dispatching.offline.problem import OfflinePlan
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 
 PROVED = 1e-6
 """Relative gap up to which a plan counts as proved optimal."""

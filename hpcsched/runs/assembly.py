@@ -11,7 +11,7 @@ from typing import Any, Self
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.job_events import JobEventObserver
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.offline.problem import PlansOffline
+from hpcsched.dispatching.offline.offline_problem import PlansOffline
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params

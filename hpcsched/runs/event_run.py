@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from hpcsched.dispatching.offline.following import FollowsPlan
-from hpcsched.dispatching.offline.problem import OfflinePlan, PlansOffline, problem_of
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan, PlansOffline, problem_of
+from hpcsched.dispatching.offline.plan_replay import FollowsPlan
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.results.outages import InterruptionRecorder

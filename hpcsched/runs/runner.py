@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from hpcsched.dispatching.additional import DataProvider
-from hpcsched.dispatching.offline.problem import OfflinePlan
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.directory import RunDirectory, create
 from hpcsched.results.files import SCENARIO

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.dispatching.cp.params import CpParams
+from hpcsched.dispatching.cp.cp_params import CpParams
 from hpcsched.plugins.manager import build_registry
 from tests.real_traces import KTH_SP2, trace
 

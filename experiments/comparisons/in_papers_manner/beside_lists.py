@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
-from hpcsched.dispatching.planning.improver import Improved, PlanningRound, Plans
+from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound, Plans
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.problems.pairing import SAME_OBJECTIVE
 from hpcsched.results.directory import RunDirectory

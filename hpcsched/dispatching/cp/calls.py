@@ -2,9 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-from hpcsched.dispatching.cp.asking import Asked, Asker, in_planned_order, not_asked
-from hpcsched.dispatching.cp.limits import Limits, share
 from hpcsched.dispatching.cp.part import Part
+from hpcsched.dispatching.cp.solver_client import Asked, Asker, in_planned_order, not_asked
+from hpcsched.dispatching.cp.solver_limits import Limits, share
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Selection

@@ -5,22 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.asking import Asker
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend
 from hpcsched.dispatching.cp.calls import Method
-from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
-from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
-from hpcsched.dispatching.cp.formulations.joint_now import JointNow
-from hpcsched.dispatching.cp.formulations.node_time import NodeTime
-from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
-from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
-from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
-from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
-from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
-from hpcsched.dispatching.cp.improver import CpImprover
-from hpcsched.dispatching.cp.limits import Budget, Limits, Patience
-from hpcsched.dispatching.cp.params import (
+from hpcsched.dispatching.cp.cp_improver import CpImprover
+from hpcsched.dispatching.cp.cp_params import (
     BUDGET,
     BestOfParams,
     CpParams,
@@ -33,9 +21,21 @@ from hpcsched.dispatching.cp.params import (
     PlanAllParams,
     VersionParams,
 )
+from hpcsched.dispatching.cp.expected_waits import ExpectedWaits
+from hpcsched.dispatching.cp.formulation import Formulation
+from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
+from hpcsched.dispatching.cp.formulations.joint_now import JointNow
+from hpcsched.dispatching.cp.formulations.node_time import NodeTime
+from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
+from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
+from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
+from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
+from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
+from hpcsched.dispatching.cp.solver_client import Asker
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience
 from hpcsched.dispatching.planned_cost import Plannable, PlannedCost
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.node_choice import LITTLE
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import (
     ModelCost,
     SearchObjective,

@@ -14,7 +14,7 @@ from cpmpy.transformations.get_variables import get_variables_model
 
 from hpcsched.dispatching.cp.backends.backend import Backend
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.limits import Limits, share
+from hpcsched.dispatching.cp.solver_limits import Limits, share
 
 
 class Group(NamedTuple):

@@ -22,8 +22,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.solver_process import LENGTH, READY, command
-from hpcsched.dispatching.cp.solving import Answer, Task, solve
 from hpcsched.dispatching.decision import SOLVED, SOLVER_STATUSES
 from hpcsched.dispatching.planning.plan import Plan
 

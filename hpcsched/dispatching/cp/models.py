@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hpcsched.dispatching.cp.asking import Asker
-from hpcsched.dispatching.planning.improver import PlanningRound
+from hpcsched.dispatching.cp.solver_client import Asker
+from hpcsched.dispatching.planning.plan_improver import PlanningRound
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)

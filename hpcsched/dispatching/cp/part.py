@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from hpcsched.dispatching.cp.asking import in_planned_order
-from hpcsched.dispatching.planning.improver import Plans
+from hpcsched.dispatching.cp.solver_client import in_planned_order
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.plan_improver import Plans
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.system.system import IntArray
 

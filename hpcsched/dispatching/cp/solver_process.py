@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from hpcsched.dispatching.cp.solving import Answer, solve
+from hpcsched.dispatching.cp.model_solving import Answer, solve
 
 LENGTH = struct.Struct("<Q")
 READY = b"ready"

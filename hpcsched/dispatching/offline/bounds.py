@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.offline.busy_times import BusyTimes, busy_times
-from hpcsched.dispatching.offline.price_kernels import Prices, least_with_prices
-from hpcsched.dispatching.offline.trace import Goal, Trace, at_level
+from hpcsched.dispatching.offline.mean_busy_times import BusyTimes, busy_times
+from hpcsched.dispatching.offline.multiplier_kernels import Prices, least_with_prices
+from hpcsched.dispatching.offline.offline_trace import Goal, Trace, at_level
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, find_costs, least_of_each
 from hpcsched.system.system import IntArray

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from hpcsched.dispatching.offline.exact import add_room, parts_of_trace, solved
-from hpcsched.dispatching.offline.trace import Goal, Trace, at_level, ratio
+from hpcsched.dispatching.offline.exact_cost import add_room, parts_of_trace, solved
+from hpcsched.dispatching.offline.offline_trace import Goal, Trace, at_level, ratio
 from hpcsched.dispatching.planned_cost import SpecificCost
 from hpcsched.dispatching.planning.cost_kernels import (
     Costs,
@@ -29,7 +29,12 @@ from hpcsched.dispatching.planning.cost_kernels import (
     find_costs,
     least_of_each,
 )
-from hpcsched.dispatching.planning.curves import FEW_STEPS, Curve, Shape, SpecificCurves
+from hpcsched.dispatching.planning.start_cost_functions import (
+    FEW_STEPS,
+    Curve,
+    Shape,
+    SpecificCurves,
+)
 from hpcsched.system.system import IntArray
 
 MOST_JOBS = 40

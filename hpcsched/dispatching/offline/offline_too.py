@@ -6,7 +6,7 @@ from hpcsched.context import Context
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.search.order_search import make_online_order_search
 from hpcsched.dispatching.search.params import OrderSearchParams

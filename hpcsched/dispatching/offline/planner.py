@@ -7,14 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.offline.bounds import Bound, lower_bound
-from hpcsched.dispatching.offline.exact import MOST_JOBS, WORK, solve
+from hpcsched.dispatching.offline.exact_cost import MOST_JOBS, WORK, solve
 from hpcsched.dispatching.offline.exact_ratio import MOST_JOBS as MOST_JOBS_OF_A_RATIO
 from hpcsched.dispatching.offline.exact_ratio import solve_ratio
-from hpcsched.dispatching.offline.first_plans import Known, first_plans, plan_in, plan_of, shifted
-from hpcsched.dispatching.offline.instants import instants
-from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem
-from hpcsched.dispatching.offline.trace import Goal, Trace, goal_of, trace_of
-from hpcsched.dispatching.offline.windows import improved
+from hpcsched.dispatching.offline.initial_schedules import (
+    Known,
+    first_plans,
+    plan_in,
+    plan_of,
+    shifted,
+)
+from hpcsched.dispatching.offline.neighbourhood_search import improved
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
+from hpcsched.dispatching.offline.offline_trace import Goal, Trace, goal_of, trace_of
+from hpcsched.dispatching.offline.zero_length_jobs import instants
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
 

@@ -11,8 +11,8 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.filling_kernels import fill_by_node, fill_by_slot
 from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.planning.carrying_out import allocation_of
 from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.plan_execution import allocation_of
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
 from hpcsched.system.allocation import Allocation

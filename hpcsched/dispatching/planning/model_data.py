@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.pool_data import PoolData
+from hpcsched.dispatching.planning.start_cost_functions import Curve
 from hpcsched.system.system import IntArray
 
 BoolArray = npt.NDArray[np.bool_]

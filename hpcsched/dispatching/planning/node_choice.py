@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.planning.content import units_of
-from hpcsched.dispatching.planning.later_nodes import LaterNodes
+from hpcsched.dispatching.planning.future_eligibility import LaterNodes
+from hpcsched.dispatching.planning.planning_input import units_of
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.request import Request, ShapeKey, shape_key

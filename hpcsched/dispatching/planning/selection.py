@@ -13,14 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
-from hpcsched.dispatching.planning.content import (
-    Content,
-    held_of,
-    in_steps,
-    scaled,
-    units_of,
-    with_whole_nodes,
-)
+from hpcsched.dispatching.planning.aggregated_nodes import system_pool
 from hpcsched.dispatching.planning.counted_units import (
     Counted,
     can_be_counted,
@@ -28,7 +21,6 @@ from hpcsched.dispatching.planning.counted_units import (
     counted_units,
     ends_of,
 )
-from hpcsched.dispatching.planning.curves import Curve, Shape, SpecificCurves
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.node_choice import Rooms, chosen_nodes
 from hpcsched.dispatching.planning.outage_data import (
@@ -37,9 +29,17 @@ from hpcsched.dispatching.planning.outage_data import (
     horizon_past,
     outage_data,
 )
+from hpcsched.dispatching.planning.planning_input import (
+    Content,
+    held_of,
+    in_steps,
+    scaled,
+    units_of,
+    with_whole_nodes,
+)
 from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
 from hpcsched.dispatching.planning.releases import releases_of
-from hpcsched.dispatching.planning.system_pool import system_pool
+from hpcsched.dispatching.planning.start_cost_functions import Curve, Shape, SpecificCurves
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.round_pools import RoundPools
 from hpcsched.system.allocation import NodeAllocation

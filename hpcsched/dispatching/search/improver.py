@@ -8,8 +8,8 @@ import numpy as np
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of
 from hpcsched.dispatching.planning.explaining import CarriedOut
-from hpcsched.dispatching.planning.improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.plan import Plan
+from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.search.order_kernels import Effort, search
 from hpcsched.system.system import IntArray
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from hpcsched.context import Context
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.node_choice import LITTLE
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import LARGEST, Wanted
 from hpcsched.dispatching.search.improver import OrderSearch, random_state

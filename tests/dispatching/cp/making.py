@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from hpcsched.dispatching.cp.asking import Asker
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.calls import Method
+from hpcsched.dispatching.cp.cp_improver import CpImprover
 from hpcsched.dispatching.cp.formulation import Formulation
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.formulations.joint_now import JointNow
@@ -15,12 +15,12 @@ from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.cp.guard import InProcess
-from hpcsched.dispatching.cp.improver import CpImprover
-from hpcsched.dispatching.cp.limits import Budget, Limits
-from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.cp.model_solving import Answer, Task
+from hpcsched.dispatching.cp.solver_client import Asker
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.node_choice import LITTLE
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import (
     ModelCost,
     SearchObjective,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hpcsched.dispatching.cp.backends.choco import Choco
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.dispatching.cp.model_solving import Task, solve
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.errors import InputError

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.cp.solving import Answer
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.rules.allocators import BestFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.testing import sample_workloads

@@ -18,8 +18,8 @@ import pytest
 
 from hpcsched.dispatching.cp import guard
 from hpcsched.dispatching.cp.guard import InProcess, Solver, SolverProcess
-from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.cp.model_solving import Answer, Task
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from tests.dispatching.cp.backends import faulty_backends as faulty

@@ -9,13 +9,13 @@ import pytest
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.guard import InProcess
+from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.part import Part
-from hpcsched.dispatching.cp.solving import Answer, Task
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planned_cost import PlannedCost
-from hpcsched.dispatching.planning.improver import Plans
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan, fault_of
+from hpcsched.dispatching.planning.plan_improver import Plans
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.outage_data import Closure, horizon_past, outage_data
+from hpcsched.dispatching.planning.start_cost_functions import Curve
 
 Counts = tuple[int, ...]
 """Units of a job on each node."""

@@ -17,10 +17,10 @@ from hpcsched.dispatching.objectives import (
     Slowdown,
     WaitTime,
 )
-from hpcsched.dispatching.offline.following import FollowsPlan
+from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem, problem_of
+from hpcsched.dispatching.offline.offline_trace import PlanTable
+from hpcsched.dispatching.offline.plan_replay import FollowsPlan
 from hpcsched.dispatching.offline.planner import plan_offline
-from hpcsched.dispatching.offline.problem import OfflinePlan, OfflineProblem, problem_of
-from hpcsched.dispatching.offline.trace import PlanTable
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import InputError
 from hpcsched.simulation.occupancy import idle_system

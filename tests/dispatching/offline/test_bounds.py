@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import AF, PSF
 from hpcsched.dispatching.offline.bounds import lower_bound
-from hpcsched.dispatching.offline.busy_times import busy_times
-from hpcsched.dispatching.offline.trace import goal_of, trace_of
+from hpcsched.dispatching.offline.mean_busy_times import busy_times
+from hpcsched.dispatching.offline.offline_trace import goal_of, trace_of
 from tests.builders import ORDERS, alike, easy, lists, replay, traced
 from tests.dispatching.offline.off_line import (
     OBJECTIVES,

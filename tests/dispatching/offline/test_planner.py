@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
-from hpcsched.dispatching.offline.first_plans import first_plans, shifted
-from hpcsched.dispatching.offline.following import FollowsPlan
+from hpcsched.dispatching.offline.initial_schedules import first_plans, shifted
+from hpcsched.dispatching.offline.offline_trace import trace_of
+from hpcsched.dispatching.offline.plan_replay import FollowsPlan
 from hpcsched.dispatching.offline.planner import plan_offline
-from hpcsched.dispatching.offline.trace import trace_of
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import DecisionError, InputError
 from tests.builders import NoObjective, alike, lists, one_type, replay, traced

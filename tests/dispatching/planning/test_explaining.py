@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from hpcsched.dispatching.cp.solving import Answer
+from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import STARTS, Reason
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.offline.following import PASSING_FIRST, FollowsPlan
+from hpcsched.dispatching.offline.plan_replay import PASSING_FIRST, FollowsPlan
 from hpcsched.dispatching.planning.explaining import NO_NODES, NOTHING_RUNS, planned_reasons
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.problem import DispatchingProblem

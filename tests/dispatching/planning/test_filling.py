@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.filling_kernels import fill_by_node
-from hpcsched.dispatching.cp.solving import Answer
+from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.list_plans import ListPlanner
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules import core_calls
 from hpcsched.dispatching.rules.allocators import KeepScarce

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
-from hpcsched.dispatching.planning.improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import Wanted
 from hpcsched.system.node_outages import Outage, Outages

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation, Variable
-from hpcsched.dispatching.cp.limits import Limits
+from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 

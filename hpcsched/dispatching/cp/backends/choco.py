@@ -19,7 +19,7 @@ from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
 from hpcsched.dispatching.cp.backends.solver_params import ChocoParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
-from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.registration import builtin
 
 NODES = 1000

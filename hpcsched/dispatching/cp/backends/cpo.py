@@ -17,7 +17,7 @@ from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
 from hpcsched.dispatching.cp.backends.solver_params import CpOptimizerParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.limits import Budget
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.errors import PluginError
 from hpcsched.registration import builtin
 

@@ -18,7 +18,7 @@ from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
 from hpcsched.dispatching.cp.backends.solver_params import OrToolsParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
-from hpcsched.dispatching.cp.limits import Budget, Limits, Patience, Watch
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience, Watch
 from hpcsched.registration import builtin
 
 _FROM_HINT = {

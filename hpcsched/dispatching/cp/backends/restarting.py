@@ -11,7 +11,7 @@ from cpmpy.transformations.normalize import toplevel_list
 from hpcsched.dispatching.cp.backends.backend import Outcome, total
 from hpcsched.dispatching.cp.backends.constants import with_constants
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
-from hpcsched.dispatching.cp.limits import Budget, Limits, solve_patiently
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, solve_patiently
 
 LEAST_SECONDS = 0.001
 """What a solver is given at least, as many take 0 for no limit."""

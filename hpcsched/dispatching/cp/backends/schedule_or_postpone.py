@@ -9,9 +9,9 @@ from typing import NamedTuple, Self
 from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.solver_params import ScheduleOrPostponeParams
 from hpcsched.dispatching.cp.formulation import Formulation
-from hpcsched.dispatching.cp.limits import Limits
-from hpcsched.dispatching.cp.postpone.search import make_ready, schedule_or_postpone
-from hpcsched.dispatching.cp.solving import Answer
+from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.cp.postpone.postpone_search import make_ready, schedule_or_postpone
+from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.registration import builtin

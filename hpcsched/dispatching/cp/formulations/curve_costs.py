@@ -6,7 +6,7 @@ from typing import Any
 import cpmpy as cp
 
 from hpcsched.dispatching.cp.formulation import Variable
-from hpcsched.dispatching.planning.curves import Curve
+from hpcsched.dispatching.planning.start_cost_functions import Curve
 
 
 def curve_cost(curve: Curve, start: Variable, name: str) -> tuple[Any, list[Any]]:

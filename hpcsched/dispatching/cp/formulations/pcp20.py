@@ -14,7 +14,7 @@ from typing import Any
 import cpmpy as cp
 
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
-from hpcsched.dispatching.cp.formulations.positions import (
+from hpcsched.dispatching.cp.formulations.unit_positions import (
     Positions,
     build_by_position,
     largest_area,

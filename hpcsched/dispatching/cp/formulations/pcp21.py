@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
-from hpcsched.dispatching.cp.formulations.positions import (
+from hpcsched.dispatching.cp.formulations.unit_positions import (
     Positions,
     build_by_position,
     largest_area,

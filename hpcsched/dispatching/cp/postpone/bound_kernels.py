@@ -10,7 +10,7 @@ Two bounds are compared with the best plan.
 """
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.cp.postpone.tables import (
+from hpcsched.dispatching.cp.postpone.search_tables import (
     BEST,
     DONE,
     LEVEL,

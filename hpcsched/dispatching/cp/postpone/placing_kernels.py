@@ -4,14 +4,14 @@ Ways that differ only in nodes that are the same are one.
 """
 
 from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.cp.postpone.fit_kernels import names_nodes, units_on
 from hpcsched.dispatching.cp.postpone.position_kernels import (
     add_box,
     lowest_positions,
     next_positions,
     remove_last_box,
 )
-from hpcsched.dispatching.cp.postpone.room_kernels import names_nodes, units_on
-from hpcsched.dispatching.cp.postpone.tables import (
+from hpcsched.dispatching.cp.postpone.search_tables import (
     DONE,
     LEVEL,
     NOW,

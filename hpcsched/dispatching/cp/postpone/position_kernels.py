@@ -5,7 +5,7 @@ if a box is on them that ends after it.
 """
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.cp.postpone.tables import BOXES, Problem, Search
+from hpcsched.dispatching.cp.postpone.search_tables import BOXES, Problem, Search
 
 
 @compiled()

@@ -6,20 +6,20 @@ import numpy as np
 
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.cp.formulation import Terms
-from hpcsched.dispatching.cp.postpone import tables
+from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
 from hpcsched.dispatching.cp.postpone.placing_kernels import PRIME, signature
 from hpcsched.dispatching.cp.postpone.position_kernels import add_box
-from hpcsched.dispatching.cp.postpone.tables import Problem, Search
+from hpcsched.dispatching.cp.postpone.search_tables import Problem, Search
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.system.system import IntArray
 
 _MODES = {
-    "none": tables.POOLED,
-    "now": tables.NOW,
-    "counts": tables.COUNTS,
-    "positions": tables.POSITIONS,
+    "none": search_tables.POOLED,
+    "now": search_tables.NOW,
+    "counts": search_tables.COUNTS,
+    "positions": search_tables.POSITIONS,
 }
 
 
@@ -50,10 +50,10 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     """
     mode = _MODES[terms.nodes]
     jobs = np.flatnonzero(fixed < 0)
-    nodes = np.arange(0 if mode == tables.POOLED else data.node_count)
-    if terms.value == "largest" and mode == tables.POSITIONS:
+    nodes = np.arange(0 if mode == search_tables.POOLED else data.node_count)
+    if terms.value == "largest" and mode == search_tables.POSITIONS:
         nodes = nodes[::-1].copy()  # and positions are counted from the end
-    room = data.room_now if mode == tables.NOW else data.room
+    room = data.room_now if mode == search_tables.NOW else data.room
     room = np.ascontiguousarray(room[np.ix_(jobs, nodes)])
     shared = _shared(data, mode)
     times, used = _taken(data, shared, fixed)
@@ -62,7 +62,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     closed = _closures(data, nodes, mode)
     falls = np.r_[False, (np.diff(used, axis=0) < 0).any(axis=1)]
     events = {*ends, *times[falls].tolist(), *closed[2].tolist()}
-    if mode == tables.NOW:
+    if mode == search_tables.NOW:
         events.add(1)  # from which on no job needs nodes
     demand, total = shared.draws[jobs], shared.total
     weights, run_times = data.weights[:, jobs], data.run_times[jobs]
@@ -71,7 +71,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     keys = np.unique(np.vstack((requests, held[2])), axis=0, return_inverse=True)[1].reshape(-1)
     problem = Problem(
         mode,
-        mode in (tables.COUNTS, tables.POSITIONS),
+        mode in (search_tables.COUNTS, search_tables.POSITIONS),
         terms.back_to_start,
         data.units[jobs],
         run_times,
@@ -102,7 +102,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
         *_curves(data, jobs),
     )
     boxes = []
-    if mode == tables.POSITIONS:
+    if mode == search_tables.POSITIONS:
         boxes = _boxes(problem, data.horizon)
     return Given(problem, nodes, boxes)
 
@@ -124,7 +124,7 @@ class _Shared(NamedTuple):
 def _shared(data: ModelData, mode: int) -> _Shared:
     """Return what all jobs share: what all nodes have, or the system, and its pools."""
     pools = () if data.pools is None else (data.pools,)
-    whole = data.system_pool if mode == tables.POOLED else None
+    whole = data.system_pool if mode == search_tables.POOLED else None
     types = data.type_count if whole is None else 0
     if whole is not None:
         pools = (whole, *pools)
@@ -177,7 +177,7 @@ def _held(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, IntArr
     """
     merged: dict[tuple[int, int], IntArray] = {}
     place = {int(n): k for k, n in enumerate(nodes)}
-    if mode in (tables.COUNTS, tables.POSITIONS):
+    if mode in (search_tables.COUNTS, search_tables.POSITIONS):
         for end, n, amounts in zip(
             data.held_until.tolist(), data.held_on.tolist(), data.held, strict=True
         ):
@@ -195,7 +195,7 @@ def _closures(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, In
     """Return when nodes are closed, node by node, and where each begins; see `Problem`."""
     of: list[list[tuple[int, int]]] = [[] for _ in nodes]
     place = {int(n): k for k, n in enumerate(nodes)}
-    if mode in (tables.COUNTS, tables.POSITIONS):
+    if mode in (search_tables.COUNTS, search_tables.POSITIONS):
         for n, begin, end in data.closed:
             of[place[n]].append((begin, end))
     first = np.cumsum([0, *(len(times) for times in of)])
@@ -324,8 +324,8 @@ def open_search(
     types, shared = problem.capacity.shape[1], len(problem.total)
     levels = len(problem.events) + jobs + 2
     depth = jobs * (levels + 1) + 1
-    at_nodes = levels if problem.mode != tables.NOW else 1
-    positions = problem.mode == tables.POSITIONS
+    at_nodes = levels if problem.mode != search_tables.NOW else 1
+    positions = problem.mode == search_tables.POSITIONS
     units = int(problem.units.max(initial=1)) if positions else 1
     boxes = len(given.boxes) + int(problem.units.sum()) * types if positions else 0
 
@@ -344,18 +344,24 @@ def open_search(
         room(int(problem.units.max(initial=0)) + 2), room(jobs), room(jobs),
         np.zeros(jobs), np.zeros(jobs),
     )  # fmt: skip
-    search.state[tables.BEST] = NEVER
+    search.state[search_tables.BEST] = NEVER
     if before is not None:
         search.state[:] = before.state
         search.best_start[:], search.best_placed[:] = before.best_start, before.best_placed
-        for place in (tables.DEPTH, tables.LEVEL, tables.DONE, tables.TRAIL, tables.BOXES):
+        for place in (
+            search_tables.DEPTH,
+            search_tables.LEVEL,
+            search_tables.DONE,
+            search_tables.TRAIL,
+            search_tables.BOXES,
+        ):
             search.state[place] = 0
-    search.state[tables.GOES_DOWN] = 1
+    search.state[search_tables.GOES_DOWN] = 1
     search.order[:] = in_order(problem, order)
     search.rank[search.order] = np.arange(jobs)
     search.start[:] = search.postponed[:] = -1
     search.together[0] = problem.total - problem.fixed[0]
-    not_held = data.not_held if problem.mode != tables.NOW else data.available
+    not_held = data.not_held if problem.mode != search_tables.NOW else data.available
     search.left[0] = search.without[0] = not_held[given.order]
     sign = plain(signature)
     for end, n, key in zip(

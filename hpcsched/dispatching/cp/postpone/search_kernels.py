@@ -25,6 +25,7 @@ from hpcsched.dispatching.cp.postpone.bound_kernels import (
     next_event,
     plan_cost,
 )
+from hpcsched.dispatching.cp.postpone.fit_kernels import can_start, could_have_started
 from hpcsched.dispatching.cp.postpone.placing_kernels import (
     PRIME,
     begin_job,
@@ -34,8 +35,7 @@ from hpcsched.dispatching.cp.postpone.placing_kernels import (
     signature,
     withdraw_job,
 )
-from hpcsched.dispatching.cp.postpone.room_kernels import can_start, could_have_started
-from hpcsched.dispatching.cp.postpone.tables import (
+from hpcsched.dispatching.cp.postpone.search_tables import (
     BEST,
     DEPTH,
     DIFFERED,

@@ -25,8 +25,8 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPost
 from hpcsched.dispatching.cp.backends.z3 import Z3
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.guard import SolverProcess
-from hpcsched.dispatching.cp.limits import Budget, Limits, Patience
-from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.dispatching.cp.model_solving import Task, solve
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of

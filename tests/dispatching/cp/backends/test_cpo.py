@@ -8,7 +8,7 @@ import pytest
 from cpmpy.solvers.cpo import CPM_cpo
 
 from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
-from hpcsched.dispatching.cp.limits import Budget, Patience
+from hpcsched.dispatching.cp.solver_limits import Budget, Patience
 from hpcsched.errors import PluginError
 from tests.dispatching.cp.backends.test_backends import crowd, list_plan
 from tests.dispatching.cp.making import FORMULATIONS

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
-from hpcsched.dispatching.cp.solving import Answer
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
+from hpcsched.dispatching.cp.model_solving import Answer
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
 from hpcsched.testing import make_problem, make_system

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
-from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.dispatching.cp.model_solving import Task, solve
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import PSF
-from hpcsched.dispatching.planning.curves import Curve
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.planning.start_cost_functions import Curve
 from hpcsched.system.system import IntArray
 from hpcsched.testing import make_problem, make_system
 from tests.dispatching.cp.backends.test_backends import CASES, answer, cases
 from tests.dispatching.cp.making import FORMULATIONS
 from tests.dispatching.cp.tiny import SMALLEST, optimum_by_all_starts, with_curves
-from tests.dispatching.planning.test_curves import curves
+from tests.dispatching.planning.test_start_cost_functions import curves
 from tests.strategies import tries
 
 

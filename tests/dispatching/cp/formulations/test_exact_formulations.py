@@ -15,8 +15,8 @@ from hpcsched.dispatching.cp.formulations.pcp4 import Pcp4
 from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
-from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.solving import Answer, Task, solve
+from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of

@@ -12,10 +12,10 @@ from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPost
 from hpcsched.dispatching.cp.formulation import Formulation, Terms
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
-from hpcsched.dispatching.cp.limits import Budget, Patience
-from hpcsched.dispatching.cp.postpone import search as searching
-from hpcsched.dispatching.cp.postpone.search import schedule_or_postpone
-from hpcsched.dispatching.cp.solving import Answer, Task, solve
+from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
+from hpcsched.dispatching.cp.postpone import postpone_search as searching
+from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone
+from hpcsched.dispatching.cp.solver_limits import Budget, Patience
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of

@@ -10,8 +10,8 @@ from hpcsched.dispatching.cp.backends.backend import Outcome, Session
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.joint_now import JointNow
-from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.solving import REPAIRS, Task, solve
+from hpcsched.dispatching.cp.model_solving import REPAIRS, Task, solve
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.planning.model_data import ModelData
 
 NONE = np.zeros(0, dtype=np.int64)

@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.dispatching.cp.backends.backend import Backend, DataBackend, Outcome, total
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
-from hpcsched.dispatching.cp.limits import Limits
+from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.decision import SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan

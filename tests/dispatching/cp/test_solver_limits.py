@@ -11,8 +11,8 @@ from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
-from hpcsched.dispatching.cp.limits import Budget, Patience, Watch, solve_patiently
-from hpcsched.dispatching.cp.solving import Answer, Task
+from hpcsched.dispatching.cp.model_solving import Answer, Task
+from hpcsched.dispatching.cp.solver_limits import Budget, Patience, Watch, solve_patiently
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning import later_nodes
-from hpcsched.dispatching.planning.later_nodes import LaterNodes
+from hpcsched.dispatching.planning import future_eligibility as later_nodes
+from hpcsched.dispatching.planning.future_eligibility import LaterNodes
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.selection import Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.offline.problem import OfflineProblem
+from hpcsched.dispatching.offline.offline_problem import OfflineProblem
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
 from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of, total
 from hpcsched.dispatching.planning.list_plans import content_of

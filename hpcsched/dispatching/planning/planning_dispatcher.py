@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.planning.carrying_out import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
 from hpcsched.dispatching.planning.filling import Filling
 from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
-from hpcsched.dispatching.planning.improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.kept_plan import KeptPlan
 from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
+from hpcsched.dispatching.planning.plan_execution import place_all, start_first, starts_now
+from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.search_objective import SearchObjective
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from hpcsched.dispatching.offline.problem import OfflineProblem
+from hpcsched.dispatching.offline.offline_problem import OfflineProblem
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import NodeSpace, units_that_fit

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
-from hpcsched.dispatching.planning.curves import FEW_STEPS, PIECES, Curve, SpecificCurves
+from hpcsched.dispatching.planning.start_cost_functions import (
+    FEW_STEPS,
+    PIECES,
+    Curve,
+    SpecificCurves,
+)
 from tests.strategies import tries
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from hpcsched.dispatching.offline.trace import Trace
+from hpcsched.dispatching.offline.offline_trace import Trace
 from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, total
 from hpcsched.system.system import IntArray
 

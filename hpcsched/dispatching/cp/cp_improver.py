@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from hpcsched.dispatching.cp.asking import Asker, not_asked, together
 from hpcsched.dispatching.cp.calls import Calls, Method
-from hpcsched.dispatching.cp.limits import Limits
 from hpcsched.dispatching.cp.models import models
 from hpcsched.dispatching.cp.part import Part
+from hpcsched.dispatching.cp.solver_client import Asker, not_asked, together
+from hpcsched.dispatching.cp.solver_limits import Limits
 from hpcsched.dispatching.planning.explaining import CarriedOut
-from hpcsched.dispatching.planning.improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.search.improver import OrderSearch
 

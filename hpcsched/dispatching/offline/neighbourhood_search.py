@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.offline.first_plans import Known, shifted
-from hpcsched.dispatching.offline.trace import Goal, Trace, at_level, ratio
-from hpcsched.dispatching.offline.window_kernels import improve
+from hpcsched.dispatching.offline.initial_schedules import Known, shifted
+from hpcsched.dispatching.offline.neighbourhood_kernels import improve
+from hpcsched.dispatching.offline.offline_trace import Goal, Trace, at_level, ratio
 from hpcsched.dispatching.planning.cost_kernels import Costs, least_of_each, total
 from hpcsched.system.system import IntArray
 

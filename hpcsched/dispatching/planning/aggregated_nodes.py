@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.planning.content import Content, held_of
 from hpcsched.dispatching.planning.outage_data import Closure, closures_of, outage_data
+from hpcsched.dispatching.planning.planning_input import Content, held_of
 from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import DispatchingProblem

@@ -8,9 +8,9 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, SolverCall
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning.dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.explaining import CarriedOut
-from hpcsched.dispatching.planning.improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
+from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
 from hpcsched.dispatching.planning.selection import Wanted
 from hpcsched.testing import make_problem, make_system

@@ -9,8 +9,8 @@ import pytest
 from hpcsched.dispatching.cp.backends.ortools import OrTools
 from hpcsched.dispatching.cp.backends.schedule_or_postpone import ScheduleOrPostpone
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
-from hpcsched.dispatching.cp.limits import Budget
-from hpcsched.dispatching.cp.solving import Task, solve
+from hpcsched.dispatching.cp.model_solving import Task, solve
+from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import AF, Slowdown
 from hpcsched.dispatching.planning.selection import Selection, Wanted, select
 from hpcsched.dispatching.problem import DispatchingProblem

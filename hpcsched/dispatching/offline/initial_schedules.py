@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hpcsched.dispatching.offline.offline_trace import Trace
 from hpcsched.dispatching.offline.replay_kernels import replay_list
-from hpcsched.dispatching.offline.trace import Trace
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.list_kernels import plan_in_order
 from hpcsched.dispatching.planning.segment_kernels import open_segments

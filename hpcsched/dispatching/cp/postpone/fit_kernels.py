@@ -8,7 +8,7 @@ there on if it has at all levels since.
 
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.cp.postpone.position_kernels import most_slots
-from hpcsched.dispatching.cp.postpone.tables import (
+from hpcsched.dispatching.cp.postpone.search_tables import (
     DIFFERED,
     LEVEL,
     NOW,

@@ -8,12 +8,12 @@ import numpy as np
 
 from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.cp.formulation import Terms
-from hpcsched.dispatching.cp.limits import Budget, Limits, Patience, Watch
-from hpcsched.dispatching.cp.postpone import tables
+from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
 from hpcsched.dispatching.cp.postpone.preparing import Given, open_search, prepare
 from hpcsched.dispatching.cp.postpone.search_kernels import advance
-from hpcsched.dispatching.cp.postpone.tables import Search
+from hpcsched.dispatching.cp.postpone.search_tables import Search
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience, Watch
 from hpcsched.dispatching.decision import SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
@@ -70,16 +70,16 @@ def schedule_or_postpone(
         best = hint if fault_of(hint, data) is None else None
     search = open_search(given, data, np.arange(len(given.problem.units)))
     if best is not None:
-        search.state[tables.BEST] = data.cost(best.starts)
+        search.state[search_tables.BEST] = data.cost(best.starts)
     search, ended = _go_through(given, data, search, limits, restart_after)
     state = search.state
-    if state[tables.SOLUTIONS]:
+    if state[search_tables.SOLUTIONS]:
         best = _plan_of(given, data, search, fixed)
     elif best is not None and terms.nodes != "counts":
         named = best.starts == 0 if terms.nodes == "now" else np.zeros(len(fixed), dtype=np.bool_)
         best = best._replace(placed=best.placed * named[:, np.newaxis])
-    ended = ended and not state[tables.LEFT_OUT] and not _may_wait(data)
-    nodes, fails = int(state[tables.NODES]), int(state[tables.FAILS])
+    ended = ended and not state[search_tables.LEFT_OUT] and not _may_wait(data)
+    nodes, fails = int(state[search_tables.NODES]), int(state[search_tables.FAILS])
     if best is None:
         return Found("infeasible" if ended else "unknown", None, None, nodes, fails)
     cost = data.cost(best.starts)
@@ -111,13 +111,13 @@ def _go_through(
         most = goes_on.nodes
         ended = plain(advance)(min(most, few), until, given.problem, search)
         state = search.state
-        if not ended and state[tables.NODES] < most and state[tables.FAILS] < until:
+        if not ended and state[search_tables.NODES] < most and state[search_tables.FAILS] < until:
             ended = advance(most, until, given.problem, search)
         if ended:
             return search, True
-        if state[tables.FAILS] >= until:
+        if state[search_tables.FAILS] >= until:
             fails *= 2
-            until = int(state[tables.FAILS]) + fails
+            until = int(state[search_tables.FAILS]) + fails
             search = open_search(given, data, _other_order(count, random), search)
         elif not goes_on.beyond(search):
             return search, False
@@ -159,7 +159,7 @@ class _Limit:
         if self._watch is None:
             return False
         self.nodes += _BETWEEN_LOOKS
-        best = int(search.state[tables.BEST])
+        best = int(search.state[search_tables.BEST])
         while perf_counter() - self._began >= self._watch.limit:
             if not self._watch.goes_on(None if best == NEVER else best):
                 return False
