@@ -140,8 +140,8 @@ def measured(formulation: str, problems: list[DispatchingProblem], workload: str
     assert isinstance(dispatcher, PlanningDispatcher)
     improver = dispatcher.improver
     assert isinstance(improver, CpImprover)
-    comparing = Comparing(improver.asker.solver)
-    improver.asker = improver.asker._replace(solver=comparing)
+    comparing = Comparing(improver.client.solver)
+    improver.client = improver.client._replace(solver=comparing)
     for problem in problems:
         if dispatcher.dispatch(problem).solver is not None:
             break  # the solver's process has started

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, PlansOffline, problem_of
-from hpcsched.dispatching.offline.plan_replay import FollowsPlan
+from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.results.outages import InterruptionRecorder
@@ -122,5 +122,5 @@ def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Part
     starts = _Starts()
     Simulation(parts._replace(observers=[starts], givers={})).run(assembly.source.jobs())
     plan = dispatcher.plan_offline(problem._replace(online=starts.of))
-    follower = FollowsPlan(plan, dispatcher.allocator)
-    return plan, parts._replace(dispatcher=follower, instants=plan.instants)
+    follower = ReplaysPlan(plan, dispatcher.allocator)
+    return plan, parts._replace(dispatcher=follower, instants=plan.extra_rounds)

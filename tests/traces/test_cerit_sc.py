@@ -50,7 +50,7 @@ KINDS = ((ZEWURA, 80, 529426432 // 102400), (ZEGOX, 12, 94035968 // 102400))
 """Nodes, cores and memory in whole units of 100 MiB (102,400 KiB)."""
 
 
-class Wanted(NamedTuple):
+class SelectionOptions(NamedTuple):
     """A record as it is counted here; `fate` is what the account should say of it."""
 
     number: int
@@ -65,7 +65,7 @@ class Wanted(NamedTuple):
     unknown: bool
 
 
-def counted(line: str) -> Wanted:
+def counted(line: str) -> SelectionOptions:
     """Count a record by string operations."""
     fields = line.split()
     exclusive = "excl" in fields[20]
@@ -102,14 +102,14 @@ def counted(line: str) -> Wanted:
         fate = "unlike_chunks"
     elif units > fits:
         fate = "larger_than_system"
-    return Wanted(
+    return SelectionOptions(
         int(fields[0]), int(fields[1]), units, (ppn, needed), nodes, exclusive, fate,
         run_time > limit, part, unknown,
     )  # fmt: skip
 
 
 @cache
-def records(path: Path) -> tuple[Wanted, ...]:
+def records(path: Path) -> tuple[SelectionOptions, ...]:
     """Return all records of the log as they are counted here."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return tuple(counted(line) for line in lines)
@@ -122,11 +122,11 @@ def read(path: Path) -> tuple[AleaSource, tuple[TracedJob, ...]]:
     return source, tuple(source.jobs())
 
 
-def pairs() -> Iterator[tuple[Wanted, TracedJob]]:
+def pairs() -> Iterator[tuple[SelectionOptions, TracedJob]]:
     """Yield each record that should be submitted, with the job that was made of it."""
     path = trace(CERIT_SC)
-    wanted = [record for record in records(path) if record.fate == "submitted"]
-    yield from zip(wanted, read(path)[1], strict=True)
+    options = [record for record in records(path) if record.fate == "submitted"]
+    yield from zip(options, read(path)[1], strict=True)
 
 
 def test_account() -> None:

@@ -3,7 +3,12 @@
 from typing import Literal, NamedTuple
 
 from hpcsched.dispatching.cp.part import Part
-from hpcsched.dispatching.cp.solver_client import Asked, Asker, in_planned_order, not_asked
+from hpcsched.dispatching.cp.solver_client import (
+    SolverClient,
+    SolveResult,
+    in_planned_order,
+    overflow_result,
+)
 from hpcsched.dispatching.cp.solver_limits import Limits, share
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.planning.plan import Plan
@@ -34,20 +39,20 @@ class Calls:
     `made` tells how each call fared; `solved`: whether some call brought a plan.
     """
 
-    def __init__(self, part: Part, asker: Asker, *, worst_case: bool) -> None:
+    def __init__(self, part: Part, client: SolverClient, *, worst_case: bool) -> None:
         self.part = part
         self.plans = part.plans
         self.made: list[SolverCall] = []
         self.solved = False
-        self._asker = asker
+        self._client = client
         # Where a model has fewer plans than the problem, none may be as good as a known one.
-        self._near = asker.formulation.fit != "restriction" and not worst_case
+        self._near = client.formulation.fit != "restriction" and not worst_case
         self._model: tuple[Plan | None, Selection] | None = None
 
     def can_be_counted(self) -> bool:
         """Say whether the model in which to improve on the best plan is within a solver's range."""
         try:
-            return self._asker.can_count(self._priced().data)
+            return self._client.can_count(self._priced().data)
         except OverflowError:
             return False
 
@@ -80,7 +85,7 @@ class Calls:
     def _add_decoded(self, plan: Plan) -> None:
         """Add a plan as list scheduling carries it out and, if it binds all nodes, as it stands."""
         decoded = [self.part.extended(plan)]
-        if self._asker.formulation.binds == "plan":
+        if self._client.formulation.binds == "plan":
             begun = _begun_at_once(plan, self.part.model)
             decoded.append(self.part.extended(begun, as_planned=True))
         for found in decoded:
@@ -122,15 +127,15 @@ class Calls:
         self.made.append(call._replace(objective=value, bound=bound))
         return _Found(better, least, proved)
 
-    def _ask(self, hint: Plan | None, limits: Limits) -> tuple[Selection, Asked]:
+    def _ask(self, hint: Plan | None, limits: Limits) -> tuple[Selection, SolveResult]:
         """Ask about the model in which to improve on the best plan; return it and the answer."""
         try:
             model = self._priced()
         except OverflowError as error:
-            return self.part.model, not_asked(self.part.model, error)
+            return self.part.model, overflow_result(self.part.model, error)
         if hint is not None and self._near:
             model = model.near(hint.starts)
-        return model, self._asker.ask(model, limits, hint)
+        return model, self._client.ask(model, limits, hint)
 
     def _priced(self) -> Selection:
         """Return the part at its target; raises OverflowError where it cannot be."""

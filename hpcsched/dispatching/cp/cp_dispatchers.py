@@ -31,8 +31,8 @@ from hpcsched.dispatching.cp.formulations.pcp19 import Pcp19
 from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
-from hpcsched.dispatching.cp.solver_client import Asker
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience
+from hpcsched.dispatching.cp.solver_client import SolverClient
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planned_cost import Plannable, PlannedCost
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
@@ -42,7 +42,7 @@ from hpcsched.dispatching.planning.search_objective import (
     no_cost,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection import LARGEST, Wanted
+from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.dispatching.search.improver import OrderSearch, random_state
@@ -65,7 +65,7 @@ def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
     formulation = Hcp19(params.queue_length if params.version == 0 else None)
     made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
-    return replace(made, wanted=made.wanted._replace(pooled=True))
+    return replace(made, options=made.options._replace(pooled=True))
 
 
 @builtin(
@@ -166,8 +166,8 @@ def _make_any_objective(
         improver = _improver(Hcp19(), params, context, method, search)
     priority = context.make("queue_order", params.priority)
     dispatcher = _assemble(objective, priority, improver, params, context)
-    wanted = dispatcher.wanted._replace(curves=False, few=LITTLE, pooled=improver is not None)
-    return replace(dispatcher, wanted=wanted, weighted=method == "best" and dispatcher.weighted)
+    options = dispatcher.options._replace(curves=False, few=LITTLE, pooled=improver is not None)
+    return replace(dispatcher, options=options, weighted=method == "best" and dispatcher.weighted)
 
 
 def _make(formulation: Formulation, params: CpParams, context: Context) -> PlanningDispatcher:
@@ -180,7 +180,7 @@ def _make_from_paper(
 ) -> PlanningDispatcher:
     """Return a dispatcher that plans as far as its parameters say."""
     made = _make(formulation, params, context)
-    return replace(made, wanted=made.wanted._replace(worst_case=params.horizon == "worst_case"))
+    return replace(made, options=made.options._replace(worst_case=params.horizon == "worst_case"))
 
 
 def _make_once(
@@ -214,12 +214,12 @@ def _make_version(
         improver = _improver(formulation, params, context, method)
         objective = ModelCost(partial(cost_of, waits))
         dispatcher = _assemble(objective, waits, improver, params, context)
-    wanted = dispatcher.wanted._replace(worst_case=params.horizon == "worst_case")
+    options = dispatcher.options._replace(worst_case=params.horizon == "worst_case")
     if params.version == 0:
-        wanted = wanted._replace(jobs="all", length=1 << 30)
+        options = options._replace(jobs="all", length=1 << 30)
     if params.version >= 2:
-        return replace(dispatcher, wanted=wanted)
-    return replace(dispatcher, wanted=wanted._replace(overdue=False), orders=(), weighted=False)
+        return replace(dispatcher, options=options)
+    return replace(dispatcher, options=options._replace(overdue=False), orders=(), weighted=False)
 
 
 def _assemble(
@@ -229,13 +229,13 @@ def _assemble(
     params: CpParams,
     context: Context,
 ) -> PlanningDispatcher:
-    largest = LARGEST if improver is None else improver.asker.backend.largest_objective
+    largest = LARGEST if improver is None else improver.client.backend.largest_objective
     return PlanningDispatcher(
         objective,
         priority,
         improver,
         context.make("allocator", params.allocator),
-        Wanted(params.jobs, params.queue_length, params.spare_nodes, largest=largest),
+        SelectionOptions(params.jobs, params.queue_length, params.spare_nodes, largest=largest),
         tuple(context.make("queue_order", order) for order in params.orders),
         weighted=bool(params.orders),
         fill=params.fill,
@@ -264,12 +264,12 @@ def _improver(
         raise InputError(Finding("equal-plans", message, key="dispatcher.equal_plans"))
     solver = SolverProcess() if params.guard is not None else InProcess()
     by_priority = params.equal_plans == "by_priority"
-    asker = Asker(formulation, backend, solver, params.guard, by_priority)
-    return CpImprover(asker, params.largest_model, _limits(params), method, search)
+    client = SolverClient(formulation, backend, solver, params.guard, by_priority)
+    return CpImprover(client, params.largest_model, _limits(params), method, search)
 
 
 def _limits(params: CpParams) -> Limits:
     limits = params.time_limits
     if limits is None:
         return Budget(params.budget or BUDGET)
-    return Patience(limits.first, limits.most, limits.extensions)
+    return StoppingRule(limits.first, limits.most, limits.extensions)

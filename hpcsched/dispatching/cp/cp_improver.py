@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from hpcsched.dispatching.cp.calls import Calls, Method
 from hpcsched.dispatching.cp.models import models
 from hpcsched.dispatching.cp.part import Part
-from hpcsched.dispatching.cp.solver_client import Asker, not_asked, together
+from hpcsched.dispatching.cp.solver_client import SolverClient, overflow_result, together
 from hpcsched.dispatching.cp.solver_limits import Limits
-from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.selection import Selection
 from hpcsched.dispatching.search.improver import OrderSearch
@@ -24,7 +24,7 @@ class CpImprover:
 
     Attributes
     ----------
-    asker
+    client
         The solver, and the formulation of its models.
     largest_model
         At most so many decision variables; the solver is asked about fewer jobs beyond.
@@ -36,7 +36,7 @@ class CpImprover:
         Finds one more plan to start from; None: nothing does.
     """
 
-    asker: Asker
+    client: SolverClient
     largest_model: int
     limits: Limits
     method: Method
@@ -51,7 +51,7 @@ class CpImprover:
             calls = self._calls(given)
         except OverflowError as error:
             self._halve(given, given.selection)
-            return Improved(fallback=True, solver=not_asked(given.selection, error).call)
+            return Improved(fallback=True, solver=overflow_result(given.selection, error).call)
         if calls is None:
             self._length = None
             return Improved()
@@ -61,7 +61,7 @@ class CpImprover:
         else:
             self._halve(given, calls.part.model)
         return Improved(
-            None if plan is None else CarriedOut(calls.part.model, plan),
+            None if plan is None else ExecutedPlan(calls.part.model, plan),
             anew=plan is not None,
             fallback=not calls.solved,
             solver=together(calls.made),
@@ -73,7 +73,7 @@ class CpImprover:
 
     def _most(self, given: PlanningRound) -> int:
         """Return how many jobs the solver is asked about at most."""
-        return self._length or given.wanted.length
+        return self._length or given.options.length
 
     def _calls(self, given: PlanningRound) -> Calls | None:
         """Return the calls to make, about models in the shortest steps that can be counted.
@@ -82,9 +82,9 @@ class CpImprover:
         """
         calls = None
         if given.plans.has_to_wait:
-            for model in models(given, self.asker, self._most(given), self.largest_model):
+            for model in models(given, self.client, self._most(given), self.largest_model):
                 part = Part(given.plans, model)
-                calls = Calls(part, self.asker, worst_case=given.wanted.worst_case)
+                calls = Calls(part, self.client, worst_case=given.options.worst_case)
                 if calls.can_be_counted():
                     break
         return calls if calls is not None and calls.plans.has_to_wait else None

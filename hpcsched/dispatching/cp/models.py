@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from hpcsched.dispatching.cp.solver_client import Asker
+from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.planning.plan_improver import PlanningRound
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 """How many seconds a step may be; the least with which a solver's range of numbers suffices."""
 
 
 def models(
-    given: PlanningRound, asker: Asker, length: int, largest_model: int
+    given: PlanningRound, client: SolverClient, length: int, largest_model: int
 ) -> Iterator[Selection]:
     """Yield what to model, in the shortest steps that the solver can count, then in longer.
 
@@ -22,7 +22,7 @@ def models(
     ----------
     given
         The round, whose first jobs are modelled.
-    asker
+    client
         The solver, and the formulation of its models.
     length
         At most so many jobs are modelled.
@@ -37,17 +37,17 @@ def models(
     some = False
     for step in STEPS:
         while True:
-            wanted = given.wanted._replace(length=length, step=step)
+            options = given.options._replace(length=length, step=step)
             try:
-                model = _part(given, wanted)
+                model = _part(given, options)
             except OverflowError:
                 break
             if model is None:
                 return
-            if length > 1 and asker.formulation.variables(model.data) > largest_model:
+            if length > 1 and client.formulation.variables(model.data) > largest_model:
                 length = min(length, len(model.jobs)) // 2
                 continue
-            if asker.can_count(model.data) or step == STEPS[-1]:
+            if client.can_count(model.data) or step == STEPS[-1]:
                 some = True
                 yield model
             break
@@ -55,11 +55,11 @@ def models(
         raise OverflowError(f"steps of {STEPS[-1]} s are too short for the objective")
 
 
-def _part(given: PlanningRound, wanted: Wanted) -> Selection | None:
-    """Return the first jobs of the whole as wanted, which may be the whole as it is."""
+def _part(given: PlanningRound, options: SelectionOptions) -> Selection | None:
+    """Return the first jobs of the whole as options, which may be the whole as it is."""
     whole, now = given.selection, given.problem.now
-    if wanted.length >= len(whole.jobs) and (wanted.step, wanted.largest) == (1, whole.largest):
+    if options.length >= len(whole.jobs) and (options.step, options.largest) == (1, whole.largest):
         return whole
     return select(
-        given.problem, whole.jobs, wanted, lambda jobs: given.objective.cost_of(jobs, now)
+        given.problem, whole.jobs, options, lambda jobs: given.objective.cost_of(jobs, now)
     )

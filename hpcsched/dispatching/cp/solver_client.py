@@ -16,14 +16,14 @@ from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.selection import Selection
 
 
-class Asked(NamedTuple):
+class SolveResult(NamedTuple):
     """What came of asking: the answer, without a plan if that was wrong, and how it is told."""
 
     answer: Answer
     call: SolverCall
 
 
-class Asker(NamedTuple):
+class SolverClient(NamedTuple):
     """A solver, and how it is asked.
 
     `guard`: seconds after which a call is broken off from outside (None: never); `by_priority`: of
@@ -40,7 +40,7 @@ class Asker(NamedTuple):
         """Say whether all numbers of a model are within the solver's range."""
         return largest_number(self.formulation, data) <= self.backend.largest
 
-    def ask(self, selection: Selection, limits: Limits, hint: Plan | None) -> Asked:
+    def ask(self, selection: Selection, limits: Limits, hint: Plan | None) -> SolveResult:
         """Ask for the best plan of a selection, starting from a hint if there is one."""
         if isinstance(self.backend, DataBackend):
             self.backend.prepare(selection.data)
@@ -48,18 +48,20 @@ class Asker(NamedTuple):
         answer = self.solver.solve(task, self.guard)
         call = _call(selection, answer)
         if answer.plan is None:
-            return Asked(answer, call)
+            return SolveResult(answer, call)
         fault = _fault(answer.plan, selection, self.formulation)
         if fault is None:
-            return Asked(answer, call)
+            return SolveResult(answer, call)
         call = call._replace(status="invalid", objective=None, bound=None, why=fault)
-        return Asked(answer._replace(status="invalid", plan=None, objective=None, bound=None), call)
+        return SolveResult(
+            answer._replace(status="invalid", plan=None, objective=None, bound=None), call
+        )
 
 
-def not_asked(selection: Selection, error: OverflowError) -> Asked:
+def overflow_result(selection: Selection, error: OverflowError) -> SolveResult:
     """Return what is told of a selection whose numbers are too large for the solver."""
     answer = Answer("overflow", why=str(error))
-    return Asked(answer, _call(selection, answer))
+    return SolveResult(answer, _call(selection, answer))
 
 
 def in_planned_order(plan: Plan) -> Sequence[int]:

@@ -13,7 +13,7 @@ class Budget(NamedTuple):
     work: float
 
 
-class Patience(NamedTuple):
+class StoppingRule(NamedTuple):
     """The papers' protocol, in real seconds (Galleguillos et al., CP 2021, sections 3 and 4).
 
     The search is broken off after `first` seconds (δ). It goes on while there is no plan yet, and
@@ -27,7 +27,7 @@ class Patience(NamedTuple):
     extensions: int = 2
 
 
-Limits = Budget | Patience
+Limits = Budget | StoppingRule
 
 
 def share(limits: Limits, part: float) -> Limits:
@@ -40,7 +40,7 @@ def share(limits: Limits, part: float) -> Limits:
 class Watch:
     """Says, at the end of each limit, whether a search goes on."""
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: StoppingRule) -> None:
         self._patience = patience
         self._best: int | None = None
         self._idle = 0
@@ -68,7 +68,7 @@ Solve = Callable[[float], tuple[bool, int | None]]
 """Solves anew within so many seconds; answers whether it is done, and the best objective."""
 
 
-def solve_patiently(patience: Patience, solve: Solve) -> None:
+def solve_patiently(patience: StoppingRule, solve: Solve) -> None:
     """Solve, and start again with a longer limit as long as the watch goes on.
 
     This is how PCP'19 and HCP'19 extended their limit; for solvers that cannot be asked meanwhile.

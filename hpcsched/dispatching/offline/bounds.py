@@ -10,24 +10,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.offline.mean_busy_times import BusyTimes, busy_times
-from hpcsched.dispatching.offline.multiplier_kernels import Prices, least_with_prices
-from hpcsched.dispatching.offline.offline_trace import Goal, Trace, at_level
+from hpcsched.dispatching.offline.mean_busy_times import MeanBusyTimes, mean_busy_times
+from hpcsched.dispatching.offline.multiplier_kernels import Multipliers, least_with_multipliers
+from hpcsched.dispatching.offline.offline_trace import LinearisedObjective, Trace, at_level
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, find_costs, least_of_each
 from hpcsched.system.system import IntArray
 
 ROUNDS = 60
-"""How often prices are changed."""
+"""How often multipliers are changed."""
 
 LEVELS = 16
 """How many levels of a ratio of sums are looked at."""
 
 MOST_EDGES = 1 << 14
-"""How many pieces of time may have prices of their own."""
+"""How many pieces of time may have multipliers of their own."""
 
 _LOW = 0.1
-"""With what share of the prices of mean busy times to begin where prices are multiplied."""
+"""Share of the mean-busy-time multipliers that the multiplicative updates begin with."""
 
 _ERROR = 1e-11
 """What rounding may have added to a bound, as a share of the size of its terms."""
@@ -40,72 +40,73 @@ class Bound(NamedTuple):
     source: str
 
 
-class _Pool(NamedTuple):
+class _Resource(NamedTuple):
     """A resource type: what each job holds of it, `[J]`, and what there is."""
 
     demands: IntArray
     capacity: int
 
 
-def lower_bound(trace: Trace, goal: Goal, starts: IntArray) -> Bound:
+def lower_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> Bound:
     """Return the best lower bound of an objective; `starts`, `[J]`, are a plan that is known."""
-    if goal.ratio:
-        return _of_ratio(trace, goal, starts)
+    if linearised.ratio:
+        return _ratio_bound(trace, linearised, starts)
     bounds = [
-        Bound(goal.value(cost), source) for cost, source in _of_costs(trace, goal.costs, starts)
+        Bound(linearised.value(cost), source)
+        for cost, source in _cost_bounds(trace, linearised.costs, starts)
     ]
     return max(bounds, key=lambda bound: bound.value)
 
 
-def _pools(trace: Trace) -> list[_Pool]:
+def _resources(trace: Trace) -> list[_Resource]:
     """Return the resource types that jobs ask for."""
     content = trace.content
     demands = content.units[:, np.newaxis] * content.requests
     return [
-        _Pool(np.ascontiguousarray(demands[:, r]), int(total))
+        _Resource(np.ascontiguousarray(demands[:, r]), int(total))
         for r, total in enumerate(content.totals)
         if demands[:, r].any()
     ]
 
 
-def _of_costs(trace: Trace, costs: Costs, starts: IntArray) -> Iterator[tuple[float, str]]:
+def _cost_bounds(trace: Trace, costs: Costs, starts: IntArray) -> Iterator[tuple[float, str]]:
     """Yield lower bounds of what all jobs cost."""
     cheapest, least = least_of_each(costs)
     last = int((trace.submit + trace.content.run_times).max())
-    pools = _pools(trace)
-    for pool in pools:
-        last = max(last, _last_end(trace, pool))
+    resources = _resources(trace)
+    for resource in resources:
+        last = max(last, _last_end(trace, resource))
     end = costs.makespan * last
     source = "each job by itself" if costs.weights.any() else "work and submissions"
     yield _safe(float(least.sum()) + end, float(least.sum()) + end), source
     if not costs.weights.any():
         return
-    for pool in pools:
+    for resource in resources:
         weights = _weights_at_once(costs)
-        some = (weights > 0) & (pool.demands > 0)
+        some = (weights > 0) & (resource.demands > 0)
         if not some.any():
             continue
-        best = busy_times(
+        best = mean_busy_times(
             costs.submit[some],
-            (pool.demands * costs.run_times)[some],
+            (resource.demands * costs.run_times)[some],
             weights[some],
-            pool.capacity,
+            resource.capacity,
         )
         less = float((weights * (costs.submit + costs.run_times / 2))[some].sum())
         yield _safe(best.least - less, best.least + less) + end, "mean busy times"
-        prices = _first_prices(trace, best, starts)
-        low = _prices(prices.edges, prices.rates * _LOW)
-        for first, by_factors in ((prices, False), (low, True)):
-            for cost, _ in _with_prices(
-                pool, costs, cheapest, first, ROUNDS, by_factors=by_factors
+        multipliers = _initial_multipliers(trace, best, starts)
+        low = _multipliers(multipliers.edges, multipliers.rates * _LOW)
+        for first, by_factors in ((multipliers, False), (low, True)):
+            for cost, _ in _lagrangian_bounds(
+                resource, costs, cheapest, first, ROUNDS, by_factors=by_factors
             ):
-                yield cost + end, "prices of time"
+                yield cost + end, "multipliers of time"
 
 
-def _last_end(trace: Trace, pool: _Pool) -> int:
+def _last_end(trace: Trace, resource: _Resource) -> int:
     """Return before when not all jobs can end: what comes late has its work still to be done."""
-    areas = (pool.demands * trace.content.run_times)[::-1].cumsum()[::-1]
-    return int((trace.submit + -(-areas // pool.capacity)).max())
+    areas = (resource.demands * trace.content.run_times)[::-1].cumsum()[::-1]
+    return int((trace.submit + -(-areas // resource.capacity)).max())
 
 
 def _weights_at_once(costs: Costs) -> FloatArray:
@@ -122,58 +123,58 @@ def _safe(value: float, size: float) -> float:
     return value - _ERROR * abs(size)
 
 
-def _first_prices(trace: Trace, best: BusyTimes, starts: IntArray) -> Prices:
-    """Return the prices of mean busy times, by pieces of time that suit a known plan."""
+def _initial_multipliers(trace: Trace, best: MeanBusyTimes, starts: IntArray) -> Multipliers:
+    """Return the multipliers of mean busy times, by pieces of time that suit a known plan."""
     ends = starts + trace.content.run_times
     instants = np.unique(np.concatenate((trace.submit, starts, ends)))
     if len(instants) > MOST_EDGES:
         instants = instants[np.linspace(0, len(instants) - 1, MOST_EDGES).astype(np.int64)]
     edges = instants
     # What a piece costs on average: the integral of a row of falling lines, looked up at its ends.
-    rates = best.prices()
+    rates = best.multipliers()
     lengths = best.ends - best.begins
     whole = np.concatenate(([0.0], (lengths * (rates - best.densities * lengths / 2)).cumsum()))
     at = np.searchsorted(best.begins, edges, side="right") - 1
     inside = np.clip(edges - best.begins[at], 0.0, lengths[at])
     upto = whole[at] + inside * (rates[at] - best.densities[at] * inside / 2)
     upto[at < 0] = 0.0
-    return _prices(edges, np.maximum(np.diff(upto) / np.diff(edges), 0.0))
+    return _multipliers(edges, np.maximum(np.diff(upto) / np.diff(edges), 0.0))
 
 
-def _prices(edges: IntArray, rates: FloatArray) -> Prices:
+def _multipliers(edges: IntArray, rates: FloatArray) -> Multipliers:
     upto = np.concatenate(([0.0], (rates * np.diff(edges)).cumsum()))
-    return Prices(edges, rates, upto)
+    return Multipliers(edges, rates, upto)
 
 
-def _with_prices(
-    pool: _Pool,
+def _lagrangian_bounds(
+    resource: _Resource,
     costs: Costs,
     cheapest: IntArray,
-    prices: Prices,
+    multipliers: Multipliers,
     rounds: int,
     *,
     by_factors: bool = False,
-) -> Iterator[tuple[float, Prices]]:
-    """Yield lower bounds and the prices that they come from, which are changed again and again.
+) -> Iterator[tuple[float, Multipliers]]:
+    """Yield lower bounds and their multipliers, round after round of subgradient ascent.
 
     Whatever a second of a unit costs: no schedule costs less than its jobs do, each by itself, if
-    they pay for what they use, less what the whole pool would pay for all the time (Lagrangian
+    they pay for what they use, less what the whole resource would pay for all the time (Lagrangian
     relaxation). Where jobs would use more than there is, the price rises, and falls where they use
     less, by steps that become smaller (AdaGrad; Duchi, Hazan and Singer, 2011). With `by_factors`
-    prices are multiplied rather than added to, which suits those of unlike sizes.
+    multipliers are multiplied rather than added to, which suits those of unlike sizes.
     """
-    lengths = np.diff(prices.edges)
-    rates, used = prices.rates, np.empty(len(lengths))
+    lengths = np.diff(multipliers.edges)
+    rates, used = multipliers.rates, np.empty(len(lengths))
     some = rates[rates > 0]
     steps = 0.3 * np.maximum(rates, 0.1 * float(some.mean()) if len(some) else 0.0)
     least_rate = 0.1 * float(np.percentile(some, 5)) if len(some) else 0.0
     squares = np.ones(len(lengths))
     for _ in range(rounds):
-        prices = _prices(prices.edges, rates)
-        least, size = least_with_prices(pool.demands, cheapest, costs, prices, used)
-        paid = pool.capacity * float(prices.upto[-1])
-        yield _safe(least - paid, size + paid), prices
-        over = used / (pool.capacity * lengths) - 1
+        multipliers = _multipliers(multipliers.edges, rates)
+        least, size = least_with_multipliers(resource.demands, cheapest, costs, multipliers, used)
+        paid = resource.capacity * float(multipliers.upto[-1])
+        yield _safe(least - paid, size + paid), multipliers
+        over = used / (resource.capacity * lengths) - 1
         if by_factors:
             over = np.clip(over, -1, 1)
             squares += over * over
@@ -183,7 +184,7 @@ def _with_prices(
             rates = np.maximum(rates + steps * over / np.sqrt(squares), 0.0)
 
 
-def _of_ratio(trace: Trace, goal: Goal, starts: IntArray) -> Bound:
+def _ratio_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> Bound:
     """Return the largest level found at which no plan costs less than 0.
 
     A ratio of sums of a plan is below a level just where the plan costs less than 0 at it.
@@ -194,37 +195,43 @@ def _of_ratio(trace: Trace, goal: Goal, starts: IntArray) -> Bound:
     low, high = 0.0, value
     for _ in range(60):
         level = (low + high) / 2
-        _, least = least_of_each(at_level(goal, level).costs)
+        _, least = least_of_each(at_level(linearised, level).costs)
         if _safe(float(least.sum()), float(np.abs(least).sum())) >= 0:
             low = level
         else:
             high = level
     best = low
-    for pool in _pools(trace):
-        best = max(best, _level_with_prices(trace, goal, starts, pool, (low, value)))
-    return Bound(best, "prices of time" if best > low else "each job by itself")
+    for resource in _resources(trace):
+        best = max(best, _level_with_multipliers(trace, linearised, starts, resource, (low, value)))
+    return Bound(best, "multipliers of time" if best > low else "each job by itself")
 
 
-def _level_with_prices(
-    trace: Trace, goal: Goal, starts: IntArray, pool: _Pool, levels: tuple[float, float]
+def _level_with_multipliers(
+    trace: Trace,
+    linearised: LinearisedObjective,
+    starts: IntArray,
+    resource: _Resource,
+    levels: tuple[float, float],
 ) -> float:
     """Return the largest level, from the first to the second, that is found to be a lower bound.
 
-    Good prices are looked for at the first, where each job by itself costs 0, and kept for the
+    Good multipliers are looked for at the first, where each job by itself costs 0, and kept for the
     rest.
     """
     low, high = levels
-    costs = at_level(goal, low).costs
-    first = _prices_around(trace, pool, costs, starts)
+    costs = at_level(linearised, low).costs
+    first = _multipliers_around(trace, resource, costs, starts)
     if first is None:
         return low
     cheapest, _ = least_of_each(costs)
-    _, prices = max(_with_prices(pool, costs, cheapest, first, ROUNDS // 2), key=itemgetter(0))
+    _, multipliers = max(
+        _lagrangian_bounds(resource, costs, cheapest, first, ROUNDS // 2), key=itemgetter(0)
+    )
     for _ in range(LEVELS):
         level = (low + high) / 2
-        costs = at_level(goal, level).costs
+        costs = at_level(linearised, level).costs
         cheapest, _ = least_of_each(costs)
-        cost, _ = next(_with_prices(pool, costs, cheapest, prices, 1))
+        cost, _ = next(_lagrangian_bounds(resource, costs, cheapest, multipliers, 1))
         if cost >= 0:
             low = level
         else:
@@ -232,15 +239,17 @@ def _level_with_prices(
     return low
 
 
-def _prices_around(trace: Trace, pool: _Pool, costs: Costs, starts: IntArray) -> Prices | None:
-    """Return prices for a curved cost: those for its slopes at a known plan's starts."""
+def _multipliers_around(
+    trace: Trace, resource: _Resource, costs: Costs, starts: IntArray
+) -> Multipliers | None:
+    """Return multipliers for a curved cost: those for its slopes at a known plan's starts."""
     now, later = np.empty(trace.job_count), np.empty(trace.job_count)
     find_costs(costs, starts, now)
     find_costs(costs, starts + 1, later)
     slopes = later - now
-    some = (slopes > 0) & (pool.demands > 0)
+    some = (slopes > 0) & (resource.demands > 0)
     if not some.any():
         return None
-    areas = (pool.demands * costs.run_times)[some]
-    best = busy_times(costs.submit[some], areas, slopes[some], pool.capacity)
-    return _first_prices(trace, best, starts)
+    areas = (resource.demands * costs.run_times)[some]
+    best = mean_busy_times(costs.submit[some], areas, slopes[some], resource.capacity)
+    return _initial_multipliers(trace, best, starts)

@@ -41,7 +41,7 @@ _CLOSE = 1e-12
 _STATUS = {cp_model.OPTIMAL: "optimal", cp_model.FEASIBLE: "feasible"}
 
 
-class Exact(NamedTuple):
+class ExactCost(NamedTuple):
     """What the solver came to: starts, `[J]`, of plans that hold by count; a bound of the cost.
 
     `statuses` counts the parts of the trace by what came of them.
@@ -52,7 +52,7 @@ class Exact(NamedTuple):
     statuses: Counter[str]
 
 
-def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> Exact:
+def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> ExactCost:
     """Solve a trace part by part; `starts`, `[J]`, are a plan that is known.
 
     The solver works for so long, in its deterministic time, on all parts together.
@@ -71,7 +71,7 @@ def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> Exact:
         bound += least
         if found is not None and _cost(costs, part, found) < known:
             better[part] = found[part]
-    return Exact(better, bound, statuses)
+    return ExactCost(better, bound, statuses)
 
 
 def parts_of_trace(trace: Trace, starts: IntArray) -> Iterator[IntArray]:

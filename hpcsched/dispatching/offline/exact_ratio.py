@@ -9,7 +9,7 @@ least where every job starts when it is submitted.
 
 What a job costs at a level may fall with its start, so that jobs may start later than they could. A
 start is modelled second by second where few are possible, and by linear pieces otherwise (see
-`SpecificCurves`); the bound allows for what the pieces lose.
+`SpecificCostFunctions`); the bound allows for what the pieces lose.
 """
 
 from collections import Counter, deque
@@ -21,7 +21,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from hpcsched.dispatching.offline.exact_cost import add_room, parts_of_trace, solved
-from hpcsched.dispatching.offline.offline_trace import Goal, Trace, at_level, ratio
+from hpcsched.dispatching.offline.offline_trace import LinearisedObjective, Trace, at_level, ratio
 from hpcsched.dispatching.planned_cost import SpecificCost
 from hpcsched.dispatching.planning.cost_kernels import (
     Costs,
@@ -31,9 +31,9 @@ from hpcsched.dispatching.planning.cost_kernels import (
 )
 from hpcsched.dispatching.planning.start_cost_functions import (
     FEW_STEPS,
-    Curve,
     Shape,
-    SpecificCurves,
+    SpecificCostFunctions,
+    StartCostFunction,
 )
 from hpcsched.system.system import IntArray
 
@@ -78,23 +78,25 @@ class _AtLevel(NamedTuple):
     statuses: Counter[str]
 
 
-def solve_ratio(trace: Trace, goal: Goal, starts: IntArray, effort: float) -> ExactRatio:
+def solve_ratio(
+    trace: Trace, linearised: LinearisedObjective, starts: IntArray, effort: float
+) -> ExactRatio:
     """Solve a trace level by level; `starts`, `[J]`, are a plan that is known.
 
     The solver works for so long, in its deterministic time, on all levels together.
     """
-    best, level, bound = starts, ratio(trace, goal, starts), 0.0
+    best, level, bound = starts, ratio(trace, linearised, starts), 0.0
     statuses: Counter[str] = Counter()
     left = _SHARE * effort
     for _ in range(MOST_LEVELS):
         left /= 2
-        costs = at_level(goal, level).costs
+        costs = at_level(linearised, level).costs
         found = _solve_level(trace, costs, best, left)
         statuses = found.statuses
         least = _sums_at_submission(costs)[1]
         if least > 0:
             bound = max(bound, level + min(found.bound, 0.0) / least)
-        value = ratio(trace, goal, found.starts)
+        value = ratio(trace, linearised, found.starts)
         if value >= level * (1 - _GAIN):
             break
         best, level = found.starts, value
@@ -167,7 +169,7 @@ class _Model:
         self._delays = latest - self._costs.submit
         amounts = self._costs.amounts
         specific = SpecificCost(costs.alpha, costs.level, amounts, np.zeros(len(part)))
-        curves = SpecificCurves(specific, self._costs.run_times, 1)
+        curves = SpecificCostFunctions(specific, self._costs.run_times, 1)
         self._shapes: list[Shape] = curves.shapes(self._delays, _PIECES)
         reach = sum(shape.reach for shape in self._shapes)
         self._scale = 2.0 ** floor(log2(_LARGEST / reach)) if reach > 0 else 1.0
@@ -193,7 +195,7 @@ class _Model:
         assert (found + run_times >= submit).all()
         return status, found, bound
 
-    def _curve(self, k: int) -> Curve:
+    def _curve(self, k: int) -> StartCostFunction:
         return self._shapes[k].rounded(self._scale)
 
     def _cost_of(self, objective: float) -> float:
@@ -206,7 +208,7 @@ class _Model:
 
 
 def _curve_of(
-    model: cp_model.CpModel, delay: cp_model.LinearExprT, curve: Curve, latest: int
+    model: cp_model.CpModel, delay: cp_model.LinearExprT, curve: StartCostFunction, latest: int
 ) -> cp_model.LinearExprT:
     """Return the cost of a delay, by its curve; beyond the last breakpoint the last piece goes on.
 
@@ -230,7 +232,7 @@ def _curve_of(
     return cost
 
 
-def _pieces(curve: Curve, latest: int) -> Iterator[tuple[int, int, int, int]]:
+def _pieces(curve: StartCostFunction, latest: int) -> Iterator[tuple[int, int, int, int]]:
     """Yield begin, end, cost at the begin, and slope of each piece up to the latest delay."""
     slopes = curve.slopes
     for k, slope in enumerate(slopes):

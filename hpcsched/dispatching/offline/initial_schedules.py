@@ -33,7 +33,7 @@ _ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
 }
 
 
-class Known(NamedTuple):
+class OfflineSchedule(NamedTuple):
     """A plan: starts in seconds from the origin, `[J]`, units by node, `[J, N]`, and its source."""
 
     starts: IntArray
@@ -41,29 +41,29 @@ class Known(NamedTuple):
     method: str
 
 
-def plan_in(trace: Trace, order: IntArray, method: str) -> Known:
+def plan_in(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
     """Return the plan of all jobs in an order, `[J]`, each at its earliest start."""
     starts = np.empty(trace.job_count, dtype=np.int64)
     placed = np.zeros((trace.job_count, trace.selection.data.node_count), dtype=np.int64)
     segments = open_segments(0, trace.content.capacity, trace.size)
     done = plan_in_order(order, trace.content, segments, starts, placed)
     assert done, "a job does not fit on the idle system"
-    return Known(starts, placed, method)
+    return OfflineSchedule(starts, placed, method)
 
 
-def shifted(trace: Trace, known: Known) -> Known:
+def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
     """Return a plan with every job as early as it can be on its nodes, in order of starts.
 
     No job starts later than before, and each starts where another one ends, or at its submission.
     """
-    order = np.argsort(known.starts, kind="stable")
+    order = np.argsort(incumbent.starts, kind="stable")
     if trace.pooled:
-        return plan_in(trace, order, known.method)
-    bound = trace._replace(content=trace.content._replace(room=known.placed))
-    return plan_in(bound, order, known.method)
+        return plan_in(trace, order, incumbent.method)
+    bound = trace._replace(content=trace.content._replace(room=incumbent.placed))
+    return plan_in(bound, order, incumbent.method)
 
 
-def first_plans(trace: Trace, weights: FloatArray) -> Iterator[Known]:
+def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSchedule]:
     """Yield plans of all jobs, unlike each other.
 
     They take the jobs of the whole trace in one order each, by the keys of the queue orders and by
@@ -81,7 +81,7 @@ def first_plans(trace: Trace, weights: FloatArray) -> Iterator[Known]:
     yield plan_in(trace, np.argsort(ratio, kind="stable"), "all jobs by area over weight")
 
 
-def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> Known:
+def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSchedule:
     """Return a plan with starts that a dispatcher came to on-line, by job number, in seconds.
 
     Where units are not alike it takes the jobs in the order of these starts.
@@ -89,11 +89,11 @@ def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> Known:
     method = "the dispatcher on-line"
     starts = np.array([online[job.job_id] - origin for job in trace.jobs], dtype=np.int64)
     if trace.pooled:
-        return Known(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)
+        return OfflineSchedule(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)
     return plan_in(trace, np.argsort(starts, kind="stable"), method)
 
 
-def _replayed(trace: Trace, order: IntArray, method: str) -> Known:
+def _replayed(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
     """Return what list scheduling with backfilling comes to on-line."""
     content = trace.content
     rank, starts = np.empty_like(order), np.empty_like(order)
@@ -101,4 +101,4 @@ def _replayed(trace: Trace, order: IntArray, method: str) -> Known:
     demands = content.units * content.requests[:, 0]
     slots = int(content.totals[0])
     replay_list(rank, trace.submit, demands, content.run_times, slots, starts)
-    return Known(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)
+    return OfflineSchedule(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)

@@ -24,7 +24,7 @@ from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
 
 
-class BusyTimes(NamedTuple):
+class MeanBusyTimes(NamedTuple):
     """The best schedule of the machine, as `K` pieces by time.
 
     `least` is the minimum of Σ w · M. The machine works from `begins[k]` to `ends[k]` on a job of
@@ -36,17 +36,19 @@ class BusyTimes(NamedTuple):
     ends: FloatArray
     densities: FloatArray
 
-    def prices(self) -> FloatArray:
+    def multipliers(self) -> FloatArray:
         """Return the price of an area at the beginning of each piece, `[K]`."""
         falls = self.densities * (self.ends - self.begins)
-        prices = np.zeros(len(falls) + 1)
+        multipliers = np.zeros(len(falls) + 1)
         for k in range(len(falls) - 1, -1, -1):
             joined = k + 1 < len(falls) and self.begins[k + 1] <= self.ends[k]
-            prices[k] = falls[k] + (prices[k + 1] if joined else 0.0)
-        return prices[:-1]
+            multipliers[k] = falls[k] + (multipliers[k + 1] if joined else 0.0)
+        return multipliers[:-1]
 
 
-def busy_times(submit: IntArray, areas: IntArray, weights: FloatArray, capacity: int) -> BusyTimes:
+def mean_busy_times(
+    submit: IntArray, areas: IntArray, weights: FloatArray, capacity: int
+) -> MeanBusyTimes:
     """Return the best schedule of jobs, all arguments `[J]` but the capacity, by submit time."""
     left = (areas / capacity).tolist()
     densities = (weights / areas).tolist()
@@ -72,4 +74,4 @@ def busy_times(submit: IntArray, areas: IntArray, weights: FloatArray, capacity:
         pieces.append((now, until, densities[job]))
         now = until
     begins, ends, rates = (np.array(column) for column in zip(*pieces, strict=True))
-    return BusyTimes(least, begins, ends, rates)
+    return MeanBusyTimes(least, begins, ends, rates)

@@ -9,7 +9,7 @@ from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
 from hpcsched.system.system import IntArray
 
 
-class Prices(NamedTuple):
+class Multipliers(NamedTuple):
     """What a second of one unit of a resource type costs, by time.
 
     `rates[b]`, `[B]`, not negative, from `edges[b]` to `edges[b + 1]`, `[B + 1]`, ascending, and
@@ -22,29 +22,34 @@ class Prices(NamedTuple):
 
 
 @compiled()
-def _paid_until(time: int, bucket: int, prices: Prices) -> float:
+def _paid_until(time: int, bucket: int, multipliers: Multipliers) -> float:
     """Return what one unit has cost until `time`, which lies in `bucket`, from -1 to B."""
     if bucket < 0:
         return 0.0
-    if bucket >= len(prices.rates):
-        return float(prices.upto[-1])
-    return float(prices.upto[bucket]) + prices.rates[bucket] * (time - prices.edges[bucket])
+    if bucket >= len(multipliers.rates):
+        return float(multipliers.upto[-1])
+    return float(multipliers.upto[bucket]) + multipliers.rates[bucket] * (
+        time - multipliers.edges[bucket]
+    )
 
 
 @compiled()
-def _least(j: int, demand: int, cheapest: int, costs: Costs, prices: Prices) -> tuple[float, int]:
-    """Return no more than the least that a job costs with prices, and a start that costs about it.
+def _least(
+    j: int, demand: int, cheapest: int, costs: Costs, multipliers: Multipliers
+) -> tuple[float, int]:
+    """Return a lower bound of a job's cost plus price, and a start whose cost is close to it.
 
     From one edge to the next, of its start or its end, what the job pays is linear in the start.
     What it costs is linear too but for a turn at `free`, or, around a level, falls until `cheapest`
     and then grows; so the least over such a piece is no less than that of each part by itself.
     """
-    edges, last = prices.edges, len(prices.edges)
+    edges, last = multipliers.edges, len(multipliers.edges)
     begin, run_time = costs.submit[j], costs.run_times[j]
     of_begin = first_from(begin + 1, edges, last)
     of_end = first_from(begin + run_time + 1, edges, last)
     paid = demand * (
-        _paid_until(begin + run_time, of_end - 1, prices) - _paid_until(begin, of_begin - 1, prices)
+        _paid_until(begin + run_time, of_end - 1, multipliers)
+        - _paid_until(begin, of_begin - 1, multipliers)
     )
     cost = cost_at(j, begin, costs)
     curved = costs.amounts[j] != 0.0
@@ -61,8 +66,8 @@ def _least(j: int, demand: int, cheapest: int, costs: Costs, prices: Prices) -> 
         while of_end < last and edges[of_end] <= following + run_time:
             of_end += 1
         later_paid = demand * (
-            _paid_until(following + run_time, of_end - 1, prices)
-            - _paid_until(following, of_begin - 1, prices)
+            _paid_until(following + run_time, of_end - 1, multipliers)
+            - _paid_until(following, of_begin - 1, multipliers)
         )
         later_cost = cost_at(j, following, costs)
         if curved:
@@ -83,19 +88,19 @@ def _least(j: int, demand: int, cheapest: int, costs: Costs, prices: Prices) -> 
 
 
 @compiled()
-def least_with_prices(
-    demands: IntArray, cheapest: IntArray, costs: Costs, prices: Prices, used: FloatArray
+def least_with_multipliers(
+    demands: IntArray, cheapest: IntArray, costs: Costs, multipliers: Multipliers, used: FloatArray
 ) -> tuple[float, float]:
-    """Return the least that all jobs cost, each by itself, with prices; and the size of its terms.
+    """Return the least cost plus price of all jobs, each by itself, and the size of its terms.
 
     Writes into `used`, `[B]`, how much they use in each bucket, in units × seconds.
     """
-    edges, last = prices.edges, len(prices.edges)
+    edges, last = multipliers.edges, len(multipliers.edges)
     for b in range(len(used)):
         used[b] = 0.0
     total, size = 0.0, 0.0
     for j in range(len(demands)):
-        least, begin = _least(j, demands[j], cheapest[j], costs, prices)
+        least, begin = _least(j, demands[j], cheapest[j], costs, multipliers)
         total += least
         size += abs(least)
         end = begin + costs.run_times[j]

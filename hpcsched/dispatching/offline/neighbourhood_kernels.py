@@ -236,7 +236,7 @@ def _search(
 
 
 @compiled()
-def improve(
+def search_neighbourhoods(
     seeds: IntArray,
     width: int,
     tries: int,

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.offline.initial_schedules import Known, shifted
-from hpcsched.dispatching.offline.neighbourhood_kernels import improve
-from hpcsched.dispatching.offline.offline_trace import Goal, Trace, at_level, ratio
+from hpcsched.dispatching.offline.initial_schedules import OfflineSchedule, shifted
+from hpcsched.dispatching.offline.neighbourhood_kernels import search_neighbourhoods
+from hpcsched.dispatching.offline.offline_trace import LinearisedObjective, Trace, at_level, ratio
 from hpcsched.dispatching.planning.cost_kernels import Costs, least_of_each, total
 from hpcsched.system.system import IntArray
 
@@ -20,29 +20,33 @@ _LEAST_GAIN = 1e-5
 """A round of passes that gains less, relatively, is the last."""
 
 
-def improved(
-    trace: Trace, goal: Goal, known: Known, budget: int, random: np.random.Generator
-) -> tuple[Known, int]:
-    """Return the best plan found from a known one on, and the segments looked through.
+def large_neighbourhood_search(
+    trace: Trace,
+    linearised: LinearisedObjective,
+    incumbent: OfflineSchedule,
+    budget: int,
+    random: np.random.Generator,
+) -> tuple[OfflineSchedule, int]:
+    """Return the best plan found from a incumbent one on, and the segments looked through.
 
     Every plan that is returned has its jobs shifted to the earliest start on their nodes. The
     search ends with the budget, or when going through all jobs brings nothing more.
     """
-    best = shifted(trace, known)
-    value = _value(trace, goal, best)
+    best = shifted(trace, incumbent)
+    value = _value(trace, linearised, best)
     state = random.integers(1, 1 << 62, size=1, dtype=np.int64)
     left = budget
     while left > 0:
         before = value
         for width in WIDTHS:
-            if goal.ratio:
-                goal = at_level(goal, value)
+            if linearised.ratio:
+                linearised = at_level(linearised, value)
             seeds = random.permutation(trace.job_count)
-            trial, left = _passed(trace, goal.costs, best, _Pass(seeds, width, left, state))
+            trial, left = _passed(trace, linearised.costs, best, _Pass(seeds, width, left, state))
             plan = shifted(trace, trial)
-            found = _value(trace, goal, plan)
+            found = _value(trace, linearised, plan)
             if found < value:
-                best, value = plan._replace(method=_searched(known.method)), found
+                best, value = plan._replace(method=_searched(incumbent.method)), found
             if left <= 0:
                 break
         if before - value <= _LEAST_GAIN * abs(before):
@@ -59,12 +63,14 @@ class _Pass(NamedTuple):
     state: IntArray
 
 
-def _passed(trace: Trace, costs: Costs, known: Known, how: _Pass) -> tuple[Known, int]:
+def _passed(
+    trace: Trace, costs: Costs, incumbent: OfflineSchedule, how: _Pass
+) -> tuple[OfflineSchedule, int]:
     """Go through all jobs once; return the plan and what is left of the budget."""
-    starts, placed = known.starts.copy(), known.placed.copy()
+    starts, placed = incumbent.starts.copy(), incumbent.placed.copy()
     order = np.argsort(starts, kind="stable")
     _, least = least_of_each(costs)
-    left = improve(
+    left = search_neighbourhoods(
         how.seeds,
         how.width,
         TRIES * how.width,
@@ -77,13 +83,17 @@ def _passed(trace: Trace, costs: Costs, known: Known, how: _Pass) -> tuple[Known
         starts,
         placed,
     )
-    return known._replace(starts=starts, placed=placed), left
+    return incumbent._replace(starts=starts, placed=placed), left
 
 
 def _searched(method: str) -> str:
     return method if method.endswith("in windows") else f"{method}, then searched in windows"
 
 
-def _value(trace: Trace, goal: Goal, known: Known) -> float:
+def _value(trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule) -> float:
     """Return the objective of a plan, or what goes with it up and down."""
-    return ratio(trace, goal, known.starts) if goal.ratio else total(goal.costs, known.starts)
+    return (
+        ratio(trace, linearised, incumbent.starts)
+        if linearised.ratio
+        else total(linearised.costs, incumbent.starts)
+    )

@@ -68,10 +68,10 @@ class OfflinePlan(NamedTuple):
     """When every job starts, and how far that may be from what is possible.
 
     `starts`, by job number, are instants in seconds, each the submission of a job, the end of one,
-    or one of `instants`, which ascend: at these a job starts later than it could, since that pays.
+    or one of `extra_rounds`, ascending: there a job starts later than it could, since that pays.
     `allocations`, by job number, say where; of a job that is not there any place with room
-    will do. `passing` are the jobs that run for no time. `method` says which step found the plan,
-    in words. `lower_bound` is what no schedule can undercut, in the objective's own unit, and
+    will do. `zero_length` are the jobs that run for no time. `method` names the step that found the
+    plan. `lower_bound` is what no schedule can undercut, in the objective's own unit, and
     `bound_by` where it comes from; both are None where nothing is known. `work` counts the pieces
     of plans that were looked through, `solver` the parts of the trace that the solver was asked
     about, by what came of it.
@@ -79,13 +79,13 @@ class OfflinePlan(NamedTuple):
 
     starts: Mapping[int, int]
     allocations: Mapping[int, NodeAllocation]
-    passing: frozenset[int]
+    zero_length: frozenset[int]
     method: str
     lower_bound: float | None
     bound_by: str | None
     work: int
     solver: Mapping[str, int]
-    instants: tuple[int, ...] = ()
+    extra_rounds: tuple[int, ...] = ()
 
 
 @runtime_checkable

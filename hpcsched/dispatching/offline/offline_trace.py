@@ -13,7 +13,7 @@ from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, Planned
 from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of, total
 from hpcsched.dispatching.planning.list_plans import content_of
 from hpcsched.dispatching.planning.segment_kernels import Content
-from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
@@ -67,12 +67,12 @@ class Trace(NamedTuple):
 
         Jobs that run for no time are there as well, as if they never waited.
         """
-        passing = [job for job in self.problem.jobs if job.predicted_run_time == 0]
-        at_once = np.array([job.submit_time for job in passing], dtype=np.int64)
+        zero_length = [job for job in self.problem.jobs if job.predicted_run_time == 0]
+        at_once = np.array([job.submit_time for job in zero_length], dtype=np.int64)
         at_once -= self.problem.origin
         run_times = np.concatenate((self.content.run_times, np.zeros_like(at_once)))
         begins = np.concatenate((starts, at_once))
-        demands = np.array([float(job.demand) for job in (*self.jobs, *passing)])
+        demands = np.array([float(job.demand) for job in (*self.jobs, *zero_length)])
         return PlanTable(
             {
                 "submit_time": np.concatenate((self.submit, at_once)),
@@ -100,7 +100,7 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
     selection = select(
         problem.as_if_waiting(jobs),
         jobs,
-        Wanted("all", len(jobs), None, largest=LARGEST),
+        SelectionOptions("all", len(jobs), None, largest=LARGEST),
         lambda some: _no_cost(len(some)),
     )
     if selection is None or len(selection.jobs) < len(jobs):
@@ -127,7 +127,7 @@ def _no_cost(count: int) -> PlannedCost:
     return PlannedCost(nothing, nothing.astype(np.int64))
 
 
-class Goal(NamedTuple):
+class LinearisedObjective(NamedTuple):
     """An objective as a cost: its value is `factor` · (cost) + `offset`.
 
     For a ratio of sums the cost is that at the costs' own level, and what is minimised has the
@@ -144,7 +144,7 @@ class Goal(NamedTuple):
         return self.factor * cost + self.offset
 
 
-def goal_of(trace: Trace) -> Goal:
+def linearised_objective(trace: Trace) -> LinearisedObjective:
     """Return the objective of a trace as a cost.
 
     Raises InputError for an objective that is no cost of starts.
@@ -152,7 +152,7 @@ def goal_of(trace: Trace) -> Goal:
     objective, jobs, origin = trace.problem.objective, trace.jobs, trace.problem.origin
     run_times = trace.content.run_times
     if isinstance(objective, PlannableRatio) and not isinstance(objective, Plannable):
-        return Goal(
+        return LinearisedObjective(
             costs_of(objective.planned_ratio(jobs, origin, 0.0), trace.submit, run_times),
             1.0,
             0.0,
@@ -170,23 +170,23 @@ def goal_of(trace: Trace) -> Goal:
     low, middle, high = (total(costs, starts) for starts in (early, amid, late))
     first, between, last = (trace.measure(starts) for starts in (early, amid, late))
     if first is None or last is None or between is None or high == low:
-        return Goal(costs, 0.0, float(first or 0.0), False)
+        return LinearisedObjective(costs, 0.0, float(first or 0.0), False)
     factor = (last - first) / (high - low)
-    goal = Goal(costs, factor, first - factor * low, False)
-    if factor < 0 or abs(goal.value(middle) - between) > _CLOSE * abs(between):
+    linearised = LinearisedObjective(costs, factor, first - factor * low, False)
+    if factor < 0 or abs(linearised.value(middle) - between) > _CLOSE * abs(between):
         raise _not_planned(objective)
-    return goal
+    return linearised
 
 
-def at_level(goal: Goal, level: float) -> Goal:
-    """Return a goal that is a ratio of sums around another level."""
-    return goal._replace(costs=goal.costs._replace(level=level))
+def at_level(linearised: LinearisedObjective, level: float) -> LinearisedObjective:
+    """Return a linearised that is a ratio of sums around another level."""
+    return linearised._replace(costs=linearised.costs._replace(level=level))
 
 
-def ratio(trace: Trace, goal: Goal, starts: IntArray) -> float:
+def ratio(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> float:
     """Return the ratio of sums of a plan."""
     value = trace.measure(starts)
-    return total(goal.costs, starts) if value is None else value
+    return total(linearised.costs, starts) if value is None else value
 
 
 def _not_planned(objective: Objective) -> InputError:

@@ -10,15 +10,15 @@ from hpcsched.dispatching.planning.explaining import planned_reasons
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
 
-PASSING_FIRST = "jobs that run for no time go first in an instant"
+ZERO_LENGTH_FIRST = "jobs that run for no time go first in an instant"
 """Of a job that is due now and goes in a later round of the same instant."""
 
 
-class FollowsPlan:
+class ReplaysPlan:
     """Starts each job when a plan says, and where it says, or else where the allocator says.
 
     A planned start is the submission of a job or the end of one, so that there is a round then; a
-    simulation has to hold further rounds at the plan's `instants`.
+    simulation has to hold further rounds at the plan's `extra_rounds`.
     """
 
     def __init__(self, plan: OfflinePlan, allocator: Allocator) -> None:
@@ -36,7 +36,7 @@ class FollowsPlan:
         starts = self._plan.starts
         planned = {job.job_id: starts[job.job_id] for job in problem.queue}
         postponed: ReasonKind = "solver_postponed"
-        left_over = postponed, PASSING_FIRST
+        left_over = postponed, ZERO_LENGTH_FIRST
         reasons = planned_reasons(problem, decision, planned, self._allocator, left_over)
         return decision._replace(reasons=reasons)
 
@@ -48,16 +48,18 @@ class FollowsPlan:
             if starts[job.job_id] < problem.now:
                 raise ValueError(f"job {job.job_id} was to start at {starts[job.job_id]}")
         workspace = open_workspace(problem, self._allocator)
-        passing = [job for job in due if job.job_id in self._plan.passing]
-        if passing:
-            return tuple(self._pass(passing, workspace))
+        zero_length = [job for job in due if job.job_id in self._plan.zero_length]
+        if zero_length:
+            return tuple(self._start_zero_length(zero_length, workspace))
         allocations = self._plan.allocations
         return tuple(
             Start(job.job_id, allocations.get(job.job_id) or workspace.place(job)) for job in due
         )
 
-    def _pass(self, passing: Sequence[WaitingJob], workspace: Workspace) -> Iterator[Start]:
+    def _start_zero_length(
+        self, zero_length: Sequence[WaitingJob], workspace: Workspace
+    ) -> Iterator[Start]:
         """Yield the starts of as many jobs that run for no time as there is room for together."""
-        for job in passing:
+        for job in zero_length:
             if workspace.fits(job):
                 yield Start(job.job_id, workspace.place(job))

@@ -11,16 +11,21 @@ from hpcsched.dispatching.offline.exact_cost import MOST_JOBS, WORK, solve
 from hpcsched.dispatching.offline.exact_ratio import MOST_JOBS as MOST_JOBS_OF_A_RATIO
 from hpcsched.dispatching.offline.exact_ratio import solve_ratio
 from hpcsched.dispatching.offline.initial_schedules import (
-    Known,
-    first_plans,
+    OfflineSchedule,
+    initial_schedules,
     plan_in,
     plan_of,
     shifted,
 )
-from hpcsched.dispatching.offline.neighbourhood_search import improved
+from hpcsched.dispatching.offline.neighbourhood_search import large_neighbourhood_search
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem
-from hpcsched.dispatching.offline.offline_trace import Goal, Trace, goal_of, trace_of
-from hpcsched.dispatching.offline.zero_length_jobs import instants
+from hpcsched.dispatching.offline.offline_trace import (
+    LinearisedObjective,
+    Trace,
+    linearised_objective,
+    trace_of,
+)
+from hpcsched.dispatching.offline.zero_length_jobs import zero_length_starts
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
 
@@ -34,9 +39,9 @@ class _Limits(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """The best plan known, a lower bound, and what it took."""
+    """The best plan incumbent, a lower bound, and what it took."""
 
-    known: Known
+    incumbent: OfflineSchedule
     bound: Bound
     work: int
     statuses: Counter[str]
@@ -54,28 +59,28 @@ def plan_offline(
     trace = trace_of(problem)
     if trace is None:
         starts: dict[int, int] = {}
-        starts |= instants(problem, starts, {})
+        starts |= zero_length_starts(problem, starts, {})
         return OfflinePlan(starts, {}, frozenset(starts), "nothing to plan", None, None, 0, {})
-    goal = goal_of(trace)
-    firsts = list(first_plans(trace, _weights(trace, goal)))
+    linearised = linearised_objective(trace)
+    firsts = list(initial_schedules(trace, _weights(trace, linearised)))
     if problem.online:
         firsts.append(plan_of(trace, problem.online, problem.origin))
     limits = _Limits(budget * trace.job_count, seed, effort)
-    answer = _answer(trace, goal, firsts, limits)
-    known, selection = answer.known, trace.selection
+    answer = _answer(trace, linearised, firsts, limits)
+    incumbent, selection = answer.incumbent, trace.selection
     starts, allocations = {}, {}
     for j, job in enumerate(trace.jobs):
-        starts[job.job_id] = int(known.starts[j]) + problem.origin
+        starts[job.job_id] = int(incumbent.starts[j]) + problem.origin
         if not trace.pooled:
-            allocations[job.job_id] = selection.allocation(j, known.placed[j])
-    passing = dict(instants(problem, starts, allocations))
+            allocations[job.job_id] = selection.allocation(j, incumbent.placed[j])
+    zero_length = dict(zero_length_starts(problem, starts, allocations))
     ends = {starts[job.job_id] + job.predicted_run_time for job in trace.jobs}
     events = ends | {job.submit_time for job in problem.jobs}
     return OfflinePlan(
-        starts | passing,
+        starts | zero_length,
         allocations,
-        frozenset(passing),
-        known.method,
+        frozenset(zero_length),
+        incumbent.method,
         answer.bound.value,
         answer.bound.source,
         answer.work,
@@ -84,49 +89,56 @@ def plan_offline(
     )
 
 
-def _answer(trace: Trace, goal: Goal, firsts: Sequence[Known], limits: _Limits) -> _Answer:
+def _answer(
+    trace: Trace,
+    linearised: LinearisedObjective,
+    firsts: Sequence[OfflineSchedule],
+    limits: _Limits,
+) -> _Answer:
     """Return the best plan found, beginning with the best of some, and the best bound."""
-    first = min(firsts, key=lambda known: _value(trace, known))
-    known, work = improved(trace, goal, first, limits.pieces, np.random.default_rng(limits.seed))
-    if _value(trace, first) < _value(trace, known):
-        known = first
+    first = min(firsts, key=lambda incumbent: _value(trace, incumbent))
+    incumbent, work = large_neighbourhood_search(
+        trace, linearised, first, limits.pieces, np.random.default_rng(limits.seed)
+    )
+    if _value(trace, first) < _value(trace, incumbent):
+        incumbent = first
     statuses: Counter[str] = Counter()
-    bound = lower_bound(trace, goal, known.starts)
-    if trace.job_count > (MOST_JOBS_OF_A_RATIO if goal.ratio else MOST_JOBS):
-        return _Answer(known, bound, work, statuses)
-    if goal.ratio:
-        least = solve_ratio(trace, goal, known.starts, limits.effort)
+    bound = lower_bound(trace, linearised, incumbent.starts)
+    if trace.job_count > (MOST_JOBS_OF_A_RATIO if linearised.ratio else MOST_JOBS):
+        return _Answer(incumbent, bound, work, statuses)
+    if linearised.ratio:
+        least = solve_ratio(trace, linearised, incumbent.starts, limits.effort)
         statuses, proved = least.statuses, least.bound
         solved = _carried_out(trace, least.starts)
         # Jobs may start late on purpose: none is shifted to before where the solver has it.
         late = trace._replace(content=trace.content._replace(releases=least.starts))
         as_found = plan_in(late, np.argsort(least.starts, kind="stable"), solved.method)
-        solved = min(solved, as_found, key=lambda known: _value(trace, known))
+        solved = min(solved, as_found, key=lambda incumbent: _value(trace, incumbent))
     else:
-        exact = solve(trace, goal.costs, known.starts, limits.effort)
+        exact = solve(trace, linearised.costs, incumbent.starts, limits.effort)
         statuses = exact.statuses
         solved = _carried_out(trace, exact.starts)
-        proved = goal.value(exact.bound)
-    if _value(trace, solved) < _value(trace, known):
-        known = solved
+        proved = linearised.value(exact.bound)
+    if _value(trace, solved) < _value(trace, incumbent):
+        incumbent = solved
     if proved > bound.value:
         bound = Bound(proved, "the solver")
-    return _Answer(known, bound, work, statuses)
+    return _Answer(incumbent, bound, work, statuses)
 
 
-def _carried_out(trace: Trace, starts: IntArray) -> Known:
+def _carried_out(trace: Trace, starts: IntArray) -> OfflineSchedule:
     """Return a plan that takes the jobs in the order of the solver's starts, on nodes."""
     order = np.argsort(starts, kind="stable")
     return shifted(trace, plan_in(trace, order, "the solver"))
 
 
-def _value(trace: Trace, known: Known) -> float:
-    value = trace.measure(known.starts)
+def _value(trace: Trace, incumbent: OfflineSchedule) -> float:
+    value = trace.measure(incumbent.starts)
     return float("inf") if value is None else value
 
 
-def _weights(trace: Trace, goal: Goal) -> FloatArray:
+def _weights(trace: Trace, linearised: LinearisedObjective) -> FloatArray:
     """Return what a second of waiting costs each job at its submission, or 1 where that is none."""
-    if goal.ratio or not goal.costs.weights.any():
+    if linearised.ratio or not linearised.costs.weights.any():
         return np.ones(trace.job_count)
-    return np.asarray(goal.costs.weights.sum(axis=0))
+    return np.asarray(linearised.costs.weights.sum(axis=0))

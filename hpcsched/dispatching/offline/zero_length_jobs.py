@@ -11,7 +11,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.space import NodeSpace, units_that_fit
 
 
-def instants(
+def zero_length_starts(
     problem: OfflineProblem,
     starts: Mapping[int, int],
     allocations: Mapping[int, NodeAllocation],

@@ -8,19 +8,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.planning.outage_data import Closure, closures_of, outage_data
-from hpcsched.dispatching.planning.planning_input import Content, held_of
+from hpcsched.dispatching.planning.outage_data import (
+    OutageInterval,
+    outage_data,
+    outage_intervals_of,
+)
+from hpcsched.dispatching.planning.planning_input import PlanningInput, reserved_amounts
 from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.system import IntArray
 
 _ALWAYS = 1 << 62
-"""A horizon before which every closure begins."""
+"""A horizon before which every interval begins."""
 
 
-def system_pool(
-    problem: DispatchingProblem, content: Content, used: IntArray, releases: Releases, step: int
+def aggregated_nodes(
+    problem: DispatchingProblem,
+    inputs: PlanningInput,
+    used: IntArray,
+    releases: Releases,
+    step: int,
 ) -> PoolData:
     """Return what is free of each resource type on all nodes together, and what jobs ask of it.
 
@@ -31,7 +39,7 @@ def system_pool(
     ----------
     problem
         The dispatching problem, which speaks of nodes.
-    content
+    inputs
         The jobs, with what a unit asks for as it was requested. Where it has one resource type more
         than `used`, that is the node share (see `with_whole_nodes`).
     used
@@ -43,30 +51,32 @@ def system_pool(
     """
     system = problem.system
     nodes = np.arange(system.node_count)
-    closures = closures_of(problem, nodes, step)
-    until, on, held = held_of(nodes, used, releases, problem.now, step, closures=closures)
+    outage_intervals = outage_intervals_of(problem, nodes, step)
+    until, on, held = reserved_amounts(
+        nodes, used, releases, problem.now, step, outage_intervals=outage_intervals
+    )
     capacity = system.capacity[:, used]
-    if content.capacity.shape[1] > len(used):
-        shares = np.maximum(capacity.sum(axis=1), content.capacity[:, -1].max(initial=1))
+    if inputs.capacity.shape[1] > len(used):
+        shares = np.maximum(capacity.sum(axis=1), inputs.capacity[:, -1].max(initial=1))
         held = np.column_stack((held, np.minimum(held.sum(axis=1), shares[on])))
         capacity = np.column_stack((capacity, shares))
-    demands = content.units[:, np.newaxis] * content.asked
-    since, free = _free(capacity, until, held, closures)
+    demands = inputs.units[:, np.newaxis] * inputs.asked
+    since, free = _free(capacity, until, held, outage_intervals)
     common = np.maximum(np.gcd.reduce(demands, axis=0), 1)
     free //= common
     changed = np.concatenate(([True], (np.diff(free, axis=0) != 0).any(axis=1)))
-    none = np.zeros(len(content.jobs), dtype=np.int64)
+    none = np.zeros(len(inputs.jobs), dtype=np.int64)
     last = int(until.max(initial=0))
     return PoolData(demands // common, since[changed], free[changed], none, last)
 
 
 def _free(
-    capacity: IntArray, until: IntArray, held: IntArray, closures: Sequence[Closure]
+    capacity: IntArray, until: IntArray, held: IntArray, outage_intervals: Sequence[OutageInterval]
 ) -> tuple[IntArray, IntArray]:
     """Return from which steps on how much is free, `[T]` and `[T, R]`."""
     changes = [(np.zeros(1, dtype=np.int64), capacity.sum(axis=0)[np.newaxis])]
     changes += [(np.zeros(len(held), dtype=np.int64), -held), (until, held)]
-    outages = outage_data(closures, _ALWAYS)
+    outages = outage_data(outage_intervals, _ALWAYS)
     if outages is not None:
         closed = capacity[outages.nodes]
         changes += [(outages.begins, -closed), (outages.ends, closed)]

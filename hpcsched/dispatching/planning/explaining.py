@@ -17,7 +17,7 @@ NOTHING_RUNS = "nothing runs and the plan starts nothing, so the first job start
 """Of a job that starts although the plan has it wait."""
 
 
-class CarriedOut(NamedTuple):
+class ExecutedPlan(NamedTuple):
     """The plan that a round carries out, and the selection that it is about."""
 
     selection: Selection
@@ -33,16 +33,16 @@ class CarriedOut(NamedTuple):
 def with_reasons(
     problem: DispatchingProblem,
     decision: Decision,
-    carried_out: CarriedOut | None,
+    executed: ExecutedPlan | None,
     allocator: Allocator,
 ) -> Decision:
     """Return the decision, with reasons if the problem wants them.
 
-    `carried_out` is the plan behind the decision; None where there was nothing to plan.
+    `executed` is the plan behind the decision; None where there was nothing to plan.
     """
     if not problem.explain:
         return decision
-    planned = {} if carried_out is None else carried_out.start_times(problem.now)
+    planned = {} if executed is None else executed.start_times(problem.now)
     return decision._replace(reasons=planned_reasons(problem, decision, planned, allocator))
 
 

@@ -11,7 +11,7 @@ from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.filling_kernels import fill_by_node, fill_by_slot
 from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan_execution import allocation_of
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.core_calls import CoreCalls, starts_of
@@ -34,7 +34,7 @@ class Filling:
         self,
         problem: DispatchingProblem,
         by_priority: Sequence[WaitingJob],
-        carried_out: CarriedOut,
+        executed: ExecutedPlan,
         starts: Sequence[Start],
     ) -> tuple[Start, ...]:
         """Return the starts of jobs that are not planned and delay no job that is.
@@ -48,15 +48,15 @@ class Filling:
             The dispatching problem.
         by_priority
             All queued jobs, the first by priority first.
-        carried_out
+        executed
             The plan.
         starts
             What it starts now.
         """
-        selection, plan = carried_out
+        selection, plan = executed
         if len(selection.jobs) == len(by_priority):
             return ()
-        planned = carried_out.start_times(problem.now)
+        planned = executed.start_times(problem.now)
         beyond = [job for job in by_priority if job.job_id not in planned]
         if not beyond:
             return ()
@@ -69,7 +69,7 @@ class Filling:
             if job.job_id in started:
                 continue
             order.append(job)
-            where = allocation_of(carried_out, i)
+            where = allocation_of(executed, i)
             if where is not None:
                 places[job.job_id] = where
         order += beyond

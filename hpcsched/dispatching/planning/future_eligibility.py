@@ -14,7 +14,7 @@ from hpcsched.system.system import IntArray
 _NEVER = np.iinfo(np.int64).max
 
 
-class LaterNodes:
+class FutureEligibility:
     """The nodes that are closed now, or will be, and which are left to jobs that start later.
 
     Those are the nodes that a job may use as it was submitted, but those that have failed, of which

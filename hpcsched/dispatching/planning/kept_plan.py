@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.problem import DispatchingProblem
 
 
@@ -15,44 +15,44 @@ class KeptPlan:
     """
 
     def __init__(self) -> None:
-        self._carried_out: CarriedOut | None = None
+        self._executed: ExecutedPlan | None = None
         self._made = 0
         # When jobs that wait are to start, and running ones to end, by job number.
         self._starts: dict[int, int] = {}
         self._ends: dict[int, int] = {}
 
     def keep(
-        self, problem: DispatchingProblem, carried_out: CarriedOut | None, starts: Sequence[Start]
+        self, problem: DispatchingProblem, executed: ExecutedPlan | None, starts: Sequence[Start]
     ) -> None:
         """Keep a plan that was made now, if it says all of what is to come.
 
         It does not where it leaves out jobs of the queue, where other jobs start than it says, and
         where there are pools or outages, in view of which plans are cautious.
         """
-        self._carried_out = None
-        if carried_out is None or problem.system.pools or problem.outages:
+        self._executed = None
+        if executed is None or problem.system.pools or problem.outages:
             return
-        if len(carried_out.selection.jobs) < len(problem.queue):
+        if len(executed.selection.jobs) < len(problem.queue):
             return
         now = problem.now
-        self._starts = carried_out.start_times(now)
+        self._starts = executed.start_times(now)
         to_start = {job_id for job_id, start in self._starts.items() if start == now}
         if to_start != {start.job_id for start in starts}:
             return
-        self._carried_out, self._made = carried_out, now
+        self._executed, self._made = executed, now
         self._ends = {job.job_id: job.predicted_end_time for job in problem.running}
         self.carry_on(problem, starts)
 
-    def plan_at(self, problem: DispatchingProblem) -> CarriedOut | None:
+    def plan_at(self, problem: DispatchingProblem) -> ExecutedPlan | None:
         """Return the plan, counted from now; None if it is not as planned, or there is none."""
-        if self._carried_out is None:
+        if self._executed is None:
             return None
-        plan, data = self._carried_out.plan, self._carried_out.selection.data
+        plan, data = self._executed.plan, self._executed.selection.data
         steps, rest = divmod(problem.now - self._made, data.step)
         if rest or not self._is_as_planned(problem):
-            self._carried_out = None
+            self._executed = None
             return None
-        return self._carried_out._replace(plan=plan._replace(starts=plan.starts - steps))
+        return self._executed._replace(plan=plan._replace(starts=plan.starts - steps))
 
     def carry_on(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
         """Take note of what the plan starts now."""

@@ -26,7 +26,7 @@ class ListPlanner:
     def __init__(self, data: ModelData) -> None:
         self._data = data
         self.content = content_of(data)
-        available, times, on, amounts = _with_pools(data)
+        available, times, on, amounts = _with_shared_resources(data)
         segments = available.shape[1] + len(times)
         per_job = np.minimum(data.units, data.node_count) + data.pool_draws.shape[1]
         size = segments + 2 * int(per_job.sum()) + 8
@@ -101,7 +101,7 @@ def _close(outages: OutageData, segments: Segments) -> None:
         plan_kernels.close(begin, end, nodes, start, after, free, state)
 
 
-def _with_pools(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return what is not held now, `[R, N + P]`, and what comes free when on which node, `[K, R]`.
 
     Pools are rows behind the nodes, with the first resource type alone. What comes free of them may

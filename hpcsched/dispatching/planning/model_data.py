@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.planning.outage_data import OutageData
 from hpcsched.dispatching.planning.pool_data import PoolData
-from hpcsched.dispatching.planning.start_cost_functions import Curve
+from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
 from hpcsched.system.system import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -31,8 +31,8 @@ class ModelData:
       weights · max(start, free) over `T` terms of each job, + makespan · last end, + Σ of each
       job's curve at its start, if there are curves.
     - `pools`: what is free of the system's pools, and what jobs draw; None where there are none.
-    - `system_pool`: what is free of each resource type on all nodes of the system together, also
-      those that the model leaves out, and what jobs ask of it; None: the pool is the model's nodes.
+    - `aggregated_nodes`: what is free of each resource type on all nodes of the system together,
+      also those that the model leaves out, and the jobs' demands; None: the model's nodes alone.
     - `outages`: when nodes are closed by announced outages; None where none is. Running jobs hold
       nothing of a node once it is closed.
     - `horizon`: no job needs to end later in some best plan. `latest`, `[J]`: nor to start later;
@@ -53,9 +53,9 @@ class ModelData:
     makespan: int
     horizon: int
     latest: IntArray | None = None
-    curves: tuple[Curve, ...] | None = None
+    curves: tuple[StartCostFunction, ...] | None = None
     pools: PoolData | None = None
-    system_pool: PoolData | None = None
+    aggregated_nodes: PoolData | None = None
     outages: OutageData | None = None
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hpcsched.dispatching.planning.future_eligibility import LaterNodes
+from hpcsched.dispatching.planning.future_eligibility import FutureEligibility
 from hpcsched.dispatching.planning.planning_input import units_of
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -16,7 +16,7 @@ LITTLE = 4096
 """Queued jobs × nodes up to which it does not pay to leave nodes out, if plans only count them."""
 
 
-class Rooms:
+class FitCounts:
     """How many units of a job each node has room for, now and when idle; kept by shape.
 
     Idle nodes are those too that announced outages close to the job now. `back_at`, `[N]`, is when
@@ -30,7 +30,7 @@ class Rooms:
         self._now: dict[ShapeKey, IntArray] = {}
         self._units_now: dict[ShapeKey, int] = {}
         self._idle: dict[ShapeKey, IntArray] = {}
-        self._later = LaterNodes(problem) if problem.outages else None
+        self._later = FutureEligibility(problem) if problem.outages else None
         self.back_at = None if self._later is None else self._later.back
 
     def key(self, job: WaitingJob) -> tuple[ShapeKey, ShapeKey]:
@@ -67,7 +67,7 @@ class Rooms:
 
 def chosen_nodes(
     jobs: Sequence[WaitingJob],
-    rooms: Rooms,
+    fit_counts: FitCounts,
     releases: Releases,
     now: int,
     spare: float | None,
@@ -79,21 +79,21 @@ def chosen_nodes(
     many nodes with room now are taken beside, the fullest first, so that small jobs need not break
     into empty ones. Leaving nodes out can only forbid plans, never allow wrong ones.
     """
-    count = len(rooms.idle(jobs[0]))
+    count = len(fit_counts.idle(jobs[0]))
     usable = np.zeros(count, dtype=np.bool_)
     wanted: dict[tuple[ShapeKey, ShapeKey], list[WaitingJob]] = {}
     for job in jobs:
-        wanted.setdefault(rooms.key(job), []).append(job)
+        wanted.setdefault(fit_counts.key(job), []).append(job)
     if spare is None:
         for alike in wanted.values():
-            usable |= rooms.idle(alike[0]) > 0
+            usable |= fit_counts.idle(alike[0]) > 0
         return usable.nonzero()[0]
     until = np.full(count, now, dtype=np.int64)
     until[releases.nodes] = releases.times  # ascending, so that the last counts
-    if rooms.back_at is not None:
-        until = np.maximum(until, rooms.back_at)
+    if fit_counts.back_at is not None:
+        until = np.maximum(until, fit_counts.back_at)
     for alike in wanted.values():
-        idle, free = rooms.idle(alike[0]), rooms.now(alike[0])
+        idle, free = fit_counts.idle(alike[0]), fit_counts.now(alike[0])
         needed = units_of(alike).sum() * spare
         begun = free.nonzero()[0]
         busy = ((idle > 0) & (free == 0)).nonzero()[0]

@@ -12,14 +12,14 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.system import IntArray
 
 MOST = 4096
-"""So many closures of single nodes are looked at, or two of each node where that is more.
+"""So many outage_intervals of single nodes are looked at, or two of each node where that is more.
 
-Plans may reach far, but what lies beyond that will be planned anew many times. Each closure is one
+Plans may reach far, but what lies beyond that will be planned anew many times. Each interval is one
 more stretch of time that compiled code looks through and solvers count.
 """
 
 
-class Closure(NamedTuple):
+class OutageInterval(NamedTuple):
     """Some nodes of a model that are closed from step `begin` up to, not including, `end`."""
 
     begin: int
@@ -28,7 +28,7 @@ class Closure(NamedTuple):
 
 
 class OutageData(NamedTuple):
-    """`K` closures of single nodes, apart from each other, in order of begin and node.
+    """`K` outage_intervals of single nodes, apart from each other, in order of begin and node.
 
     Node `nodes[k]` of the model is closed from step `begins[k]` up to, not including, `ends[k]`.
     """
@@ -50,9 +50,9 @@ class OutageData(NamedTuple):
         return OutageData(self.nodes[some], self.begins[some], ends)
 
 
-def closures_of(
+def outage_intervals_of(
     problem: DispatchingProblem, nodes: IntArray, step: int, *, everywhere: bool = False
-) -> tuple[Closure, ...]:
+) -> tuple[OutageInterval, ...]:
     """Return the announced outages that take some of these nodes, by their begin.
 
     `nodes` are numbers of the system's nodes; their places in it are the numbers of the model's.
@@ -63,7 +63,7 @@ def closures_of(
         return ()
     place = np.full(problem.system.node_count, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
-    found: list[Closure] = []
+    found: list[OutageInterval] = []
     count, most = 0, max(MOST, 2 * len(nodes))
     for outage in problem.outages:
         places = place[np.array(outage.nodes, dtype=np.int64)]
@@ -74,33 +74,41 @@ def closures_of(
         if count > most and found:
             break
         begin = max(outage.start - problem.now, 0) // step
-        found.append(Closure(begin, -(-(outage.end - problem.now) // step), places))
+        found.append(OutageInterval(begin, -(-(outage.end - problem.now) // step), places))
     return tuple(found)
 
 
-def first_closed(closures: Sequence[Closure], node_count: int) -> IntArray:
+def first_outages(outage_intervals: Sequence[OutageInterval], node_count: int) -> IntArray:
     """Return when each node is closed first, `[N]`; later than any step where it never is."""
-    return _single(closures).first_begins(node_count)
+    return _single(outage_intervals).first_begins(node_count)
 
 
-def horizon_past(closures: Sequence[Closure], horizon: int, serial: int) -> int:
+def horizon_after_outages(
+    outage_intervals: Sequence[OutageInterval], horizon: int, serial: int
+) -> int:
     """Return the horizon beyond which no job needs to end where nodes are closed for a while.
 
     `horizon` is right if no node is ever closed, and all jobs one after the other take `serial`
-    steps. If a closure begins before the horizon, no job needs to end later than if all began once
+    steps. If a interval begins before the horizon, no job needs to end later than if all began once
     it is over.
     """
     grown = True
     while grown:
-        reached = [closure.end + serial for closure in closures if closure.begin < horizon]
+        reached = [
+            interval.end + serial for interval in outage_intervals if interval.begin < horizon
+        ]
         grown = max(reached, default=0) > horizon
         horizon = max([horizon, *reached])
     return horizon
 
 
-def outage_data(closures: Sequence[Closure], horizon: int) -> OutageData | None:
-    """Return the closures that begin before a horizon, node by node; None if there are none."""
-    near = [closure for closure in closures if closure.begin < horizon and len(closure.nodes)]
+def outage_data(outage_intervals: Sequence[OutageInterval], horizon: int) -> OutageData | None:
+    """Return the outage intervals before a horizon, node by node; None if there are none."""
+    near = [
+        interval
+        for interval in outage_intervals
+        if interval.begin < horizon and len(interval.nodes)
+    ]
     if not near:
         return None
     nodes, begins, ends = _single(near)
@@ -117,12 +125,16 @@ def outage_data(closures: Sequence[Closure], horizon: int) -> OutageData | None:
     return OutageData(nodes[order], begins[order], ends[order])
 
 
-def _single(closures: Sequence[Closure]) -> OutageData:
-    """Return closures of single nodes, as they come."""
-    counts = [len(closure.nodes) for closure in closures]
+def _single(outage_intervals: Sequence[OutageInterval]) -> OutageData:
+    """Return outage_intervals of single nodes, as they come."""
+    counts = [len(interval.nodes) for interval in outage_intervals]
     none = np.empty(0, dtype=np.int64)
     return OutageData(
-        np.concatenate([none, *(closure.nodes for closure in closures)]),
-        np.repeat(np.array([closure.begin for closure in closures], dtype=np.int64), counts),
-        np.repeat(np.array([closure.end for closure in closures], dtype=np.int64), counts),
+        np.concatenate([none, *(interval.nodes for interval in outage_intervals)]),
+        np.repeat(
+            np.array([interval.begin for interval in outage_intervals], dtype=np.int64), counts
+        ),
+        np.repeat(
+            np.array([interval.end for interval in outage_intervals], dtype=np.int64), counts
+        ),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
 from hpcsched.system.allocation import NodeAllocation
@@ -12,7 +12,7 @@ from hpcsched.system.allocation import NodeAllocation
 
 def starts_now(
     problem: DispatchingProblem,
-    carried_out: CarriedOut,
+    executed: ExecutedPlan,
     allocator: Allocator,
     *,
     anew: bool = False,
@@ -22,7 +22,7 @@ def starts_now(
     Where slots are alike and the plan knows no nodes, the allocator decides. With `anew` it does
     in any case, in order of priority, and jobs for which there is no room wait.
     """
-    selection, plan = carried_out
+    selection, plan = executed
     now = (plan.starts == 0).nonzero()[0].tolist()
     if anew or selection.nodes is None:
         workspace = open_workspace(problem, allocator)
@@ -35,9 +35,9 @@ def starts_now(
     )
 
 
-def allocation_of(carried_out: CarriedOut, job: int) -> NodeAllocation | None:
+def allocation_of(executed: ExecutedPlan, job: int) -> NodeAllocation | None:
     """Return where a plan has a job; None where it says nothing of its nodes."""
-    selection, plan = carried_out
+    selection, plan = executed
     if selection.nodes is None or plan.placed[job].sum() < selection.data.units[job]:
         return None
     return selection.allocation(job, plan.placed[job])

@@ -6,11 +6,11 @@ from typing import NamedTuple, Protocol
 
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.planned_cost import PlannedCost
-from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import Selection, Wanted
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 
 
@@ -67,13 +67,13 @@ class PlanningRound:
     def __init__(
         self,
         problem: DispatchingProblem,
-        wanted: Wanted,
+        options: SelectionOptions,
         objective: SearchObjective,
         selection: Selection,
         orders: Iterable[Sequence[int]],
     ) -> None:
         self.problem = problem
-        self.wanted = wanted
+        self.options = options
         self.objective = objective
         self.selection = selection
         self.orders = list(orders)
@@ -85,10 +85,10 @@ class PlanningRound:
         plans = map(self.planner.plan, self.orders)
         return Plans(self.objective, self.selection, self.planner, plans)
 
-    def best(self) -> CarriedOut:
+    def best(self) -> ExecutedPlan:
         """Return the best plan, which without any is the list plan by priority."""
         plan = self.plans.best or self.planner.plan(range(len(self.selection.jobs)))
-        return CarriedOut(self.selection, plan)
+        return ExecutedPlan(self.selection, plan)
 
 
 class Improved(NamedTuple):
@@ -96,7 +96,7 @@ class Improved(NamedTuple):
 
     Attributes
     ----------
-    carried_out
+    executed
         The plan to carry out; None: the best of the round's plans.
     anew
         Whether the allocator places what starts now, in order of priority as far as there is room,
@@ -107,7 +107,7 @@ class Improved(NamedTuple):
         How a solver fared, if one was asked.
     """
 
-    carried_out: CarriedOut | None = None
+    executed: ExecutedPlan | None = None
     anew: bool = False
     fallback: bool = False
     solver: SolverCall | None = None

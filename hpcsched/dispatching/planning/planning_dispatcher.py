@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hpcsched.dispatching.allocator import Allocator
 from hpcsched.dispatching.decision import NOTHING, Decision
-from hpcsched.dispatching.planning.explaining import CarriedOut, with_reasons
+from hpcsched.dispatching.planning.explaining import ExecutedPlan, with_reasons
 from hpcsched.dispatching.planning.filling import Filling
 from hpcsched.dispatching.planning.fitting import all_fit, nothing_fits
 from hpcsched.dispatching.planning.kept_plan import KeptPlan
@@ -13,7 +13,7 @@ from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
 from hpcsched.dispatching.planning.plan_execution import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import LARGEST, Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.dispatching.rules.workspace import open_workspace
@@ -38,7 +38,7 @@ class PlanningDispatcher:
         Looks for better plans; None: the best list plan is carried out.
     allocator
         Places jobs where the plan does not say.
-    wanted
+    options
         Which jobs and nodes are planned. `largest` may be exceeded where no plan can do with it.
     orders
         The orders of the list plans.
@@ -54,7 +54,7 @@ class PlanningDispatcher:
     priority: QueueOrder
     improver: Improver | None
     allocator: Allocator
-    wanted: Wanted
+    options: SelectionOptions
     orders: tuple[QueueOrder, ...]
     weighted: bool
     fill: bool = True
@@ -79,21 +79,21 @@ class PlanningDispatcher:
             self.objective.add(problem, starts)
             return with_reasons(problem, Decision(starts), kept, self.allocator)
         by_priority = self.priority.sort(problem)
-        if not problem.explain and all_fit(problem, workspace, self.wanted):
+        if not problem.explain and all_fit(problem, workspace, self.options):
             starts = place_all(by_priority, workspace)
             self.objective.add(problem, starts)
             return Decision(starts)
-        decision, carried_out = self._plan(problem, by_priority)
+        decision, executed = self._plan(problem, by_priority)
         if not decision.starts and not problem.running:
             starts = start_first(problem, by_priority, self.allocator)
             decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
-        elif self.fill and carried_out is not None:
-            more = self._filling.starts_beside(problem, by_priority, carried_out, decision.starts)
+        elif self.fill and executed is not None:
+            more = self._filling.starts_beside(problem, by_priority, executed, decision.starts)
             decision = decision._replace(starts=decision.starts + more)
         if self.keeps:
-            self._kept.keep(problem, carried_out, decision.starts)
+            self._kept.keep(problem, executed, decision.starts)
         self.objective.add(problem, decision.starts)
-        return with_reasons(problem, decision, carried_out, self.allocator)
+        return with_reasons(problem, decision, executed, self.allocator)
 
     def _begin(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
@@ -103,37 +103,37 @@ class PlanningDispatcher:
         if selection is None:
             return None
         orders = self._orders(problem, selection)
-        return PlanningRound(problem, self.wanted, self.objective, selection, orders)
+        return PlanningRound(problem, self.options, self.objective, selection, orders)
 
     def _plan(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
-    ) -> tuple[Decision, CarriedOut | None]:
+    ) -> tuple[Decision, ExecutedPlan | None]:
         """Return what a plan starts now, and the plan, if there was anything to plan."""
         begun = self._begin(problem, by_priority)
         if begun is None:
             return NOTHING, None
         improved = Improved() if self.improver is None else self.improver.improve(begun)
-        carried_out = improved.carried_out or begun.best()
+        executed = improved.executed or begun.best()
         # A plan that leaves out running jobs that are overdue may have jobs on their nodes.
-        anew = improved.anew or not self.wanted.overdue
-        starts = starts_now(problem, carried_out, self.allocator, anew=anew)
-        return Decision(starts, fallback=improved.fallback, solver=improved.solver), carried_out
+        anew = improved.anew or not self.options.overdue
+        starts = starts_now(problem, executed, self.allocator, anew=anew)
+        return Decision(starts, fallback=improved.fallback, solver=improved.solver), executed
 
     def _select(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> Selection | None:
-        """Return all that is wanted; None where no job can start now.
+        """Return all that is options; None where no job can start now.
 
         No limit of a solver makes it smaller: where a solver cannot count its objective, it is
         still good for list plans.
         """
-        for largest in (self.wanted.largest, LARGEST):
-            wanted = self.wanted._replace(largest=largest)
+        for largest in (self.options.largest, LARGEST):
+            options = self.options._replace(largest=largest)
             try:
                 return select(
                     problem,
                     by_priority,
-                    wanted,
+                    options,
                     lambda jobs: self.objective.cost_of(jobs, problem.now),
                 )
             except OverflowError:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.planning.outage_data import Closure, first_closed
+from hpcsched.dispatching.planning.outage_data import OutageInterval, first_outages
 from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.dispatching.planning.releases import Releases
 from hpcsched.dispatching.problem import WaitingJob
@@ -18,10 +18,10 @@ Held = tuple[IntArray, IntArray, IntArray]
 """`held_until`, `held_on` and `held` of `ModelData`."""
 
 
-class Content(NamedTuple):
+class PlanningInput(NamedTuple):
     """What becomes the data of a model.
 
-    `remaining` is how long all running jobs go on together; `system_pool`: see `ModelData`.
+    `remaining` is how long all running jobs go on together; `aggregated_nodes`: see `ModelData`.
     """
 
     jobs: tuple[WaitingJob, ...]
@@ -33,7 +33,7 @@ class Content(NamedTuple):
     remaining: int
     nodes: IntArray | None
     bundles: tuple[int, ...]
-    system_pool: PoolData | None = None
+    aggregated_nodes: PoolData | None = None
 
 
 def units_of(jobs: Sequence[WaitingJob]) -> IntArray:
@@ -48,14 +48,14 @@ def in_steps(seconds: IntArray, step: int) -> IntArray:
     return -(-seconds.astype(np.int64) // step)
 
 
-def held_of(
+def reserved_amounts(
     nodes: IntArray,
     used: IntArray,
     releases: Releases,
     now: int,
     step: int,
     *,
-    closures: Sequence[Closure],
+    outage_intervals: Sequence[OutageInterval],
 ) -> Held:
     """Return what is held of these nodes and resource types, equal ends on a node merged.
 
@@ -69,8 +69,8 @@ def held_of(
     on, until = column[releases.nodes[kept]], in_steps(releases.times[kept] - now, step)
     amounts = releases.amounts[kept][:, used]
     some = amounts.any(axis=1)
-    if closures:
-        until = np.minimum(until, first_closed(closures, len(nodes))[on])
+    if outage_intervals:
+        until = np.minimum(until, first_outages(outage_intervals, len(nodes))[on])
         some &= until > 0
     on, until, amounts = on[some], until[some], amounts[some]
     order = np.lexsort((on, until))
@@ -81,45 +81,45 @@ def held_of(
     return until[first], on[first], np.add.reduceat(amounts, first, axis=0)
 
 
-def scaled(content: Content) -> Content:
+def scaled(inputs: PlanningInput) -> PlanningInput:
     """Count in units of what all requests are multiples of.
 
     What is free is rounded down to them, at each time; that loses nothing, as no request can use
     the rest.
     """
-    common = np.gcd.reduce(content.asked, axis=0)
+    common = np.gcd.reduce(inputs.asked, axis=0)
     if (common == 1).all():
-        return content
-    until, on, amounts = content.held
+        return inputs
+    until, on, amounts = inputs.held
     by_node = on.argsort(kind="stable")
     held_on = amounts[by_node]
     first = np.diff(on[by_node], prepend=-1) > 0
     before = held_on.cumsum(axis=0) - held_on
     before -= before[first][first.cumsum() - 1]  # of the same node
-    now = content.capacity.copy()
+    now = inputs.capacity.copy()
     np.subtract.at(now, on, amounts)
     free = now[on[by_node]] + before
     rounded = np.empty_like(amounts)
     rounded[by_node] = (free + held_on) // common - free // common
     some = rounded.any(axis=1)
-    return content._replace(
-        asked=content.asked // common,
-        capacity=content.capacity // common,
+    return inputs._replace(
+        asked=inputs.asked // common,
+        capacity=inputs.capacity // common,
         held=(until[some], on[some], rounded[some]),
     )
 
 
-def with_whole_nodes(content: Content, alone: BoolArray) -> Content:
+def with_whole_nodes(inputs: PlanningInput, alone: BoolArray) -> PlanningInput:
     """Add a resource type `node share`, of which a job that is alone on its nodes takes all.
 
     Any other unit takes one share. A node has as many as units could ever be on it at once. A job
     that is alone is bundled: as many units on each node as leave it enough nodes. One that no size
     of bundle suits is left out.
     """
-    until, on, amounts = content.held
-    shares = int(content.capacity.sum(axis=1).max(initial=1))
-    units, room = content.units.copy(), content.room.copy()
-    bundles = list(content.bundles)
+    until, on, amounts = inputs.held
+    shares = int(inputs.capacity.sum(axis=1).max(initial=1))
+    units, room = inputs.units.copy(), inputs.room.copy()
+    bundles = list(inputs.bundles)
     kept = np.ones(len(units), dtype=np.bool_)
     for i in np.flatnonzero(alone):
         sizes = [
@@ -134,11 +134,11 @@ def with_whole_nodes(content: Content, alone: BoolArray) -> Content:
         units[i] = -(-units[i] // bundles[i])
         room[i] = room[i] >= bundles[i]
     held = np.column_stack((amounts, np.minimum(amounts.sum(axis=1), shares)))
-    return content._replace(
-        jobs=tuple(job for job, keep in zip(content.jobs, kept, strict=True) if keep),
+    return inputs._replace(
+        jobs=tuple(job for job, keep in zip(inputs.jobs, kept, strict=True) if keep),
         units=units[kept],
-        asked=np.column_stack((content.asked, np.where(alone, shares, 1)))[kept],
-        capacity=np.column_stack((content.capacity, np.full(len(content.capacity), shares))),
+        asked=np.column_stack((inputs.asked, np.where(alone, shares, 1)))[kept],
+        capacity=np.column_stack((inputs.capacity, np.full(len(inputs.capacity), shares))),
         room=room[kept],
         held=(until, on, held),
         bundles=tuple(size for size, keep in zip(bundles, kept, strict=True) if keep),

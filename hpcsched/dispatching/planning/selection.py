@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
-from hpcsched.dispatching.planning.aggregated_nodes import system_pool
+from hpcsched.dispatching.planning.aggregated_nodes import aggregated_nodes
 from hpcsched.dispatching.planning.counted_units import (
     Counted,
     can_be_counted,
@@ -22,24 +22,28 @@ from hpcsched.dispatching.planning.counted_units import (
     ends_of,
 )
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.node_choice import Rooms, chosen_nodes
+from hpcsched.dispatching.planning.node_choice import FitCounts, chosen_nodes
 from hpcsched.dispatching.planning.outage_data import (
-    Closure,
-    closures_of,
-    horizon_past,
+    OutageInterval,
+    horizon_after_outages,
     outage_data,
+    outage_intervals_of,
 )
 from hpcsched.dispatching.planning.planning_input import (
-    Content,
-    held_of,
+    PlanningInput,
     in_steps,
+    reserved_amounts,
     scaled,
     units_of,
     with_whole_nodes,
 )
 from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
 from hpcsched.dispatching.planning.releases import releases_of
-from hpcsched.dispatching.planning.start_cost_functions import Curve, Shape, SpecificCurves
+from hpcsched.dispatching.planning.start_cost_functions import (
+    Shape,
+    SpecificCostFunctions,
+    StartCostFunction,
+)
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.round_pools import RoundPools
 from hpcsched.system.allocation import NodeAllocation
@@ -67,8 +71,8 @@ class Selection(NamedTuple):
     many of the job's own; 0 for any other job. The model's objective is that of `cost` in steps,
     less `offset`, times `scale`, and stays within `largest`. A plan that the model prefers costs at
     most `error_bound` more than another one, in the objective's own unit: so much comes of steps,
-    rounding and curves. `closures` are announced outages of the model's nodes, however far off;
-    `data` has those that its plans may come to.
+    rounding and curves. `outage_intervals` are the announced outages of the model's nodes,
+    however far off; `data` has those that its plans may come to.
     """
 
     data: ModelData
@@ -80,7 +84,7 @@ class Selection(NamedTuple):
     scale: float = 1.0
     offset: float = 0.0
     error_bound: float = 0.0
-    closures: tuple[Closure, ...] = ()
+    outage_intervals: tuple[OutageInterval, ...] = ()
 
     def starts_in_seconds(self, starts: IntArray) -> IntArray:
         """Return planned starts in seconds from now, `[J]`."""
@@ -110,7 +114,7 @@ class Selection(NamedTuple):
         data = self.data.within(self.data.cost(starts))
         if data.curves is None or self.cost.specific is None:
             return self._replace(data=data)
-        specific = SpecificCurves(self.cost.specific, run_times(self.jobs), data.step)
+        specific = SpecificCostFunctions(self.cost.specific, run_times(self.jobs), data.step)
         shapes = specific.shapes(data.latest_starts)
         data = replace(data, curves=_rounded(shapes, self.scale))
         bound = _error_bound(self.cost, data, shapes, self.scale)
@@ -133,7 +137,7 @@ class Selection(NamedTuple):
         return NodeAllocation(tuple(nodes.tolist()), tuple(units[ascending].tolist()))
 
 
-class Wanted(NamedTuple):
+class SelectionOptions(NamedTuple):
     """What to put into a model.
 
     `jobs`: those that fit now, or all; `length`: at most so many, the first by priority;
@@ -165,24 +169,24 @@ class Wanted(NamedTuple):
 def select(
     problem: DispatchingProblem,
     by_priority: Sequence[WaitingJob],
-    wanted: Wanted,
+    options: SelectionOptions,
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
 ) -> Selection | None:
     """Return what to model; None where no job can start now."""
     counted = None
     if problem.free_slots is not None:
-        counted = counted_slots(problem, overdue=wanted.overdue)
-    elif wanted.counted and can_be_counted(problem, wanted.step):
-        counted = counted_units(problem, overdue=wanted.overdue)
+        counted = counted_slots(problem, overdue=options.overdue)
+    elif options.counted and can_be_counted(problem, options.step):
+        counted = counted_units(problem, overdue=options.overdue)
     if counted is not None:
-        return _select_counted(problem, by_priority, wanted, cost_of, counted)
-    return _select_nodes(problem, by_priority, wanted, cost_of)
+        return _select_counted(problem, by_priority, options, cost_of, counted)
+    return _select_nodes(problem, by_priority, options, cost_of)
 
 
 def _select_counted(
     problem: DispatchingProblem,
     by_priority: Sequence[WaitingJob],
-    wanted: Wanted,
+    options: SelectionOptions,
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
     counted: Counted,
 ) -> Selection | None:
@@ -190,13 +194,13 @@ def _select_counted(
     fitting = [job for job in by_priority if job.units <= counted.free]
     if not fitting:
         return None
-    jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
+    jobs = tuple((fitting if options.jobs == "fitting" else by_priority)[: options.length])
     total = counted.total
     ends = np.array([end for end, _ in counted.held], dtype=np.int64)
     amounts = np.array([[units] for _, units in counted.held], dtype=np.int64).reshape(-1, 1)
-    until, first = np.unique(in_steps(ends, wanted.step), return_index=True)
+    until, first = np.unique(in_steps(ends, options.step), return_index=True)
     merged = np.add.reduceat(amounts, first, axis=0) if len(first) else amounts
-    content = Content(
+    inputs = PlanningInput(
         jobs,
         units=units_of(jobs),
         asked=np.ones((len(jobs), 1), dtype=np.int64),
@@ -207,111 +211,115 @@ def _select_counted(
         nodes=None,
         bundles=(0,) * len(jobs),
     )
-    return _finish(content, wanted, cost_of(jobs), problem)
+    return _finish(inputs, options, cost_of(jobs), problem)
 
 
 def _select_nodes(
     problem: DispatchingProblem,
     by_priority: Sequence[WaitingJob],
-    wanted: Wanted,
+    options: SelectionOptions,
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
 ) -> Selection | None:
     assert problem.free_amounts is not None
     system, now = problem.system, problem.now
-    rooms = Rooms(problem)
-    by_priority = can_be_planned(problem, by_priority, wanted.step)
-    fitting = [job for job in by_priority if rooms.units_now(job) >= job.units]
+    fit_counts = FitCounts(problem)
+    by_priority = can_be_planned(problem, by_priority, options.step)
+    fitting = [job for job in by_priority if fit_counts.units_now(job) >= job.units]
     if system.pools:
         pools = RoundPools(problem)
         fitting = [job for job in fitting if pools.lacking(job) is None]
     if not fitting:
         return None
-    jobs = tuple((fitting if wanted.jobs == "fitting" else by_priority)[: wanted.length])
+    jobs = tuple((fitting if options.jobs == "fitting" else by_priority)[: options.length])
     ends = [
         (end, run.allocation, run.waiting.request)
-        for end, run in ends_of(problem, overdue=wanted.overdue)
+        for end, run in ends_of(problem, overdue=options.overdue)
     ]
     releases = releases_of(system, ends)
     alone = np.array([job.request.exclusive for job in jobs], dtype=np.bool_)
-    few = len(problem.queue) * system.node_count <= wanted.few
-    spare = None if few or alone.any() else wanted.spare_nodes
-    nodes = chosen_nodes(jobs, rooms, releases, now, spare)
-    closures = closures_of(problem, nodes, wanted.step, everywhere=wanted.pooled)
+    few = len(problem.queue) * system.node_count <= options.few
+    spare = None if few or alone.any() else options.spare_nodes
+    nodes = chosen_nodes(jobs, fit_counts, releases, now, spare)
+    outage_intervals = outage_intervals_of(problem, nodes, options.step, everywhere=options.pooled)
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
-    content = Content(
+    inputs = PlanningInput(
         jobs,
         units_of(jobs),
         asked[:, used],
         system.capacity[nodes][:, used],
-        np.array([rooms.idle(job)[nodes] for job in jobs], dtype=np.int64),
-        held_of(nodes, used, releases, now, wanted.step, closures=closures),
+        np.array([fit_counts.idle(job)[nodes] for job in jobs], dtype=np.int64),
+        reserved_amounts(
+            nodes, used, releases, now, options.step, outage_intervals=outage_intervals
+        ),
         sum(end - now for end, _, _ in ends),
         nodes,
         (0,) * len(jobs),
     )
     if alone.any():
-        content = with_whole_nodes(content, alone)
-    if not content.jobs:
+        inputs = with_whole_nodes(inputs, alone)
+    if not inputs.jobs:
         return None
     pool = None
-    if wanted.pooled:
-        pool = system_pool(problem, content, used, releases, wanted.step)
+    if options.pooled:
+        pool = aggregated_nodes(problem, inputs, used, releases, options.step)
     if not alone.any():
-        content = scaled(content)
-    content = content._replace(system_pool=pool)
-    return _finish(content, wanted, cost_of(content.jobs), problem, closures)
+        inputs = scaled(inputs)
+    inputs = inputs._replace(aggregated_nodes=pool)
+    return _finish(inputs, options, cost_of(inputs.jobs), problem, outage_intervals)
 
 
 def _finish(
-    content: Content,
-    wanted: Wanted,
+    inputs: PlanningInput,
+    options: SelectionOptions,
     cost: PlannedCost,
     problem: DispatchingProblem,
-    closures: tuple[Closure, ...] = (),
+    outage_intervals: tuple[OutageInterval, ...] = (),
 ) -> Selection:
-    durations = in_steps(run_times(content.jobs), wanted.step)
-    last = -(-content.remaining // wanted.step)
-    if not wanted.worst_case:
-        elsewhere = 0 if content.system_pool is None else content.system_pool.last
-        last = int(content.held[0].max(initial=elsewhere))
-    pools = pool_data(problem, content.jobs, wanted.step, last * wanted.step)
+    durations = in_steps(run_times(inputs.jobs), options.step)
+    last = -(-inputs.remaining // options.step)
+    if not options.worst_case:
+        elsewhere = 0 if inputs.aggregated_nodes is None else inputs.aggregated_nodes.last
+        last = int(inputs.held[0].max(initial=elsewhere))
+    pools = pool_data(problem, inputs.jobs, options.step, last * options.step)
     waiting = 0
     if pools is not None:
         last, waiting = max(last, pools.last), int(pools.allowance.sum())
     serial = int(durations.sum()) + waiting
-    horizon = horizon_past(closures, last + serial, serial)
+    horizon = horizon_after_outages(outage_intervals, last + serial, serial)
     if pools is not None and horizon > last + serial:  # pools have to be known for longer
-        pools = pool_data(problem, content.jobs, wanted.step, (horizon - serial) * wanted.step)
-    none = np.zeros((0, len(content.jobs)), dtype=np.int64)
+        pools = pool_data(problem, inputs.jobs, options.step, (horizon - serial) * options.step)
+    none = np.zeros((0, len(inputs.jobs)), dtype=np.int64)
     data = ModelData(
-        wanted.step,
-        content.units,
-        content.asked,
+        options.step,
+        inputs.units,
+        inputs.asked,
         durations,
-        content.capacity,
-        content.room,
-        *content.held,
+        inputs.capacity,
+        inputs.room,
+        *inputs.held,
         none,
         none,
         0,
         horizon,
         pools=pools,
-        outages=outage_data(closures, horizon),
-        system_pool=content.system_pool,
+        outages=outage_data(outage_intervals, horizon),
+        aggregated_nodes=inputs.aggregated_nodes,
     )
-    jobs, nodes, bundles = content.jobs, content.nodes, content.bundles
-    unpriced = Selection(data, jobs, nodes, bundles, cost, wanted.largest, closures=closures)
-    return _priced(unpriced, cost, curves=wanted.curves) if wanted.priced else unpriced
+    jobs, nodes, bundles = inputs.jobs, inputs.nodes, inputs.bundles
+    unpriced = Selection(
+        data, jobs, nodes, bundles, cost, options.largest, outage_intervals=outage_intervals
+    )
+    return _priced(unpriced, cost, curves=options.curves) if options.priced else unpriced
 
 
 def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> Selection:
-    """Return a selection with another cost; `curves`: see `Wanted`."""
+    """Return a selection with another cost; `curves`: see `SelectionOptions`."""
     data, jobs = selection.data, selection.jobs
     specific = None
     if curves and cost.specific is not None:
-        specific = SpecificCurves(cost.specific, run_times(jobs), data.step)
+        specific = SpecificCostFunctions(cost.specific, run_times(jobs), data.step)
     horizon = data.horizon
     shapes: list[Shape] = []
     if specific is not None:
@@ -321,7 +329,7 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
         serial = int(data.run_times.sum())
         horizon = max(horizon, int(specific.turns().max(initial=0)) + serial)
         waiting = 0 if data.pools is None else int(data.pools.allowance.sum())
-        horizon = horizon_past(selection.closures, horizon, serial + waiting)
+        horizon = horizon_after_outages(selection.outage_intervals, horizon, serial + waiting)
         shapes = specific.shapes(horizon - data.run_times)
     free = in_steps(cost.free, data.step)
     # What a job costs is by the later of its start and `free`, which may lie beyond the horizon.
@@ -334,7 +342,7 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
         makespan=round(cost.makespan * scale),
         horizon=horizon,
         latest=None,
-        outages=outage_data(selection.closures, horizon),
+        outages=outage_data(selection.outage_intervals, horizon),
         curves=None if specific is None else _rounded(shapes, scale),
     )
     offset = cost.constant
@@ -368,7 +376,7 @@ def _scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: in
     return 1.0 if scale >= 1 and whole and not shapes else scale
 
 
-def _rounded(shapes: Sequence[Shape], scale: float) -> tuple[Curve, ...]:
+def _rounded(shapes: Sequence[Shape], scale: float) -> tuple[StartCostFunction, ...]:
     return tuple(shape.rounded(scale) for shape in shapes)
 
 

@@ -24,7 +24,7 @@ PIECES = 12
 """Of so many pieces at most a curve is made that has more steps."""
 
 
-class Curve(NamedTuple):
+class StartCostFunction(NamedTuple):
     """What a job costs by its start, in steps: linear between breakpoints, in whole numbers.
 
     `at` ascends from 0 to the latest start; `cost` is what the job costs there. The slopes between
@@ -52,12 +52,12 @@ class Curve(NamedTuple):
         k = min(bisect_right(self.at, start), len(self.at) - 1) - 1
         return self.cost[k] + self.slopes[k] * (start - self.at[k])
 
-    def until(self, latest: int) -> "Curve":
+    def until(self, latest: int) -> "StartCostFunction":
         """Return the curve up to a start, which becomes the last breakpoint if it is earlier."""
         if latest >= self.at[-1]:
             return self
         kept = bisect_right(self.at, latest - 1)
-        return Curve((*self.at[:kept], latest), (*self.cost[:kept], self.value(latest)))
+        return StartCostFunction((*self.at[:kept], latest), (*self.cost[:kept], self.value(latest)))
 
     def latest(self, limit: int) -> int:
         """Return the last start that costs at most a limit; 0 where there is none."""
@@ -84,14 +84,14 @@ class Shape(NamedTuple):
         """The steepest slope, over all steps."""
         return float(np.abs(self.slopes).max(initial=0.0) * self.at[-1])
 
-    def rounded(self, scale: float) -> Curve:
+    def rounded(self, scale: float) -> StartCostFunction:
         """Return the curve times a scale, with whole slopes, from 0 on.
 
         Rounding keeps the slopes in order, so what is convex stays convex.
         """
         rises = np.rint(self.slopes * scale).astype(np.int64) * np.diff(self.at)
         cost = np.concatenate(([0], rises.cumsum()))
-        return Curve(tuple(self.at.tolist()), tuple(cost.tolist()))
+        return StartCostFunction(tuple(self.at.tolist()), tuple(cost.tolist()))
 
     def lost(self, scale: float, step: int) -> float:
         """Return `error` with what rounding adds; `step` in seconds."""
@@ -99,7 +99,7 @@ class Shape(NamedTuple):
         return self.error + float(apart @ np.diff(self.at)) * step
 
 
-class SpecificCurves:
+class SpecificCostFunctions:
     """The shares of jobs in PαSF's sums around a level, as curves; starts in steps.
 
     With Q = wait + start and F = Q + run time, a share is amount · ((α+1)/(α+2) · P(α+2) − level ·

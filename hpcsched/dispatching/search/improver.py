@@ -7,7 +7,7 @@ import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost
 from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of
-from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.search.order_kernels import Effort, search
@@ -39,7 +39,7 @@ class OrderSearch:
 
     def improve(self, given: PlanningRound) -> Improved:
         """Return the plan of the best order found."""
-        return Improved(CarriedOut(given.selection, self.plan(given)))
+        return Improved(ExecutedPlan(given.selection, self.plan(given)))
 
     def plan(self, given: PlanningRound) -> Plan:
         """Return the plan of the best order found."""

@@ -6,7 +6,7 @@ from hpcsched.context import Context
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
-from hpcsched.dispatching.planning.selection import LARGEST, Wanted
+from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.search.improver import OrderSearch, random_state
 from hpcsched.dispatching.search.order_kernels import Effort
 from hpcsched.dispatching.search.params import OrderSearchParams, PursuitParams
@@ -29,7 +29,7 @@ def make_online_order_search(params: OrderSearchParams, context: Context) -> Pla
         ),
         context.make("allocator", params.allocator),
         # Compiled code has the cost itself.
-        Wanted(
+        SelectionOptions(
             "all",
             params.queue_length,
             params.spare_nodes,

@@ -16,7 +16,7 @@ from hpcsched.dispatching.cp.formulations.pcp20 import Pcp20
 from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_client import Asker
+from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
 from hpcsched.dispatching.planning.node_choice import LITTLE
@@ -26,7 +26,7 @@ from hpcsched.dispatching.planning.search_objective import (
     SearchObjective,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection import Jobs, Wanted
+from hpcsched.dispatching.planning.selection import Jobs, SelectionOptions
 from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
     KeyOrder,
@@ -95,7 +95,7 @@ def cp_dispatcher(
         ModelCost(cost_of or (objective or BoundedSlowdown()).planned_cost),
         decode,
         priority or slowdown_order(),
-        wanted=Wanted(jobs, length, 1.5, overdue=overdue),
+        options=SelectionOptions(jobs, length, 1.5, overdue=overdue),
         orders=orders,
         solver=solver,
         backend=backend,
@@ -125,7 +125,7 @@ def improving(
         search_objective(objective or AF(), level),
         method,
         ORDERS["fcfs"],
-        wanted=Wanted("all", length, 1.5, curves=False, few=LITTLE),
+        options=SelectionOptions("all", length, 1.5, curves=False, few=LITTLE),
         orders=tuple(ORDERS[order] for order in orders),
         limits=limits,
         weighted=weighted,
@@ -141,7 +141,7 @@ def asking(
     method: Method,
     priority: QueueOrder,
     *,
-    wanted: Wanted,
+    options: SelectionOptions,
     orders: tuple[QueueOrder, ...],
     limits: Limits,
     weighted: bool,
@@ -153,13 +153,13 @@ def asking(
 ) -> PlanningDispatcher:
     """Return a dispatcher that asks a solver, in this process if nothing else is said."""
     backend = backend or OrTools()
-    asker = Asker(formulation, backend, solver or InProcess(), None)
+    client = SolverClient(formulation, backend, solver or InProcess(), None)
     return PlanningDispatcher(
         objective,
         priority,
-        CpImprover(asker, largest_model, limits, method, search),
+        CpImprover(client, largest_model, limits, method, search),
         ALLOCATORS[allocator],
-        wanted._replace(largest=backend.largest_objective),
+        options._replace(largest=backend.largest_objective),
         orders,
         weighted,
     )

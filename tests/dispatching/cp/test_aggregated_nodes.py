@@ -12,21 +12,21 @@ from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import AF, Slowdown
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system
 from tests.properties.brute_force import can_be_placed, node_capacities, placement_of
 
-POOLED = Wanted("all", 100, None, pooled=True)
+POOLED = SelectionOptions("all", 100, None, pooled=True)
 
 
-def selected(problem: DispatchingProblem, wanted: Wanted = POOLED) -> Selection:
+def selected(problem: DispatchingProblem, options: SelectionOptions = POOLED) -> Selection:
     """Return what HCP'19 models, with the mean response time for its objective."""
     objective = AF()
     selection = select(
-        problem, problem.queue, wanted, lambda jobs: objective.planned_cost(jobs, problem.now)
+        problem, problem.queue, options, lambda jobs: objective.planned_cost(jobs, problem.now)
     )
     assert selection is not None
     return selection
@@ -212,5 +212,5 @@ def test_nodes_that_are_spare_are_in_the_pool() -> None:
     problem = make_problem(make_system(9, core=3), THREE_OF_TWO)
     few = selected(problem, POOLED._replace(spare_nodes=1.0))
     assert few.data.node_count < 9
-    assert few.data.system_pool is not None
-    assert few.data.system_pool.free.tolist() == [[13]]  # 27 cores, in units of 2
+    assert few.data.aggregated_nodes is not None
+    assert few.data.aggregated_nodes.free.tolist() == [[13]]  # 27 cores, in units of 2

@@ -13,7 +13,7 @@ from hpcsched.dispatching.cp.calls import LEVELS, Method
 from hpcsched.dispatching.cp.guard import InProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
 from hpcsched.dispatching.cp.solver_client import together
-from hpcsched.dispatching.cp.solver_limits import Budget, Patience, share
+from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, share
 from hpcsched.dispatching.decision import SolverCall
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.list_plans import ListPlanner
@@ -370,4 +370,4 @@ def test_one_call_tells_of_all() -> None:
 def test_limits_are_shared() -> None:
     """Work and seconds alike."""
     assert share(Budget(0.6), 0.5) == Budget(0.3)
-    assert share(Patience(20, 40, 0), 0.25) == Patience(5, 10, 0)
+    assert share(StoppingRule(20, 40, 0), 0.25) == StoppingRule(5, 10, 0)

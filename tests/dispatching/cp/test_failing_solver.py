@@ -41,7 +41,7 @@ def failing(choice: str, status: Any = "failed") -> PlanningDispatcher:
     """Return the dispatcher of a scenario with a solver that never has a plan."""
     dispatcher = dispatcher_of(choice)
     improver = improver_of(dispatcher)
-    improver.asker = improver.asker._replace(solver=Scripted(Answer(status, why="on purpose")))
+    improver.client = improver.client._replace(solver=Scripted(Answer(status, why="on purpose")))
     return dispatcher
 
 
@@ -57,7 +57,7 @@ def starts(dispatcher: Any, sample: Any, *, pooled: bool) -> dict[int, int]:
 
 def asked(dispatcher: PlanningDispatcher) -> int:
     """Return how often the solver was asked."""
-    return len(improver_of(dispatcher).asker.solver.tasks)
+    return len(improver_of(dispatcher).client.solver.tasks)
 
 
 @pytest.mark.parametrize("status", FAILURES)

@@ -17,7 +17,7 @@ from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan, fault_of
 from hpcsched.dispatching.planning.plan_improver import Plans
 from hpcsched.dispatching.planning.search_objective import search_objective
-from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.dispatching.planning.selection import SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.testing import audit_replay, make_problem, make_system, sample_workloads
 from tests.builders import ORDERS, alike, lists, replay, traced
@@ -127,9 +127,9 @@ def test_plans_go_from_the_part_to_the_whole(step: int, pooled: bool) -> None:
     def cost_of(jobs: Sequence[WaitingJob]) -> PlannedCost:
         return AF().planned_cost(jobs, problem.now)
 
-    whole = select(problem, problem.queue, Wanted("all", 100, None), cost_of)
+    whole = select(problem, problem.queue, SelectionOptions("all", 100, None), cost_of)
     assert whole is not None
-    model = select(problem, whole.jobs, Wanted("all", 2, None, step=step), cost_of)
+    model = select(problem, whole.jobs, SelectionOptions("all", 2, None, step=step), cost_of)
     assert model is not None
     planner = ListPlanner(whole.data)
     by_arrival = planner.plan(range(4))

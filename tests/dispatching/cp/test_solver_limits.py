@@ -12,25 +12,25 @@ from hpcsched.dispatching.cp.formulation import BuiltModel
 from hpcsched.dispatching.cp.formulations.hcp19 import Hcp19
 from hpcsched.dispatching.cp.guard import InProcess, SolverProcess
 from hpcsched.dispatching.cp.model_solving import Answer, Task
-from hpcsched.dispatching.cp.solver_limits import Budget, Patience, Watch, solve_patiently
+from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule, Watch, solve_patiently
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 
-PAPERS = Patience()
+PAPERS = StoppingRule()
 
 # What is the best after each δ, and after how many seconds the search is broken off.
-SEARCHES: Sequence[tuple[str, Patience, list[int | None], float]] = [
+SEARCHES: Sequence[tuple[str, StoppingRule, list[int | None], float]] = [
     ("no plan is ever found", PAPERS, [None] * 16, 16),
     ("the first plan stays the best", PAPERS, [9] * 16, 4),
     ("a plan is found late", PAPERS, [None] * 2 + [9] * 12, 16),
-    ("a better plan comes after an extension", Patience(1.0, 64.0, 2), [9, 9, 8, 8, 8, 7], 16),
-    ("a plan is enough", Patience(20.0, 40.0, 0), [9, 9], 20),
-    ("no plan yet is not", Patience(20.0, 40.0, 0), [None, 9], 40),
+    ("a better plan comes after an extension", StoppingRule(1.0, 64.0, 2), [9, 9, 8, 8, 8, 7], 16),
+    ("a plan is enough", StoppingRule(20.0, 40.0, 0), [9, 9], 20),
+    ("no plan yet is not", StoppingRule(20.0, 40.0, 0), [None, 9], 40),
     ("each plan is better", PAPERS, list(range(16, 0, -1)), 16),
     ("a plan is found at the very end", PAPERS, [None] * 4 + [9], 16),
-    ("one extension is enough", Patience(1.0, 16.0, 1), [9] * 16, 2),
-    ("no plan within a limit that δ does not divide", Patience(2.0, 5.0, 2), [None] * 3, 5),
-    ("δ is δmax", Patience(4.0, 4.0, 2), [9], 4),
+    ("one extension is enough", StoppingRule(1.0, 16.0, 1), [9] * 16, 2),
+    ("no plan within a limit that δ does not divide", StoppingRule(2.0, 5.0, 2), [None] * 3, 5),
+    ("δ is δmax", StoppingRule(4.0, 4.0, 2), [9], 4),
 ]
 
 
@@ -40,7 +40,7 @@ SEARCHES: Sequence[tuple[str, Patience, list[int | None], float]] = [
     ids=[search[0] for search in SEARCHES],
 )
 def test_a_search_goes_on_while_it_pays(
-    patience: Patience, best: list[int | None], end: float
+    patience: StoppingRule, best: list[int | None], end: float
 ) -> None:
     """δ at first; twice as long while there is no plan, or k extensions ago a worse one; to δmax.
 
@@ -63,7 +63,7 @@ def test_a_search_goes_on_while_it_pays(
     ids=[search[0] for search in SEARCHES],
 )
 def test_a_solver_that_starts_anew_gets_the_same_limits(
-    patience: Patience, best: list[int | None], end: float
+    patience: StoppingRule, best: list[int | None], end: float
 ) -> None:
     """Each longer than the one before."""
     limits: list[float] = []
@@ -117,7 +117,7 @@ def test_ortools_stops_where_no_better_plan_comes() -> None:
     """After k extensions, long before δmax; what it has found until then counts."""
     session = OrTools().load(_market_split(escape=True))
     began = perf_counter()
-    outcome = session.solve(Patience(0.5, 60.0, 2), None)
+    outcome = session.solve(StoppingRule(0.5, 60.0, 2), None)
     assert 1.5 <= perf_counter() - began < 20
     assert outcome[:3] == ("feasible", 1, 0.0)
 
@@ -126,7 +126,7 @@ def test_ortools_goes_on_while_there_is_no_plan() -> None:
     """To δmax, long after k extensions."""
     session = OrTools().load(_market_split(escape=False))
     began = perf_counter()
-    outcome = session.solve(Patience(0.2, 1.2, 1), None)
+    outcome = session.solve(StoppingRule(0.2, 1.2, 1), None)
     assert 1.1 <= perf_counter() - began < 20
     assert outcome[:3] == ("unknown", None, None)
 
@@ -159,7 +159,7 @@ def test_ortools_stops_when_its_plan_is_proved() -> None:
     """Before δ is over."""
     data = _jobs(3)
     began = perf_counter()
-    answer = InProcess().solve(Task(Hcp19(), data, OrTools(), Patience(60.0, 600.0, 2)), None)
+    answer = InProcess().solve(Task(Hcp19(), data, OrTools(), StoppingRule(60.0, 600.0, 2)), None)
     assert answer.status == "optimal", answer.why
     assert perf_counter() - began < 30
 

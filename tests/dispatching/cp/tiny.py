@@ -12,8 +12,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.outage_data import Closure, horizon_past, outage_data
-from hpcsched.dispatching.planning.start_cost_functions import Curve
+from hpcsched.dispatching.planning.outage_data import (
+    OutageInterval,
+    horizon_after_outages,
+    outage_data,
+)
+from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
 
 Counts = tuple[int, ...]
 """Units of a job on each node."""
@@ -113,24 +117,24 @@ def with_outages(draw, size: Size = SMALL) -> ModelData:
     data = draw(tiny_data(size))
     nodes = st.sets(st.integers(0, data.node_count - 1), min_size=1)
     times = st.tuples(st.integers(0, 5), st.integers(1, 3), nodes)
-    closures = [
-        Closure(begin, begin + length, np.array(sorted(of), dtype=np.int64))
+    outage_intervals = [
+        OutageInterval(begin, begin + length, np.array(sorted(of), dtype=np.int64))
         for begin, length, of in draw(st.lists(times, min_size=1, max_size=2))
     ]
     # A job that still runs when its node is closed holds it up to then.
     until = data.held_until.copy()
-    for begin, _, of in closures:
+    for begin, _, of in outage_intervals:
         until[np.isin(data.held_on, of)] = np.minimum(until[np.isin(data.held_on, of)], begin)
     kept = [k for k in until.argsort(kind="stable") if until[k] > 0]
     serial = int(data.run_times.sum())
-    horizon = horizon_past(closures, int(until.max(initial=0)) + serial, serial)
+    horizon = horizon_after_outages(outage_intervals, int(until.max(initial=0)) + serial, serial)
     return replace(
         data,
         held_until=until[kept],
         held_on=data.held_on[kept],
         held=data.held[kept],
         horizon=horizon,
-        outages=outage_data(closures, horizon),
+        outages=outage_data(outage_intervals, horizon),
     )
 
 
@@ -263,5 +267,5 @@ def with_curves(draw, size: Size = SMALL) -> ModelData:
     for latest in data.latest_starts.tolist():
         slopes = draw(st.lists(st.integers(-3, 4), min_size=latest, max_size=latest))
         at, cost = tuple(range(latest + 1)), np.cumsum([0, *slopes])
-        made.append(Curve(at, tuple(cost.tolist())))
+        made.append(StartCostFunction(at, tuple(cost.tolist())))
     return replace(data, curves=tuple(made))

@@ -19,7 +19,7 @@ from hpcsched.dispatching.objectives import (
 )
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflineProblem, problem_of
 from hpcsched.dispatching.offline.offline_trace import PlanTable
-from hpcsched.dispatching.offline.plan_replay import FollowsPlan
+from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
 from hpcsched.dispatching.offline.planner import plan_offline
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import InputError
@@ -74,8 +74,8 @@ def planned(
 ) -> Planned:
     """Plan all jobs at once, and replay them under that plan."""
     plan = plan_offline(problem(system, jobs, objective, request), budget, 1, EFFORT)
-    follower = FollowsPlan(plan, FirstFit())
-    recorder = replay(system, follower, jobs, uniform_request=request, instants=plan.instants)
+    follower = ReplaysPlan(plan, FirstFit())
+    recorder = replay(system, follower, jobs, uniform_request=request, instants=plan.extra_rounds)
     records = recorder.jobs
     return Planned(plan, records, measured(system, records.values(), objective))
 

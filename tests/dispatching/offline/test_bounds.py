@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import AF, PSF
 from hpcsched.dispatching.offline.bounds import lower_bound
-from hpcsched.dispatching.offline.mean_busy_times import busy_times
-from hpcsched.dispatching.offline.offline_trace import goal_of, trace_of
+from hpcsched.dispatching.offline.mean_busy_times import mean_busy_times
+from hpcsched.dispatching.offline.offline_trace import linearised_objective, trace_of
 from tests.builders import ORDERS, alike, easy, lists, replay, traced
 from tests.dispatching.offline.off_line import (
     OBJECTIVES,
@@ -101,7 +101,7 @@ def test_busy_times_are_those_of_the_best_schedule_second_by_second(rows) -> Non
     rows = sorted(rows)
     submit, time, demand, weight = (np.array(column) for column in zip(*rows, strict=True))
     areas = time * demand
-    found = busy_times(submit, areas, weight.astype(float), 1)
+    found = mean_busy_times(submit, areas, weight.astype(float), 1)
     left, least, now = areas.astype(float), 0.0, 0
     while left.any():
         ready = [j for j in range(len(rows)) if submit[j] <= now and left[j]]
@@ -111,7 +111,7 @@ def test_busy_times_are_those_of_the_best_schedule_second_by_second(rows) -> Non
             left[job] -= 1
         now += 1
     assert found.least == pytest.approx(least)
-    assert (found.prices() >= 0).all()
+    assert (found.multipliers() >= 0).all()
 
 
 def test_prices_bring_more_than_each_job_by_itself() -> None:
@@ -119,7 +119,7 @@ def test_prices_bring_more_than_each_job_by_itself() -> None:
     system = alike(4, core=1)
     jobs = [traced(k, 0, 4, 10) for k in range(10)]
     trace = trace_of(problem(system, jobs, AF(), (1,)))
-    bound = lower_bound(trace, goal_of(trace), np.arange(10) * 10)
+    bound = lower_bound(trace, linearised_objective(trace), np.arange(10) * 10)
     assert bound.value == pytest.approx(55, rel=0.05)
     assert bound.value <= 55
 
@@ -134,7 +134,7 @@ def test_a_ratio_by_hand() -> None:
     jobs = [traced(1, 0, 1, 10), traced(2, 0, 1, 1)]
     found = planned(alike(2, core=1), jobs, PSF(2), (1,))
     assert {job_id: record.start_time for job_id, record in found.records.items()} == {1: 0, 2: 4}
-    assert found.plan.instants == (4,)
+    assert found.plan.extra_rounds == (4,)
     assert found.value == pytest.approx(7776.75 / 1061, rel=1e-12)
     assert found.plan.lower_bound == pytest.approx(found.value, rel=1e-9)
     assert found.plan.method == "the solver"

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.objectives import AF, BoundedSlowdown
-from hpcsched.dispatching.offline.initial_schedules import first_plans, shifted
+from hpcsched.dispatching.offline.initial_schedules import initial_schedules, shifted
 from hpcsched.dispatching.offline.offline_trace import trace_of
-from hpcsched.dispatching.offline.plan_replay import FollowsPlan
+from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
 from hpcsched.dispatching.offline.planner import plan_offline
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import DecisionError, InputError
@@ -64,7 +64,7 @@ def test_a_list_plan_on_line_is_what_the_dispatcher_comes_to(order: str) -> None
     system, jobs = alike(8, core=1), _crowd(150)
     trace = trace_of(problem(system, jobs, AF(), (1,)))
     method = f"list scheduling on-line, {order}"
-    known = next(k for k in first_plans(trace, np.ones(150)) if k.method == method)
+    known = next(k for k in initial_schedules(trace, np.ones(150)) if k.method == method)
     recorder = replay(system, lists(order), jobs, uniform_request=(1,))
     expected = recorder.start_times
     assert dict(zip(range(150), known.starts.tolist(), strict=True)) == expected
@@ -112,7 +112,7 @@ def test_shifting_delays_no_job() -> None:
     """And every start is a submission or an end."""
     system, jobs = alike(8, core=1), _crowd(80)
     trace = trace_of(problem(system, jobs, AF(), (1,)))
-    known = next(iter(first_plans(trace, np.ones(80))))
+    known = next(iter(initial_schedules(trace, np.ones(80))))
     late = known._replace(starts=known.starts * 2 + 3)
     early = shifted(trace, late)
     assert (early.starts <= late.starts).all()
@@ -124,7 +124,7 @@ def test_a_job_that_missed_its_start_is_an_error() -> None:
     """Nothing is repaired silently."""
     system, jobs = alike(2, core=1), [traced(1, 0, 1, 5), traced(2, 3, 1, 5)]
     plan = plan_offline(problem(system, jobs, AF(), (1,)), 0, 1)
-    follower = FollowsPlan(plan._replace(starts={1: 0, 2: 1}), FirstFit())
+    follower = ReplaysPlan(plan._replace(starts={1: 0, 2: 1}), FirstFit())
     with pytest.raises(DecisionError, match="job 2 was to start at 1"):
         replay(system, follower, jobs)
 

@@ -11,7 +11,7 @@ from hpcsched.dispatching.cp.model_solving import Answer
 from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import STARTS, Reason
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.offline.plan_replay import PASSING_FIRST, FollowsPlan
+from hpcsched.dispatching.offline.plan_replay import ZERO_LENGTH_FIRST, ReplaysPlan
 from hpcsched.dispatching.planning.explaining import NO_NODES, NOTHING_RUNS, planned_reasons
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.problem import DispatchingProblem
@@ -201,7 +201,7 @@ def test_a_plan_of_the_whole_trace() -> None:
     plan = planned(system, jobs, AF()).plan
     given: list[tuple[int, tuple[Reason, ...]]] = []
     dispatcher = Spy(
-        FollowsPlan(plan, FirstFit()),
+        ReplaysPlan(plan, FirstFit()),
         lambda problem, made: given.append((problem.now, made.reasons)),
     )
     recorder = replay(system, dispatcher, jobs, [Listener()])
@@ -210,7 +210,7 @@ def test_a_plan_of_the_whole_trace() -> None:
         (
             0,
             (
-                Reason(1, "solver_postponed", detail=PASSING_FIRST),
+                Reason(1, "solver_postponed", detail=ZERO_LENGTH_FIRST),
                 Reason(2, "solver_postponed", time=5),
                 Reason(3, "planned", time=0),
             ),

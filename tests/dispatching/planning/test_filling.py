@@ -23,7 +23,7 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system, sample_workloads
 from tests.builders import ORDERS
 from tests.dispatching.cp.making import Scripted, cp_dispatcher
-from tests.dispatching.cp.test_improver import check_replay
+from tests.dispatching.cp.test_cp_improver import check_replay
 from tests.dispatching.plans import Round, Seconds, rounds
 from tests.strategies import tries
 

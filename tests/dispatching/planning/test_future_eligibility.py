@@ -8,9 +8,9 @@ import pytest
 
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning import future_eligibility as later_nodes
-from hpcsched.dispatching.planning.future_eligibility import LaterNodes
+from hpcsched.dispatching.planning.future_eligibility import FutureEligibility
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.dispatching.planning.selection import SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage
 from hpcsched.testing import make_problem, make_system
@@ -53,7 +53,10 @@ def shown(
 def planned(problem: DispatchingProblem) -> Any:
     """Return a list plan, with nodes of the system, `[J, N]`, if all are in the model."""
     selection = select(
-        problem, problem.queue, Wanted("all", 9, None), lambda jobs: AF().planned_cost(jobs, 1)
+        problem,
+        problem.queue,
+        SelectionOptions("all", 9, None),
+        lambda jobs: AF().planned_cost(jobs, 1),
     )
     assert selection is not None and selection.nodes is not None
     plan = ListPlanner(selection.data).plan(range(selection.data.job_count))
@@ -77,13 +80,13 @@ def test_a_job_that_is_bound_to_nodes_may_use_all_of_them_later() -> None:
     """Those of them that are closed now as well, but none that have failed."""
     own = frozenset({0, 1, 3})
     problem = shown([NOW, SOON], own=own)
-    later = LaterNodes(problem)
+    later = FutureEligibility(problem)
     assert [job.request.allowed_nodes for job in problem.queue] == [frozenset({0, 3})] * 3
     assert [later.request(job).allowed_nodes for job in problem.queue] == [own] * 3
     assert later.back.tolist() == [1, 20, 1, 1]
     # Node 1 is never counted on: a plan has job 3 wait for node 3, although it could go there.
     failed = shown([SOON], failed=[1], own=own)
-    later = LaterNodes(failed)
+    later = FutureEligibility(failed)
     assert [later.request(job).allowed_nodes for job in failed.queue] == [frozenset({0, 3})] * 3
 
 
@@ -103,5 +106,5 @@ def test_jobs_that_end_after_what_is_looked_at_stay_as_they_are(
     problem = shown([NOW, Outage(30, 40, (1,), "maintenance"), SOON._replace(start=90, end=91)])
     for most, expected in ((2, [None, None, None]), (1, [frozenset({0, 2, 3})] * 2 + [None])):
         monkeypatch.setattr(later_nodes, "MOST", most)
-        requests = [LaterNodes(problem).request(job) for job in problem.queue]
+        requests = [FutureEligibility(problem).request(job) for job in problem.queue]
         assert [request.allowed_nodes for request in requests] == expected

@@ -9,7 +9,7 @@ from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
-from hpcsched.dispatching.planning.selection import Wanted
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.shared_resources import Draw, Pool
 from hpcsched.system.system import System
@@ -37,7 +37,7 @@ def planner(counts: Counts | None = None, *, keeps: bool = True, length: int = 2
         ORDERS["fcfs"],
         counts,
         ALLOCATORS["best-fit"],
-        Wanted("all", length, None, counted=True),
+        SelectionOptions("all", length, None, counted=True),
         (ORDERS["fcfs"],),
         weighted=False,
         keeps=keeps,

@@ -2,7 +2,7 @@
 
 from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import orders_of
-from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.dispatching.planning.selection import SelectionOptions, select
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.testing import make_problem, make_system
 
@@ -21,7 +21,10 @@ def test_queue_orders_see_jobs_as_they_arrived() -> None:
     )
     by_priority = problem.queue[::-1]
     selection = select(
-        problem, by_priority, Wanted("all", 10, None), lambda jobs: AF().planned_cost(jobs, 2)
+        problem,
+        by_priority,
+        SelectionOptions("all", 10, None),
+        lambda jobs: AF().planned_cost(jobs, 2),
     )
     assert selection is not None
     orders = orders_of(problem, selection, [ArrivalOrder(), KeyOrder(shortest_job)])

@@ -19,7 +19,12 @@ from hpcsched.dispatching.objectives import (
     WeightedSum,
 )
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, run_times, weighted_sum
-from hpcsched.dispatching.planning.selection import LARGEST_PRODUCT, Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import (
+    LARGEST_PRODUCT,
+    Selection,
+    SelectionOptions,
+    select,
+)
 from hpcsched.testing import make_problem, make_system
 from tests.metrics.tables import MemoryTable
 from tests.strategies import tries
@@ -55,7 +60,7 @@ def starts_of(draw: Any, selection: Selection) -> Any:
 
 def selected(problem: Any, cost_of: Any, **more: Any) -> Selection:
     """Return all jobs, with a cost."""
-    found = select(problem, problem.queue, Wanted("all", 100, None, **more), cost_of)
+    found = select(problem, problem.queue, SelectionOptions("all", 100, None, **more), cost_of)
     assert found is not None
     return found
 

@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 from hpcsched.dispatching.objectives import AF, AWF, PSF
 from hpcsched.dispatching.planning import outage_data
 from hpcsched.dispatching.planning.list_plans import ListPlanner
-from hpcsched.dispatching.planning.outage_data import Closure, closures_of, horizon_past
+from hpcsched.dispatching.planning.outage_data import (
+    OutageInterval,
+    horizon_after_outages,
+    outage_intervals_of,
+)
 from hpcsched.dispatching.planning.plan import fault_of
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system
@@ -91,8 +95,8 @@ def test_models_of_replays(workloads: Any, data: Any) -> None:
                 return objective.planned_ratio(jobs, now, 10.0)
             return objective.planned_cost(jobs, now)
 
-        wanted = Wanted("all", 100, None, step=step)
-        selection = select(problem, problem.queue, wanted, cost_of)
+        options = SelectionOptions("all", 100, None, step=step)
+        selection = select(problem, problem.queue, options, cost_of)
         if selection is not None:
             check_closed(problem, selection)
             check_plan(problem, selection)
@@ -123,14 +127,18 @@ def test_no_job_waits_for_one_that_has_to_wait_anyway(make: Any) -> None:
 
 
 def test_horizon() -> None:
-    """It goes on from the last closure that plans may come to, one after the other."""
+    """It goes on from the last interval that plans may come to, one after the other."""
     node = np.array([0])
-    closures = [Closure(5, 9, node), Closure(18, 21, node), Closure(40, 50, node)]
-    assert horizon_past([], 7, 6) == 7
-    assert horizon_past(closures, 5, 3) == 5
-    assert horizon_past(closures, 7, 6) == 15
-    assert horizon_past(closures, 12, 10) == 31
-    assert horizon_past(closures, 12, 20) == 70
+    outage_intervals = [
+        OutageInterval(5, 9, node),
+        OutageInterval(18, 21, node),
+        OutageInterval(40, 50, node),
+    ]
+    assert horizon_after_outages([], 7, 6) == 7
+    assert horizon_after_outages(outage_intervals, 5, 3) == 5
+    assert horizon_after_outages(outage_intervals, 7, 6) == 15
+    assert horizon_after_outages(outage_intervals, 12, 10) == 31
+    assert horizon_after_outages(outage_intervals, 12, 20) == 70
 
 
 def test_closures_that_are_far_off_are_left_out_where_there_are_many(
@@ -141,10 +149,10 @@ def test_closures_that_are_far_off_are_left_out_where_there_are_many(
     found = tuple(Outage(10 * k, 10 * k + 5, (0, 1, 2), "maintenance") for k in range(1, 9))
     problem = problem._replace(outages=found)
     everything = np.arange(3)
-    assert len(closures_of(problem, everything, 1)) == 8
+    assert len(outage_intervals_of(problem, everything, 1)) == 8
     monkeypatch.setattr(outage_data, "MOST", 9)
-    kept = closures_of(problem, everything, 10)
+    kept = outage_intervals_of(problem, everything, 10)
     assert [(one.begin, one.end) for one in kept] == [(1, 2), (2, 3), (3, 4)]
     monkeypatch.setattr(outage_data, "MOST", 0)
-    assert len(closures_of(problem, everything, 1)) == 2
-    assert closures_of(problem, np.array([], dtype=np.int64), 1) == ()
+    assert len(outage_intervals_of(problem, everything, 1)) == 2
+    assert outage_intervals_of(problem, np.array([], dtype=np.int64), 1) == ()

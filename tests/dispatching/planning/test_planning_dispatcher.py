@@ -8,11 +8,11 @@ import pytest
 
 from hpcsched.dispatching.decision import Decision, SolverCall
 from hpcsched.dispatching.objectives import AF
-from hpcsched.dispatching.planning.explaining import CarriedOut
+from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
-from hpcsched.dispatching.planning.selection import Wanted
+from hpcsched.dispatching.planning.selection import SelectionOptions
 from hpcsched.testing import make_problem, make_system
 from tests.builders import ALLOCATORS, ORDERS
 
@@ -39,7 +39,7 @@ def decided(improve: Callable[[PlanningRound], Improved] | None, order: str = "f
         ORDERS["fcfs"],
         None if improve is None else Says(improve),
         ALLOCATORS["best-fit"],
-        Wanted("all", 10, None),
+        SelectionOptions("all", 10, None),
         (ORDERS[order],),
         weighted=False,
     )
@@ -84,7 +84,7 @@ def test_a_plan_that_is_returned_is_carried_out_whatever_it_costs(anew: bool) ->
         if anew:  # both at once, which is one too many
             plan = plan._replace(starts=plan.starts * 0)
         assert "plans" not in vars(given)
-        return Improved(CarriedOut(given.selection, plan), anew=anew)
+        return Improved(ExecutedPlan(given.selection, plan), anew=anew)
 
     assert [start.job_id for start in decided(improve, "sjf").starts] == [1]
 
@@ -119,7 +119,7 @@ def test_a_round_in_which_nothing_fits_ends_at_once(pooled: bool) -> None:
         Unasked(),
         None,
         ALLOCATORS["best-fit"],
-        Wanted("all", 10, None),
+        SelectionOptions("all", 10, None),
         (ORDERS["fcfs"],),
         weighted=False,
     )
@@ -154,7 +154,7 @@ def test_a_round_in_which_all_jobs_fit_needs_no_plan(pooled: bool) -> None:
         ORDERS["sjf"],
         Says(fail),
         ALLOCATORS["best-fit"],
-        Wanted("all", 10, None, counted=True),
+        SelectionOptions("all", 10, None, counted=True),
         (ORDERS["fcfs"],),
         weighted=False,
     )
@@ -164,9 +164,11 @@ def test_a_round_in_which_all_jobs_fit_needs_no_plan(pooled: bool) -> None:
     more = make_problem(system, table + "4 2 2 1 10 -\n", pooled=pooled)
     with pytest.raises(AssertionError):
         dispatcher.dispatch(more)
-    replace(dispatcher, wanted=Wanted("all", 2, None, counted=True)).dispatch(problem)
+    replace(dispatcher, options=SelectionOptions("all", 2, None, counted=True)).dispatch(problem)
     with pytest.raises(AssertionError):  # one of them is beyond what is planned
-        replace(dispatcher, wanted=Wanted("all", 1, None, counted=True)).dispatch(problem)
+        replace(dispatcher, options=SelectionOptions("all", 1, None, counted=True)).dispatch(
+            problem
+        )
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -183,7 +185,7 @@ def test_reasons_change_nothing_where_all_jobs_fit(pooled: bool) -> None:
         ORDERS["sjf"],
         None,
         ALLOCATORS["best-fit"],
-        Wanted("all", 10, None, counted=True),
+        SelectionOptions("all", 10, None, counted=True),
         (ORDERS["fcfs"],),
         weighted=False,
     )

@@ -11,7 +11,7 @@ from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
 from hpcsched.dispatching.planning.pool_data import pool_data
-from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.dispatching.planning.selection import SelectionOptions, select
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
@@ -61,7 +61,7 @@ def test_plans_in_steps(workload, step):
         selection = select(
             problem,
             problem.queue,
-            Wanted("all", 100, None, step=step),
+            SelectionOptions("all", 100, None, step=step),
             lambda jobs, now=problem.now: AF().planned_cost(jobs, now),
         )
         if selection is None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hpcsched.dispatching.objectives import AF, AWF, BoundedSlowdown, Makespan, Slowdown
 from hpcsched.dispatching.planning.list_plans import ListPlanner, weighted_order
 from hpcsched.dispatching.planning.plan import fault_of
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.system.space import NodeSpace, units_that_fit
 from hpcsched.system.system import NodeGroup, System
@@ -17,13 +17,15 @@ from hpcsched.testing import make_problem, make_system
 from tests.builders import Spy, Told, easy, replay
 from tests.strategies import mixed_workloads, tries
 
-PLAN_ALL = Wanted("all", 100, None)
+PLAN_ALL = SelectionOptions("all", 100, None)
 
 
-def chosen(problem: DispatchingProblem, wanted: Wanted = PLAN_ALL, objective: Any = None) -> Any:
+def chosen(
+    problem: DispatchingProblem, options: SelectionOptions = PLAN_ALL, objective: Any = None
+) -> Any:
     """Return what is selected, for an objective."""
     cost = (objective or BoundedSlowdown()).planned_cost
-    return select(problem, problem.queue, wanted, lambda jobs: cost(jobs, problem.now))
+    return select(problem, problem.queue, options, lambda jobs: cost(jobs, problem.now))
 
 
 def problems_of(workload: Any) -> list[DispatchingProblem]:
@@ -107,9 +109,12 @@ def test_only_what_fits_now() -> None:
     """With `fitting`, jobs that have to wait are left out; the first come first."""
     problem = make_problem(make_system(1, core=4), TABLE)
     assert [job.job_id for job in chosen(problem).jobs] == [1, 2, 3]
-    assert [job.job_id for job in chosen(problem, Wanted("fitting", 100, None)).jobs] == [2, 3]
-    assert [job.job_id for job in chosen(problem, Wanted("fitting", 1, None)).jobs] == [2]
-    assert [job.job_id for job in chosen(problem, Wanted("all", 1, None)).jobs] == [1]
+    assert [job.job_id for job in chosen(problem, SelectionOptions("fitting", 100, None)).jobs] == [
+        2,
+        3,
+    ]
+    assert [job.job_id for job in chosen(problem, SelectionOptions("fitting", 1, None)).jobs] == [2]
+    assert [job.job_id for job in chosen(problem, SelectionOptions("all", 1, None)).jobs] == [1]
 
 
 def test_steps() -> None:

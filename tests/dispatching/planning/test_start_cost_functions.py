@@ -11,26 +11,26 @@ from hpcsched.dispatching.planned_cost import PlannedCost, SpecificCost
 from hpcsched.dispatching.planning.start_cost_functions import (
     FEW_STEPS,
     PIECES,
-    Curve,
-    SpecificCurves,
+    SpecificCostFunctions,
+    StartCostFunction,
 )
 from tests.strategies import tries
 
 
 @st.composite
-def curves(draw: Any) -> Curve:
+def curves(draw: Any) -> StartCostFunction:
     """Draw a curve of any form."""
     at, cost = [0], [draw(st.integers(-9, 9))]
     for _ in range(draw(st.integers(0, 5))):
         length, slope = draw(st.integers(1, 5)), draw(st.integers(-6, 6))
         at.append(at[-1] + length)
         cost.append(cost[-1] + length * slope)
-    return Curve(tuple(at), tuple(cost))
+    return StartCostFunction(tuple(at), tuple(cost))
 
 
 @tries(200)
 @given(curve=curves(), drawn=st.data())
-def test_a_curve_is_linear_between_breakpoints(curve: Curve, drawn: Any) -> None:
+def test_a_curve_is_linear_between_breakpoints(curve: StartCostFunction, drawn: Any) -> None:
     """Values, the least of them, the last start within a limit, and the curve cut at a start."""
     starts = range(curve.at[-1] + 1)
     values = [curve.value(start) for start in starts]
@@ -68,7 +68,7 @@ def values_of(specific: SpecificCost, run_times: Any, step: int, starts: Any) ->
 def test_pieces_are_as_close_as_they_say(share: Any, latest: int) -> None:
     """No start is favoured over another one by more; every step is kept where there are few."""
     specific, run_times, step = share
-    (shape,) = SpecificCurves(specific, run_times, step).shapes(np.array([latest]))
+    (shape,) = SpecificCostFunctions(specific, run_times, step).shapes(np.array([latest]))
     assert shape.at[0] == 0
     assert shape.at[-1] == latest
     assert len(shape.at) <= (FEW_STEPS if latest <= FEW_STEPS else PIECES) + 1
@@ -90,7 +90,7 @@ def test_pieces_are_as_close_as_they_say(share: Any, latest: int) -> None:
 def test_rounding_keeps_the_form_and_is_counted(share: Any, bits: int) -> None:
     """Whole slopes stay in order, and what they change is in what is said to be lost."""
     specific, run_times, step = share
-    (shape,) = SpecificCurves(specific, run_times, step).shapes(np.array([2000]))
+    (shape,) = SpecificCostFunctions(specific, run_times, step).shapes(np.array([2000]))
     scale = 2.0**bits / max(shape.reach, 1.0)
     curve = shape.rounded(scale)
     ascending = np.diff(shape.slopes) >= 0
@@ -106,7 +106,7 @@ def test_rounding_keeps_the_form_and_is_counted(share: Any, bits: int) -> None:
 def test_from_its_turn_on_a_job_costs_no_less_by_waiting(share: Any) -> None:
     """No start costs less than the turn or the step before, and later ones cost ever more."""
     specific, run_times, step = share
-    (turn,) = SpecificCurves(specific, run_times, step).turns().tolist()
+    (turn,) = SpecificCostFunctions(specific, run_times, step).turns().tolist()
     around = range(max(turn - 300, 0), turn + 300)
     values = values_of(specific, run_times, step, around)
     rounding = 1e-9 * float(np.abs(values).max())
@@ -120,7 +120,7 @@ def test_the_longest_jobs_and_the_largest_amounts() -> None:
     long = float(1 << 31)
     specific = SpecificCost(10.0, long, np.array([1e6, 1.0]), np.array([long, 0.0]))
     run_times = np.array([1 << 31, 1])
-    made = SpecificCurves(specific, run_times, 1)
+    made = SpecificCostFunctions(specific, run_times, 1)
     shapes = made.shapes(np.array([1 << 31, 1 << 31]))
     assert all(np.isfinite(shape.slopes).all() for shape in shapes)
     assert all(np.isfinite(shape.error) for shape in shapes)

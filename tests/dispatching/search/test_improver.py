@@ -10,7 +10,7 @@ from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makes
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import Level, search_objective
-from hpcsched.dispatching.planning.selection import LARGEST, Wanted
+from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.dispatching.search.improver import OrderSearch, random_state
@@ -40,7 +40,7 @@ def order_search(objective: Any = None, *, carry: bool = True, **more: Any) -> P
             pursuit.carry,
         ),
         ALLOCATORS["best-fit"],
-        Wanted(
+        SelectionOptions(
             "all",
             more.get("length", 50),
             1.5,

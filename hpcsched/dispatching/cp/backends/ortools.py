@@ -18,7 +18,7 @@ from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
 from hpcsched.dispatching.cp.backends.solver_params import OrToolsParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience, Watch
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
 from hpcsched.registration import builtin
 
 _FROM_HINT = {
@@ -144,7 +144,7 @@ def _add_phases(solver: CpSat, built: BuiltModel) -> None:
             )
 
 
-def _solve_watched(solver: CpSat, patience: Patience, options: dict[str, Any]) -> None:
+def _solve_watched(solver: CpSat, patience: StoppingRule, options: dict[str, Any]) -> None:
     """Solve without starting anew, looking at the best solution at the end of each limit."""
     best = _Best()
     done = threading.Event()

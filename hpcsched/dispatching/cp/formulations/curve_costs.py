@@ -6,10 +6,10 @@ from typing import Any
 import cpmpy as cp
 
 from hpcsched.dispatching.cp.formulation import Variable
-from hpcsched.dispatching.planning.start_cost_functions import Curve
+from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
 
 
-def curve_cost(curve: Curve, start: Variable, name: str) -> tuple[Any, list[Any]]:
+def curve_cost(curve: StartCostFunction, start: Variable, name: str) -> tuple[Any, list[Any]]:
     """Return what stands for the cost of a start that is to be small, and its constraints.
 
     It is at least the cost, and equal to it where that is minimised. `name` is for variables.
@@ -47,7 +47,7 @@ def curve_cost(curve: Curve, start: Variable, name: str) -> tuple[Any, list[Any]
     return cost, constraints
 
 
-def _nowhere_above(line: tuple[int, int], curve: Curve) -> bool:
+def _nowhere_above(line: tuple[int, int], curve: StartCostFunction) -> bool:
     slope, height = line
     return all(slope * at + height <= value for at, value in zip(curve.at, curve.cost, strict=True))
 

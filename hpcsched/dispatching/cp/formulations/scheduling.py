@@ -74,7 +74,7 @@ def start_by_start(
 
 def largest_pooled_area(data: ModelData) -> int:
     """Return the largest area of a resource type, over all nodes and the horizon."""
-    totals = data.totals if data.system_pool is None else data.system_pool.capacity
+    totals = data.totals if data.aggregated_nodes is None else data.aggregated_nodes.capacity
     return int(totals.max(initial=1)) * data.horizon
 
 
@@ -106,9 +106,9 @@ def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
 
 def system_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     """Return a cumulative for each resource type, over all nodes of the system together."""
-    if data.system_pool is None:
+    if data.aggregated_nodes is None:
         return cumulatives(data, starts)
-    return pool_cumulatives(data, data.system_pool, starts, put_off=True)
+    return pool_cumulatives(data, data.aggregated_nodes, starts, put_off=True)
 
 
 def pool_cumulatives(

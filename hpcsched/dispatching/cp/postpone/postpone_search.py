@@ -13,7 +13,7 @@ from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
 from hpcsched.dispatching.cp.postpone.preparing import Given, open_search, prepare
 from hpcsched.dispatching.cp.postpone.search_kernels import advance
 from hpcsched.dispatching.cp.postpone.search_tables import Search
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience, Watch
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
 from hpcsched.dispatching.decision import SolverStatus
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
@@ -148,7 +148,7 @@ class _Limit:
     """Up to how many `nodes` a search goes on, until limits are reached."""
 
     def __init__(self, limits: Limits, count: int) -> None:
-        self._watch = Watch(limits) if isinstance(limits, Patience) else None
+        self._watch = Watch(limits) if isinstance(limits, StoppingRule) else None
         self._began = perf_counter()
         self.nodes = count
         if isinstance(limits, Budget):

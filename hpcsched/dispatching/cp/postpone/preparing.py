@@ -124,7 +124,7 @@ class _Shared(NamedTuple):
 def _shared(data: ModelData, mode: int) -> _Shared:
     """Return what all jobs share: what all nodes have, or the system, and its pools."""
     pools = () if data.pools is None else (data.pools,)
-    whole = data.system_pool if mode == search_tables.POOLED else None
+    whole = data.aggregated_nodes if mode == search_tables.POOLED else None
     types = data.type_count if whole is None else 0
     if whole is not None:
         pools = (whole, *pools)

@@ -26,7 +26,7 @@ from hpcsched.dispatching.cp.backends.z3 import Z3
 from hpcsched.dispatching.cp.formulation import BuiltModel, Formulation
 from hpcsched.dispatching.cp.guard import SolverProcess
 from hpcsched.dispatching.cp.model_solving import Task, solve
-from hpcsched.dispatching.cp.solver_limits import Budget, Limits, Patience
+from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
@@ -250,7 +250,7 @@ def test_a_tiny_budget_ends_the_search(case):
 def test_time_limits_end_the_search(case):
     """With patience, starting again keeps the best plan."""
     data = crowd(6)
-    patience = Patience(first=0.1, most=0.3, extensions=1)
+    patience = StoppingRule(first=0.1, most=0.3, extensions=1)
     outcome, _ = answer(case.backend, FORMULATIONS["node-time"], data, patience, list_plan(data))
     assert outcome.status != "infeasible"
 
@@ -472,7 +472,7 @@ def scripted(*said: tuple[str, int | None]) -> tuple[Any, Scripted, RestartedSes
     return x, run, RestartedSession(built, lambda _model: run)
 
 
-PATIENT = Patience(first=1, most=4, extensions=2)
+PATIENT = StoppingRule(first=1, most=4, extensions=2)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from cpmpy.solvers.cpo import CPM_cpo
 
 from hpcsched.dispatching.cp.backends.cpo import CpOptimizer
-from hpcsched.dispatching.cp.solver_limits import Budget, Patience
+from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.errors import PluginError
 from tests.dispatching.cp.backends.test_backends import crowd, list_plan
 from tests.dispatching.cp.making import FORMULATIONS
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class Asked(NamedTuple):
+class SolveResult(NamedTuple):
     """What the program would have been asked to do."""
 
     limit: float
@@ -26,13 +26,13 @@ class Asked(NamedTuple):
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[SolveResult]:
     """Put in place of the program one that answers with its starting point."""
-    calls: list[Asked] = []
+    calls: list[SolveResult] = []
 
     class Program:
         def __init__(self, model: Any, **parameters: Any) -> None:
-            calls.append(Asked(parameters.pop("TimeLimit"), parameters))
+            calls.append(SolveResult(parameters.pop("TimeLimit"), parameters))
             self._point = model.get_starting_point()
             self._solved = self._point is not None
 
@@ -63,7 +63,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
 
 
 @pytest.mark.parametrize("name", ["hcp19", "joint-now", "node-time", "pcp19"])
-def test_models_starting_points_and_limits(name: str, asked: list[Asked]) -> None:
+def test_models_starting_points_and_limits(name: str, asked: list[SolveResult]) -> None:
     """A hint goes in and comes out as it was; seconds are the program's limit."""
     data = crowd(4)
     built = FORMULATIONS[name].build(data)
@@ -77,10 +77,10 @@ def test_models_starting_points_and_limits(name: str, asked: list[Asked]) -> Non
     assert parameters["Workers"] == 1
 
 
-def test_it_starts_anew_with_twice_the_time(asked: list[Asked]) -> None:
+def test_it_starts_anew_with_twice_the_time(asked: list[SolveResult]) -> None:
     """Without a plan: 20 s, then 40 s, as in the DEBS 2024 paper."""
     built = FORMULATIONS["hcp19"].build(crowd(3))
-    outcome = CpOptimizer().load(built).solve(Patience(20.0, 40.0, 0), None)
+    outcome = CpOptimizer().load(built).solve(StoppingRule(20.0, 40.0, 0), None)
     assert outcome.status == "unknown"
     assert [call.limit for call in asked] == [20.0, 40.0]
 

@@ -28,7 +28,7 @@ def asked(dispatcher: PlanningDispatcher, problem: Any) -> Any:
     """Return the data that the solver is asked about."""
     improver = improver_of(dispatcher)
     solver = Scripted(Answer("unknown"))
-    improver.asker = improver.asker._replace(solver=solver)
+    improver.client = improver.client._replace(solver=solver)
     dispatcher.dispatch(problem)
     return solver.tasks[0]
 

@@ -12,8 +12,8 @@ from hpcsched.dispatching.cp.formulations.curve_costs import curve_cost
 from hpcsched.dispatching.cp.model_solving import Task, solve
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.dispatching.objectives import PSF
-from hpcsched.dispatching.planning.selection import Selection, Wanted, select
-from hpcsched.dispatching.planning.start_cost_functions import Curve
+from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
 from hpcsched.system.system import IntArray
 from hpcsched.testing import make_problem, make_system
 from tests.dispatching.cp.backends.test_backends import CASES, answer, cases
@@ -25,7 +25,7 @@ from tests.strategies import tries
 
 @tries(40)
 @given(curve=curves(), drawn=st.data())
-def test_what_stands_for_a_cost_is_the_cost(curve: Curve, drawn: Any) -> None:
+def test_what_stands_for_a_cost_is_the_cost(curve: StartCostFunction, drawn: Any) -> None:
     """At every start the least that it can be is the curve's value."""
     start = cp.intvar(0, curve.at[-1], name="s")
     cost, constraints = curve_cost(curve, start, "0")
@@ -38,7 +38,7 @@ def test_what_stands_for_a_cost_is_the_cost(curve: Curve, drawn: Any) -> None:
 
 @tries(40)
 @given(curve=curves())
-def test_the_cheapest_start_is_found(curve: Curve) -> None:
+def test_the_cheapest_start_is_found(curve: StartCostFunction) -> None:
     """Free to choose, a solver finds the least."""
     start = cp.intvar(0, curve.at[-1], name="s")
     cost, constraints = curve_cost(curve, start, "0")
@@ -96,7 +96,7 @@ def chosen(problem: Any, level: float) -> Selection | None:
     return select(
         problem,
         problem.queue,
-        Wanted("all", 100, None),
+        SelectionOptions("all", 100, None),
         lambda jobs: PSF(2).planned_ratio(jobs, problem.now, level),
     )
 

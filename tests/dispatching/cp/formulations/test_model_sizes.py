@@ -16,7 +16,7 @@ from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.selection import Wanted, select
+from hpcsched.dispatching.planning.selection import SelectionOptions, select
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.runs.assembly import assemble
 from hpcsched.runs.runner import parts_of
@@ -90,7 +90,7 @@ class Sizes:
         selection = select(
             problem,
             by_arrival,
-            Wanted("fitting", 100, None),
+            SelectionOptions("fitting", 100, None),
             lambda jobs: problem.objective.planned_cost(jobs, problem.now),
         )
         if selection is not None:

@@ -15,7 +15,7 @@ from hpcsched.dispatching.cp.formulations.pcp21 import Pcp21
 from hpcsched.dispatching.cp.model_solving import Answer, Task, solve
 from hpcsched.dispatching.cp.postpone import postpone_search as searching
 from hpcsched.dispatching.cp.postpone.postpone_search import schedule_or_postpone
-from hpcsched.dispatching.cp.solver_limits import Budget, Patience
+from hpcsched.dispatching.cp.solver_limits import Budget, StoppingRule
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan, fault_of
@@ -211,14 +211,14 @@ def test_hcp19_has_the_pool_of_the_whole_system():
     """Three jobs of two cores fit on two nodes of three together, on each of which one fits."""
     data = jobs([1, 1, 1], [1, 1, 1], [1, 1])
     pool = PoolData(np.ones((3, 1), np.int64), np.array([0]), np.array([[3]]), np.zeros(3), 0)
-    whole = replace(data, system_pool=pool)
+    whole = replace(data, aggregated_nodes=pool)
     assert sorted(answered(Hcp19(), data).plan.starts.tolist()) == [0, 0, 1]
     assert answered(Hcp19(), whole).plan.starts.tolist() == [0, 0, 0]
     # All else is about the nodes of the model.
     assert answered(FORMULATIONS["joint-now"], whole).objective == 1
     # What is free of it in time counts: of three, one until 2, all from then on.
     later = pool._replace(since=np.array([0, 2]), free=np.array([[1], [3]]))
-    starts = answered(Hcp19(), replace(data, system_pool=later, horizon=5)).plan.starts
+    starts = answered(Hcp19(), replace(data, aggregated_nodes=later, horizon=5)).plan.starts
     assert sorted(starts.tolist()) == [0, 1, 2]
 
 
@@ -300,7 +300,7 @@ def test_restarts_try_other_orders():
 
 def test_time_limits_end_the_search():
     """After δ and k extensions without a better plan the best plan is the answer."""
-    limits = Patience(0.02, 0.1, 1)
+    limits = StoppingRule(0.02, 0.1, 1)
     answer = solve(Task(FORMULATIONS["hcp19"], large(), ScheduleOrPostpone(), limits))
     assert answer.status == "feasible"
     assert answer.solve_time >= 0.02
