@@ -1,6 +1,6 @@
-"""The whole system as one pool for each resource type, as HCP'19 sees it: Tcapᵣ = Σₙ capₙᵣ.
+"""Aggregated nodes: all nodes as one resource of each type, as in HCP'19: Tcapᵣ = Σₙ capₙᵣ.
 
-All nodes count, also those that no planned job fits on, and what several nodes have left over is
+All nodes count, also those that no planned job fits on, and the remainders of several nodes are
 added up (Galleguillos, thesis 2020, section 2.3; Galleguillos et al., CP 2021, section 2.2).
 """
 
@@ -30,22 +30,22 @@ def aggregated_nodes(
     releases: Releases,
     step: int,
 ) -> PoolData:
-    """Return what is free of each resource type on all nodes together, and what jobs ask of it.
+    """Return the free amounts of all nodes together, by time, and the jobs' demands.
 
-    Amounts are in units of what all jobs' demands are multiples of; what is free is rounded down to
-    them, for all nodes together.
+    Amounts are in units of the greatest common divisor of all demands; free amounts are rounded
+    down to them, for all nodes together.
 
     Parameters
     ----------
     problem
-        The dispatching problem, which speaks of nodes.
+        The dispatching problem, which has nodes.
     inputs
-        The jobs, with what a unit asks for as it was requested. Where it has one resource type more
-        than `used`, that is the node share (see `with_whole_nodes`).
+        The jobs, with a unit's amounts as requested. One resource type beyond `used` is the node
+        share (see `with_whole_nodes`).
     used
         Numbers of the resource types that the jobs ask for.
     releases
-        What running jobs hold, and until when.
+        Predicted releases of running jobs.
     step
         Seconds in a step.
     """
@@ -64,6 +64,7 @@ def aggregated_nodes(
     since, free = _free(capacity, until, held, outage_intervals)
     common = np.maximum(np.gcd.reduce(demands, axis=0), 1)
     free //= common
+    # Rounding can make neighbouring amounts equal; equal ones are one step of the profile.
     changed = np.concatenate(([True], (np.diff(free, axis=0) != 0).any(axis=1)))
     none = np.zeros(len(inputs.jobs), dtype=np.int64)
     last = int(until.max(initial=0))
@@ -73,7 +74,7 @@ def aggregated_nodes(
 def _free(
     capacity: IntArray, until: IntArray, held: IntArray, outage_intervals: Sequence[OutageInterval]
 ) -> tuple[IntArray, IntArray]:
-    """Return from which steps on how much is free, `[T]` and `[T, R]`."""
+    """Return the steps at which the free amounts change, `[T]`, and the amounts, `[T, R]`."""
     changes = [(np.zeros(1, dtype=np.int64), capacity.sum(axis=0)[np.newaxis])]
     changes += [(np.zeros(len(held), dtype=np.int64), -held), (until, held)]
     outages = outage_data(outage_intervals, _ALWAYS)

@@ -1,4 +1,4 @@
-"""Compiled: what a job costs by when it starts, and the least that it can cost."""
+"""Start-time cost functions in compiled code: the cost of a job by its start, and its minimum."""
 
 from typing import NamedTuple
 
@@ -9,17 +9,34 @@ from hpcsched.dispatching.planned_cost import FloatArray, PlannedCost
 from hpcsched.system.system import IntArray
 
 _FARTHEST = 1 << 40
-"""Seconds within which the turn of a job's cost is looked for."""
+"""Search range, in seconds, for the start at which a job's cost is least."""
 
 
 class Costs(NamedTuple):
-    """What each of `J` jobs costs by its start, in seconds.
+    """Start-time cost functions of `J` jobs, in seconds.
 
-    It is `Σ weights[t, j] · late[t]` with `late[t]` = max(start − free[t, j], 0), and, for a ratio
-    of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) − Q^(α+1)))` with
-    Q = start − submit[j] and F = Q + run_times[j]. If `patience` is not 0, `late` is discounted:
-    patience · (1 − exp(−late / patience)). To the sum is added `makespan` · last end. `weights` and
-    `free` are `[T, J]`.
+    The cost of a job is `Σ weights[t, j] · late[t]` with `late[t]` = max(start − free[t, j], 0),
+    and, for a ratio of sums, `amounts[j] · ((α+1)/(α+2) · (F^(α+2) − Q^(α+2)) − level · (F^(α+1) −
+    Q^(α+1)))` with Q = start − submit[j] and F = Q + run_times[j]. If `patience` is not 0, `late`
+    is discounted: patience · (1 − exp(−late / patience)). To the sum over jobs is added `makespan`
+    · last end.
+
+    Attributes
+    ----------
+    weights, free
+        Cost per second of lateness, and the start in seconds after which it counts; both `[T, J]`.
+    makespan
+        Cost of a second of the last end.
+    patience
+        Discount time constant of lateness, in seconds; 0: no discount.
+    alpha
+        α of the ratio of sums (PαSF).
+    level
+        Dinkelbach parameter: the ratio around which the cost is linearised.
+    amounts
+        Factor of each job in the ratio of sums, `[J]`; 0: the job's cost is its lateness alone.
+    submit, run_times
+        Submission and run time of each job, in seconds, `[J]`.
     """
 
     weights: FloatArray
@@ -35,8 +52,9 @@ class Costs(NamedTuple):
 
 @compiled()
 def _power_difference(wait: float, run_time: float, power: float) -> float:
-    """Return (wait + run_time)^power − wait^power, after a long wait too (see the metric)."""
+    """Return (wait + run_time)^power − wait^power, precise after long waits too."""
     response = wait + run_time
+    # A difference of large powers loses all digits; a product of sums loses none.
     if power == np.floor(power):
         total, wait_power = 1.0, 1.0
         for _ in range(int(power) - 1):
@@ -52,7 +70,7 @@ def _power_difference(wait: float, run_time: float, power: float) -> float:
 def cost_of_waiting(
     j: int, start: int, weights: FloatArray, free: FloatArray, patience: float
 ) -> float:
-    """Return what it costs that a job starts late, which is all where there is no ratio of sums."""
+    """Return the discounted cost of a job's lateness at `start`, without a ratio's part."""
     cost = 0.0
     for t in range(len(weights)):
         late = start - free[t, j]
@@ -65,7 +83,17 @@ def cost_of_waiting(
 
 @compiled()
 def cost_at(j: int, start: int, costs: Costs) -> float:
-    """Return what a job costs that starts then."""
+    """Return the cost of a job at a start.
+
+    Parameters
+    ----------
+    j
+        The job.
+    start
+        Its start in seconds.
+    costs
+        The start-time cost functions.
+    """
     cost = cost_of_waiting(j, start, costs.weights, costs.free, costs.patience)
     if costs.amounts[j] != 0.0:
         a = costs.alpha + 1.0
@@ -78,16 +106,17 @@ def cost_at(j: int, start: int, costs: Costs) -> float:
 
 @compiled()
 def cheapest_start(j: int, low: int, costs: Costs) -> int:
-    """Return the start from `low` on at which a job costs least.
+    """Return the start of least cost of job `j`, from `low` on, in seconds.
 
-    What is linear only grows. A ratio around a level first falls, where waiting adds to the ratio's
+    Lateness only grows. A ratio around a level first falls, where waiting adds to the ratio's
     denominator by more, and then grows: the age of each second of the run is weighed by a function
-    that falls up to one age and grows beyond it. The turn is found by bisection.
+    that falls up to one age and grows beyond it. The minimum is found by bisection.
     """
     if costs.amounts[j] == 0.0 or costs.level <= 0.0:
         return low
     first, high, step = low, low + 1, 1
     while step < _FARTHEST and cost_at(j, high + 1, costs) < cost_at(j, high, costs):
+        # Doubling first: the minimum is mostly near, but can be days after a long wait.
         step *= 2
         high = first + step
     while low < high:
@@ -101,7 +130,7 @@ def cheapest_start(j: int, low: int, costs: Costs) -> int:
 
 @compiled()
 def find_cheapest(costs: Costs, starts: IntArray, least: FloatArray) -> None:
-    """Write each job's cheapest start from its submission on and what it costs then, both `[J]`."""
+    """Write each job's start of least cost from its submission on, and that cost; both `[J]`."""
     for j in range(len(starts)):
         starts[j] = cheapest_start(j, costs.submit[j], costs)
         least[j] = cost_at(j, starts[j], costs)
@@ -109,13 +138,21 @@ def find_cheapest(costs: Costs, starts: IntArray, least: FloatArray) -> None:
 
 @compiled()
 def find_costs(costs: Costs, starts: IntArray, found: FloatArray) -> None:
-    """Write what each job costs at its start, `[J]`."""
+    """Write the cost of each job at its start into `found`, `[J]`."""
     for j in range(len(starts)):
         found[j] = cost_at(j, starts[j], costs)
 
 
 def total(costs: Costs, starts: IntArray) -> float:
-    """Return what a plan costs; starts in seconds, `[J]`."""
+    """Return the cost of a plan.
+
+    Parameters
+    ----------
+    costs
+        The start-time cost functions.
+    starts
+        Starts in seconds, `[J]`.
+    """
     found = np.empty(len(starts))
     find_costs(costs, starts, found)
     end = float((starts + costs.run_times).max(initial=0))
@@ -123,7 +160,7 @@ def total(costs: Costs, starts: IntArray) -> float:
 
 
 def least_of_each(costs: Costs) -> tuple[IntArray, FloatArray]:
-    """Return each job's cheapest start, were it alone, and what it costs then; both `[J]`."""
+    """Return each job's start of least cost, were it alone, and that cost; both `[J]`."""
     starts, least = np.empty_like(costs.submit), np.empty(len(costs.submit))
     find_cheapest(costs, starts, least)
     return starts, least
@@ -132,25 +169,25 @@ def least_of_each(costs: Costs) -> tuple[IntArray, FloatArray]:
 def costs_of(
     cost: PlannedCost, submit: IntArray, run_times: IntArray, patience: float = 0.0
 ) -> Costs:
-    """Return a cost without what every start costs.
+    """Return the start-time cost functions of a planned cost, less its constant part.
 
     Parameters
     ----------
     cost
-        The cost; its starts count from the same instant as `submit`.
+        The planned cost; its starts count from the same instant as `submit`.
     submit
-        When jobs were submitted, in seconds, `[J]`; none starts before.
+        Submission of each job, in seconds, `[J]`; none starts before.
     run_times
         Run times in seconds, `[J]`.
     patience
-        The time constant, in seconds, by which waits far ahead count for less; 0: they count in
-        full.
+        Discount time constant of waits, in seconds; 0: waits count in full.
     """
     weights = np.atleast_2d(cost.weights)
     some = weights.any(axis=1)
     weights = weights[some].astype(np.float64)
     free = np.maximum(np.atleast_2d(cost.free)[some], submit).astype(np.float64)
     if patience:
+        # Discounting starts at the round, not at `free`, so that all jobs are discounted alike.
         weights *= np.exp(-free / patience)  # by so much less count waits that begin later
     specific = cost.specific
     return Costs(

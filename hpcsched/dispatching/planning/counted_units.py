@@ -1,4 +1,4 @@
-"""Units that are all alike: how many of them fit now, and how many more as running jobs end."""
+"""Counted units: units that are all alike, so that their number alone says whether jobs fit."""
 
 from operator import itemgetter
 from typing import NamedTuple
@@ -13,11 +13,18 @@ from hpcsched.system.system import IntArray
 
 
 class Counted(NamedTuple):
-    """Room for units that are all alike, anywhere on the system.
+    """Number of equal units that fit now, and later as running jobs end, anywhere on the system.
 
-    `free` of them fit now, `total` once nothing runs any more. `held` has pairs of when, in seconds
-    from now, and how many more fit from then on, by time. `remaining` is the sum of the predicted
-    remaining run times of running jobs, in seconds.
+    Attributes
+    ----------
+    free
+        Units that fit now.
+    total
+        Units that fit once nothing runs any more.
+    held
+        Pairs of the seconds from now until a release, ascending, and the units that it frees.
+    remaining
+        Sum of the predicted remaining run times of running jobs, in seconds.
     """
 
     free: int
@@ -27,10 +34,15 @@ class Counted(NamedTuple):
 
 
 def ends_of(problem: DispatchingProblem, *, overdue: bool) -> list[tuple[int, RunningJob]]:
-    """Return when running jobs are predicted to end, in seconds, by time.
+    """Return the running jobs with their predicted ends in seconds, by end.
 
-    `overdue`: whether a job that has outlived its prediction still holds its room; it is left out
-    otherwise.
+    Parameters
+    ----------
+    problem
+        The dispatching problem.
+    overdue
+        Whether a job that has outlived its prediction still holds its room; it is left out
+        otherwise.
     """
     now, running = problem.now, problem.running
     if overdue:
@@ -41,12 +53,13 @@ def ends_of(problem: DispatchingProblem, *, overdue: bool) -> list[tuple[int, Ru
 
 
 def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
-    """Say whether counting the units that wait is enough, where a problem speaks of nodes.
+    """Say whether counting waiting units is exact, though the problem has nodes.
 
-    It is if all are alike, whatever runs (see `step_kernels`), and no announced outage
-    begins before all jobs could have run one after the other, in steps of so many seconds.
+    It is if all requests have one shape, whatever runs (see `step_kernels`), and no announced
+    outage begins before all jobs could have run one after the other, in steps of `step` seconds.
     """
     first = problem.queue[0].request
+    # Their units are not interchangeable between nodes, or need more than room on nodes.
     if first.exclusive or first.scatter or problem.system.pools:
         return False
     key = shape_key(first)
@@ -58,7 +71,7 @@ def can_be_counted(problem: DispatchingProblem, step: int) -> bool:
 
 
 def counted_slots(problem: DispatchingProblem, *, overdue: bool) -> Counted:
-    """Return the room of a problem that speaks of slots; `overdue`: see `ends_of`."""
+    """Return the equal units of a problem that consists of slots; `overdue`: see `ends_of`."""
     assert problem.free_slots is not None
     free = sum(high - low for low, high in problem.free_slots)
     ends = [(end - problem.now, job.units) for end, job in ends_of(problem, overdue=overdue)]
@@ -67,9 +80,9 @@ def counted_slots(problem: DispatchingProblem, *, overdue: bool) -> Counted:
 
 
 def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
-    """Return the room for units of the queue's jobs, which are all alike, on the nodes.
+    """Return the units of the queue's common shape that fit, now and after each release.
 
-    What runs may have asked for anything else. `overdue`: see `ends_of`.
+    Running jobs may have asked for anything else. `overdue`: see `ends_of`.
     """
     assert problem.free_amounts is not None
     system, now, job = problem.system, problem.now, problem.queue[0].request
@@ -93,10 +106,10 @@ def counted_units(problem: DispatchingProblem, *, overdue: bool) -> Counted:
 def _units_gained(
     available: IntArray, releases: Releases, request: Request, on_idle: IntArray
 ) -> IntArray:
-    """Return how many more units fit after each release than before it, `[K]`.
+    """Return the units that fit after each release beyond those that fit before it, `[K]`.
 
-    `available`, `[N, R]`, is what is free before all of them, and `on_idle`, `[N]`, how many units
-    fit on idle nodes. Units that are alone on their nodes are not counted.
+    `available`, `[N, R]`, is free before all of them; `on_idle`, `[N]`, counts the units that fit
+    on idle nodes. Units that are alone on their nodes are not counted.
     """
     by_node = releases.nodes.argsort(kind="stable")
     nodes, amounts = releases.nodes[by_node], releases.amounts[by_node]
@@ -113,6 +126,7 @@ def _units_gained(
     released = amounts.cumsum(axis=0)
     others = (released[first] - amounts[first]).repeat(np.diff(first, append=len(nodes)), axis=0)
     after = fits(nodes, available[nodes] + released - others)
+    # Releases are sorted by node, so the state before one is the state after the one to its left.
     before = np.roll(after, 1)
     before[first] = fits(nodes[first], available[nodes[first]])
     gained = np.empty_like(after)

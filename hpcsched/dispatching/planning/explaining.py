@@ -1,4 +1,4 @@
-"""From a plan to reasons: why each queued job starts now, or waits."""
+"""Reasons of planned rounds: why each queued job starts now, or waits."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,19 +12,19 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.workspace import open_workspace
 
 NO_NODES = "it was to start now, and no nodes were found for it"
-"""Of a job that a plan starts now and that does not start: the plan counts, nodes have edges."""
+"""Reason of a job that a plan starts now and that found no nodes: the plan only counted units."""
 NOTHING_RUNS = "nothing runs and the plan starts nothing, so the first job starts"
-"""Of a job that starts although the plan has it wait."""
+"""Reason of a job that starts although the plan has it wait."""
 
 
 class ExecutedPlan(NamedTuple):
-    """The plan that a round carries out, and the selection that it is about."""
+    """The plan that a round carries out, with the selection of jobs and nodes that it is about."""
 
     selection: Selection
     plan: Plan
 
     def start_times(self, now: int) -> dict[int, int]:
-        """Return when each planned job is to start, in seconds, by job number."""
+        """Return the planned starts in seconds, by job number; `now` is the round's time."""
         seconds = self.selection.starts_in_seconds(self.plan.starts).tolist()
         pairs = zip(self.selection.jobs, seconds, strict=True)
         return {job.job_id: now + start for job, start in pairs}
@@ -36,9 +36,18 @@ def with_reasons(
     executed: ExecutedPlan | None,
     allocator: Allocator,
 ) -> Decision:
-    """Return the decision, with reasons if the problem wants them.
+    """Return the decision, with reasons if the problem asks for them.
 
-    `executed` is the plan behind the decision; None where there was nothing to plan.
+    Parameters
+    ----------
+    problem
+        The dispatching problem of the round.
+    decision
+        The decision to explain.
+    executed
+        The plan behind it; None where there was nothing to plan.
+    allocator
+        Says whether a job would find room.
     """
     if not problem.explain:
         return decision
@@ -55,12 +64,23 @@ def planned_reasons(
 ) -> tuple[Reason, ...]:
     """Return a reason for each queued job, in order of arrival.
 
-    `planned` says when jobs are to start, in seconds, by job number, the first by priority first. A
-    job that starts without being planned passes the first of them that waits. Whether there is room
-    for a job is asked about what is free before anything starts, for each job by itself. A job
-    without room has the reason `no_room`, whether or not it is planned. `left_over` has the detail
-    of the reason of a job that is planned to start now and does not, and the kind of it if there is
-    room.
+    A job that starts without being planned passes the first planned job that waits. Whether there
+    is room for a job is asked about the free resources before anything starts, for each job by
+    itself. A job without room has the reason `no_room`, planned or not.
+
+    Parameters
+    ----------
+    problem
+        The dispatching problem of the round.
+    decision
+        The decision to explain.
+    planned
+        Planned start of each job in seconds, by job number, the first by priority first.
+    allocator
+        Says whether a job would find room.
+    left_over
+        Kind and detail of the reason of a job that is planned to start now and does not, though
+        there is room. Without room the kind is `no_room`.
     """
     now, started = problem.now, {start.job_id for start in decision.starts}
     workspace = open_workspace(problem, allocator)

@@ -37,7 +37,7 @@ class Filling:
         executed: ExecutedPlan,
         starts: Sequence[Start],
     ) -> tuple[Start, ...]:
-        """Return the starts of jobs that are not planned and delay no job that is.
+        """Return the starts of unplanned jobs that delay no planned job.
 
         Each is considered once, by priority, and started if it fits beside all others until its
         predicted end.
@@ -51,7 +51,7 @@ class Filling:
         executed
             The plan.
         starts
-            What it starts now.
+            The jobs that the plan starts now.
         """
         selection, plan = executed
         if len(selection.jobs) == len(by_priority):
@@ -64,6 +64,7 @@ class Filling:
         order = [job_of[start.job_id] for start in starts]
         places: dict[int, Allocation] = {start.job_id: start.allocation for start in starts}
         started = set(places)
+        # Stable, so that jobs of one start keep their order of priority.
         for i in plan.starts.argsort(kind="stable").tolist():
             job = selection.jobs[i]
             if job.job_id in started:

@@ -1,4 +1,4 @@
-"""Rounds that need no plan: in which no job fits, and in which all do."""
+"""Rounds that need no plan: no queued job fits now, or all of them do."""
 
 from hpcsched.dispatching.planning.counted_units import can_be_counted
 from hpcsched.dispatching.planning.selection import SelectionOptions
@@ -7,15 +7,24 @@ from hpcsched.dispatching.rules.workspace import Workspace
 
 
 def nothing_fits(problem: DispatchingProblem, workspace: Workspace) -> bool:
-    """Say whether there is room for the units of no queued job now."""
+    """Say whether no queued job has room for its units now."""
     return all(job.units > workspace.units_that_fit(job) for job in problem.queue)
 
 
 def all_fit(problem: DispatchingProblem, workspace: Workspace, options: SelectionOptions) -> bool:
-    """Say whether there is room for all queued jobs together now, on any nodes.
+    """Say whether all queued jobs have room together now, on any nodes.
 
-    Every list plan starts them all then. It is known of units that are counted; of others it is not
-    said.
+    Every list plan starts them all then. The answer is exact for counted units; for any others it
+    is False.
+
+    Parameters
+    ----------
+    problem
+        The dispatching problem of the round.
+    workspace
+        The free resources of the round.
+    options
+        The selection options: more jobs than `length` are never all planned.
     """
     if len(problem.queue) > options.length:
         return False

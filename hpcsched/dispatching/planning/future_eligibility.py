@@ -1,7 +1,7 @@
-"""Which nodes a job may use later, once announced outages are over that close them to it now.
+"""Future node eligibility: the nodes a job may use once announced outages that close them are over.
 
-Jobs are shown to dispatchers as ones that may only use nodes that are open to them if they start
-now. For later starts that is too little.
+A queued job's request allows only nodes that are eligible if it starts now. Plans with later starts
+need the nodes that become eligible again.
 """
 
 import numpy as np
@@ -15,13 +15,16 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class FutureEligibility:
-    """The nodes that are closed now, or will be, and which are left to jobs that start later.
+    """Nodes that are down now or will be, and the nodes that jobs may use when they start later.
 
-    Those are the nodes that a job may use as it was submitted, but those that have failed, of which
-    nobody knows when they are back.
+    A later start may use every node that the job was submitted for, except nodes that have failed,
+    whose return is unknown.
 
-    `back`, `[N]`, is when each node is back that is closed now, in seconds; now for all others. Of
-    very many outages those furthest off are left out (see `MOST`).
+    Attributes
+    ----------
+    back
+        Time at which each node that is closed now is back, in seconds, `[N]`; now for all others.
+        Of very many outages those furthest off are left out (see `MOST`).
     """
 
     def __init__(self, problem: DispatchingProblem) -> None:
@@ -47,10 +50,10 @@ class FutureEligibility:
         self._left: dict[frozenset[int], frozenset[int]] = {}
 
     def request(self, job: WaitingJob) -> Request:
-        """Return what a job asks for, on the nodes that may be open to it later.
+        """Return a job's request with the nodes that may be eligible to it later.
 
-        It is what may be given to it now if it ends after the first outage that plans may leave out
-        (see `MOST`): what a plan starts now has to keep clear of all of them.
+        The request of now is returned if the job ends after the first outage that plans may leave
+        out (see `MOST`): what a plan starts now has to keep clear of all outages.
         """
         own = job.job.request
         if job.request == own or self._now + job.predicted_run_time > self._known_until:

@@ -1,4 +1,4 @@
-"""A plan that is kept: it goes on to be carried out while all comes as it was planned."""
+"""A kept plan: its execution goes on while jobs arrive, start and end as it was planned."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class KeptPlan:
-    """The plan that was made last, for rounds that need no other.
+    """The plan that was made last, for rounds that need no new one.
 
-    It is thrown away where not all is as planned: a job has been submitted, one has ended sooner or
+    It is dropped once reality differs from it: a job has been submitted, one has ended sooner or
     later than predicted, or one has not started when it was to.
     """
 
@@ -24,9 +24,9 @@ class KeptPlan:
     def keep(
         self, problem: DispatchingProblem, executed: ExecutedPlan | None, starts: Sequence[Start]
     ) -> None:
-        """Keep a plan that was made now, if it says all of what is to come.
+        """Keep a plan that was made now, if it covers all that is known to come.
 
-        It does not where it leaves out jobs of the queue, where other jobs start than it says, and
+        It is not kept where it leaves out queued jobs, where other jobs start than it says, and
         where there are pools or outages, in view of which plans are cautious.
         """
         self._executed = None
@@ -44,7 +44,7 @@ class KeptPlan:
         self.carry_on(problem, starts)
 
     def plan_at(self, problem: DispatchingProblem) -> ExecutedPlan | None:
-        """Return the plan, counted from now; None if it is not as planned, or there is none."""
+        """Return the plan with starts from now on; None if there is none that still holds."""
         if self._executed is None:
             return None
         plan, data = self._executed.plan, self._executed.selection.data
@@ -55,7 +55,7 @@ class KeptPlan:
         return self._executed._replace(plan=plan._replace(starts=plan.starts - steps))
 
     def carry_on(self, problem: DispatchingProblem, starts: Sequence[Start]) -> None:
-        """Take note of what the plan starts now."""
+        """Record the jobs that the plan starts now."""
         started = {start.job_id for start in starts}
         for job in problem.queue:
             if job.job_id in started:
@@ -63,12 +63,13 @@ class KeptPlan:
                 del self._starts[job.job_id]
 
     def _is_as_planned(self, problem: DispatchingProblem) -> bool:
-        """Say whether the jobs that wait and run are those of the plan, and none is late."""
+        """Say whether the waiting and running jobs are those of the plan, and none is late."""
         now, starts = problem.now, self._starts
         if problem.outages or len(problem.queue) != len(starts):
             return False
         if any(starts.get(job.job_id, -1) < now for job in problem.queue):
             return False
+        # Jobs that were to end by now are gone; any that still runs makes the two differ.
         self._ends = {job_id: end for job_id, end in self._ends.items() if end > now}
         running = {job.job_id: job.predicted_end_time for job in problem.running}
         return running == self._ends

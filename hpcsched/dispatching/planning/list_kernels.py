@@ -1,7 +1,7 @@
 """Compiled list scheduling over the data of a model: one job, an order, and the rest of an order.
 
-Pools are rows of segments behind those of the nodes, whose first resource type is what is free of
-them; it is at least 0. `draws`, `[J, P]`, is what jobs draw.
+Shared resources (pools) are rows of segments behind those of the nodes; their first resource type
+is the free amount, at least 0. `draws`, `[J, P]`, are the amounts that jobs draw.
 """
 
 import numpy as np
@@ -51,10 +51,22 @@ def earliest_in_pools(
     after: IntArray,
     free: IntArray,
 ) -> int:
-    """Return the earliest start from `begin` on at which all pools have enough; NEVER if none.
+    """Return the earliest start at which all pools have enough; NEVER if none.
 
-    `draws`, `[P]`, is what the job draws, and `nodes` the number of rows before those of pools.
+    Parameters
+    ----------
+    begin
+        First start to consider.
+    run_time
+        Steps that the job runs.
+    draws
+        Amount that the job draws from each pool, `[P]`.
+    nodes
+        Number of rows before those of pools.
+    start, after, free
+        The segments, see `Segments`.
     """
+    # Round robin over the pools until all of them agree on one start.
     agreed, p = 0, 0
     while agreed < len(draws):
         later = begin
@@ -70,7 +82,7 @@ def earliest_in_pools(
 
 @compiled()
 def draw(begin: int, end: int, draws: IntArray, nodes: int, segments: Segments) -> None:
-    """Take what a job draws from each pool, `[P]`, from `begin` to `end`."""
+    """Take a job's draw from each pool, `draws`, `[P]`, from `begin` to `end`."""
     amount = np.empty(1, np.int64)
     for p in range(len(draws)):
         if draws[p] > 0:
@@ -89,7 +101,17 @@ def draw(begin: int, end: int, draws: IntArray, nodes: int, segments: Segments) 
 
 @compiled()
 def earliest_start(j: int, content: Content, segments: Segments) -> int:
-    """Return the earliest start at which nodes and pools have enough for a job; NEVER if none."""
+    """Return the earliest start at which nodes and pools have enough for a job; NEVER if none.
+
+    Parameters
+    ----------
+    j
+        The job.
+    content
+        Jobs and nodes of the model.
+    segments
+        Free resources over time.
+    """
     start, after, free, state = segments.start, segments.after, segments.free, segments.state
     if content.pooled:
         amount = content.units[j] * content.requests[j, 0]
@@ -126,9 +148,9 @@ def earliest_start(j: int, content: Content, segments: Segments) -> int:
 def _place(
     j: int, begin: int, end: int, content: Content, segments: Segments, placed: IntArray
 ) -> None:
-    """Take room for a job from `begin` to `end`, as many units on each node as fit.
+    """Reserve room for a job from `begin` to `end`, as many units on each node as fit.
 
-    Nodes come by `preference`. Writes how many units go to which node into `placed`, `[N]`.
+    Nodes come by `preference`. Writes the units on each node into `placed`, `[N]`.
     """
     start, after, free, state = segments.start, segments.after, segments.free, segments.state
     asked, on_idle, capacity = content.requests[j], content.room[j], content.capacity
@@ -157,9 +179,9 @@ def _place(
 
 @compiled()
 def plan_job(j: int, content: Content, segments: Segments, placed: IntArray) -> int:
-    """Give a job its earliest start beside those planned; NEVER if there is none.
+    """Reserve a job's earliest start beside the planned jobs; NEVER if there is none.
 
-    Writes how many units go to which node into row `j` of `placed`, `[J, N]`.
+    Writes the units on each node into row `j` of `placed`, `[J, N]`.
     """
     run_time = content.run_times[j]
     if content.pooled:
@@ -182,7 +204,23 @@ def plan_in_order(
 ) -> bool:
     """Plan each job of `order` at its earliest start beside those before it.
 
-    Writes into `starts`, `[J]`, and `placed`, `[J, N]`; answers whether all could be planned.
+    Parameters
+    ----------
+    order
+        Numbers of the jobs.
+    content
+        Jobs and nodes of the model.
+    segments
+        Free resources over time; changed.
+    starts
+        Receives the start of each job, `[J]`.
+    placed
+        Receives the units of each job on each node, `[J, N]`.
+
+    Returns
+    -------
+    bool
+        Whether all jobs could be planned.
     """
     for j in order:
         starts[j] = plan_job(j, content, segments, placed)
@@ -195,9 +233,9 @@ def plan_in_order(
 def _is_as_before(
     first: int, last: int, order: IntArray, kinds: IntArray, known: IntArray, starts: IntArray
 ) -> bool:
-    """Say whether jobs at some positions start as in `known`, or in the place of others like them.
+    """Say whether the jobs at some positions start as in `known`, up to an exchange of equal jobs.
 
-    Jobs are alike that have the same of `kinds`.
+    Jobs are equal that have the same of `kinds`.
     """
     for k in range(first, last + 1):
         kind, start, more = kinds[order[k]], starts[order[k]], 0
@@ -227,15 +265,39 @@ def go_on(
     starts: IntArray,
     placed: IntArray,
 ) -> tuple[float, int]:
-    """Plan an order from position `first` on; return what it costs and how many jobs were planned.
+    """Plan an order from position `first` on; return its cost and the number of jobs planned.
 
     The cost is infinite where a job cannot be planned, where it must come to more than `limit`, or
     where the jobs up to position `last` start as in `known`, `[J]`, but for jobs of the same of
-    `kinds`, `[J]`, so that the plan is as good as before. What the rest costs at least, `least`,
-    `[J]`, is counted in, so that few orders are planned to the end. `others_end` is when jobs that
-    are not in the order end.
+    `kinds`, `[J]`, so that the plan is as good as before. The least cost of the remaining jobs is
+    counted in, so that few orders are planned to the end.
 
-    Starts are written into `starts`, `[J]`. With `keeping`, what goes before each position is kept.
+    Parameters
+    ----------
+    first, last
+        First position to plan, and last position to compare with `known`; −1: no comparison.
+    order
+        Numbers of the jobs.
+    limit
+        Cost above which the order is given up.
+    others_end
+        Last end of the jobs that are not in the order.
+    content, costs
+        Jobs and nodes, and the start-time cost functions of the jobs.
+    least
+        Least cost of each job, `[J]`.
+    keeping
+        Whether the state before each position is kept.
+    kept
+        The states before each position, to start from and to keep in.
+    scratch
+        Segments to work in.
+    kinds
+        Equal numbers for jobs that are exchangeable, `[J]`.
+    known
+        Starts of the plan so far, `[J]`.
+    starts, placed
+        Receive the starts, `[J]`, and the units on nodes, `[J, N]`.
     """
     restore(kept, first, content.pooled, scratch)
     cost, end = kept.paid[first], kept.ended[first]
@@ -267,7 +329,9 @@ def go_on(
             cost += cost_of_waiting(j, start, weights, free, costs.patience)
         else:
             cost += cost_at(j, start, costs)
+        # From here the job counts with its real cost, no longer with its least.
         rest -= least[j]
+        # A lower bound of the whole order: the cut that makes the search affordable.
         if cost + rest + costs.makespan * max(end, others_end) > limit:
             return np.inf, k + 1 - first
         if k == last and _is_as_before(first, last, order, kinds, known, starts):

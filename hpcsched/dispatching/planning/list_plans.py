@@ -1,4 +1,4 @@
-"""List plans over the data of a model: to start a solver from, to compare with, to fall back on."""
+"""List plans over the data of a model: warm starts for solvers, reference plans, and fallbacks."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,9 +18,12 @@ from hpcsched.system.system import IntArray
 
 
 class ListPlanner:
-    """Plans the jobs of a model in any order, each at its earliest start beside those before it.
+    """List scheduling of a model's jobs in any order, each at its earliest start.
 
-    `content` is what compiled code wants to know of its jobs and nodes.
+    Attributes
+    ----------
+    content
+        The jobs and nodes, as compiled code takes them.
     """
 
     def __init__(self, data: ModelData) -> None:
@@ -28,6 +31,7 @@ class ListPlanner:
         self.content = content_of(data)
         available, times, on, amounts = _with_shared_resources(data)
         segments = available.shape[1] + len(times)
+        # Each reservation of a job adds at most two segments on each node and pool that it uses.
         per_job = np.minimum(data.units, data.node_count) + data.pool_draws.shape[1]
         size = segments + 2 * int(per_job.sum()) + 8
         size += 0 if data.outages is None else 2 * len(data.outages.nodes)
@@ -40,18 +44,28 @@ class ListPlanner:
             _close(data.outages, self._segments)
 
     def segments(self) -> Segments:
-        """Return what is free before any job is planned, to be written to."""
+        """Return a copy of the free resources before any job is planned."""
         start, after, free, _, state = (part.copy() for part in self._segments)
         return Segments(start, after, free, free.reshape(-1), state)
 
     def plan(
         self, order: Iterable[int], first: Plan | None = None, *, always: bool = False
     ) -> Plan:
-        """Return the plan of all jobs in an order, `[J]`.
+        """Return the plan of all jobs in an order.
 
-        The jobs that `first` starts now are put where it says before all others; with `always`, so
-        are all others that it has nodes for, at their times. Raises ValueError where a job does not
-        fit on the idle nodes.
+        Parameters
+        ----------
+        order
+            Numbers of the jobs, `[J]`.
+        first
+            A plan. Its jobs of start 0 keep their nodes and are placed before all others.
+        always
+            Keep all jobs of `first` that have nodes, at their times.
+
+        Raises
+        ------
+        ValueError
+            A job does not fit on the idle nodes.
         """
         data, content, segments = self._data, self.content, self.segments()
         starts = np.zeros(data.job_count, dtype=np.int64)
@@ -76,7 +90,13 @@ class ListPlanner:
 
 
 def content_of(data: ModelData) -> Content:
-    """Return what compiled code wants to know of jobs and nodes."""
+    """Return the jobs and nodes of a model, as compiled code takes them.
+
+    Parameters
+    ----------
+    data
+        The model.
+    """
     alone = data.pools is None and data.outages is None
     return Content(
         alone and data.node_count == data.type_count == 1,
@@ -92,20 +112,21 @@ def content_of(data: ModelData) -> Content:
 
 
 def _close(outages: OutageData, segments: Segments) -> None:
-    """Have nothing be free on nodes while they are closed."""
+    """Make nodes unavailable while they are down."""
     start, after, free, _, state = segments
     times = np.column_stack((outages.begins, outages.ends))
     alike, of = np.unique(times, axis=0, return_inverse=True)
+    # Outages of many nodes at the same times are closed in one call.
     for k, (begin, end) in enumerate(alike.tolist()):
         nodes = outages.nodes[of.reshape(-1) == k]
         plan_kernels.close(begin, end, nodes, start, after, free, state)
 
 
 def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return what is not held now, `[R, N + P]`, and what comes free when on which node, `[K, R]`.
+    """Return the amounts that are not held now, `[R, N + P]`, and the later releases, `[K, R]`.
 
-    Pools are rows behind the nodes, with the first resource type alone. What comes free of them may
-    be negative.
+    Pools are rows behind the nodes, with the first resource type alone. Their releases may be
+    negative.
     """
     nodes, types, pools = data.node_count, data.type_count, data.pools
     if pools is None:
@@ -129,7 +150,17 @@ def _with_shared_resources(data: ModelData) -> tuple[IntArray, IntArray, IntArra
 def orders_of(
     problem: DispatchingProblem, selection: Selection, orders: Iterable[QueueOrder]
 ) -> Iterator[list[int]]:
-    """Yield how queue orders sort a selection's jobs, as their numbers."""
+    """Yield the selection's jobs in each queue order, as their numbers in the selection.
+
+    Parameters
+    ----------
+    problem
+        The dispatching problem, whose queue is in order of arrival.
+    selection
+        The selected jobs, in order of priority.
+    orders
+        The queue orders.
+    """
     numbers = {job.job_id: i for i, job in enumerate(selection.jobs)}
     asked = problem
     if len(numbers) < len(problem.queue):
@@ -141,8 +172,10 @@ def orders_of(
 
 
 def weighted_order(data: ModelData, weights: FloatArray) -> IntArray:
-    """Return the order by area over weight in the objective, `[J]`, least first.
+    """Return the order by area over weight in the objective, least first, `[J]` (Smith's rule).
 
+    Notes
+    -----
     It is the rule of Smith (1956) for one machine, with a job's area, its largest share of the
     nodes × run time, for the time that it takes.
     """

@@ -1,4 +1,4 @@
-"""What a model is built from: jobs, nodes and what running jobs hold, as plain arrays."""
+"""Model data: jobs, nodes and the amounts that running jobs hold, as plain arrays."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,22 +21,41 @@ class ModelData:
     Times are counted in steps from now; a step is `step` seconds. Durations are rounded up to whole
     steps, so that a plan in steps can be carried out in seconds.
 
-    - `units`, `[J]`: job units (the papers' rnᵢ); `requests`, `[J, R]`: what each asks for;
-      `run_times`, `[J]`: predicted, at least 1.
-    - `capacity`, `[N, R]`; `room`, `[J, N]`: how many units of a job an idle node can hold, 0 where
-      they may not go, and at most 1 for a scattered job.
-    - `held_until`, `held_on`, `[K]`, and `held`, `[K, R]`: running jobs hold these amounts, not
-      negative, of these nodes until then, ascending, at least 1.
-    - `weights`, `free`, `[T, J]`, `makespan` and `curves`: the objective, in whole numbers: Σ
-      weights · max(start, free) over `T` terms of each job, + makespan · last end, + Σ of each
-      job's curve at its start, if there are curves.
-    - `pools`: what is free of the system's pools, and what jobs draw; None where there are none.
-    - `aggregated_nodes`: what is free of each resource type on all nodes of the system together,
-      also those that the model leaves out, and the jobs' demands; None: the model's nodes alone.
-    - `outages`: when nodes are closed by announced outages; None where none is. Running jobs hold
-      nothing of a node once it is closed.
-    - `horizon`: no job needs to end later in some best plan. `latest`, `[J]`: nor to start later;
-      None if only the horizon says so.
+    Attributes
+    ----------
+    step
+        Seconds in a step.
+    units
+        Job units (the papers' rnᵢ), `[J]`.
+    requests
+        Amount of each resource type that one unit asks for, `[J, R]`.
+    run_times
+        Predicted run times in steps, `[J]`, at least 1.
+    capacity
+        Capacity of each node, `[N, R]`.
+    room
+        Units of each job that an idle node can hold, `[J, N]`: 0 where they may not go, and at most
+        1 for a job with one unit per node.
+    held_until, held_on, held
+        Running jobs hold the amounts `held`, `[K, R]`, not negative, of nodes `held_on` until the
+        steps `held_until`, both `[K]`; ascending, at least 1.
+    weights, free, makespan, curves
+        The objective, in whole numbers: Σ weights · max(start, free) over `T` terms of each job,
+        `[T, J]`, + makespan · last end, + Σ of each job's start-time cost function, if there are
+        any.
+    horizon
+        Step after which no job needs to end in some best plan.
+    latest
+        Latest start of each job in some best plan, `[J]`; None if only the horizon limits it.
+    pools
+        Free amounts of the system's shared resources (pools), and the jobs' draws; None without
+        pools.
+    aggregated_nodes
+        All nodes of the system as one resource of each type, also nodes that the model leaves out,
+        and the jobs' demands; None: the model's nodes alone.
+    outages
+        Announced outages of nodes; None without any. Running jobs hold nothing of a node once it is
+        down.
     """
 
     step: int
@@ -64,40 +83,41 @@ class ModelData:
 
     @property
     def job_count(self) -> int:
-        """J."""
+        """Number of jobs, J."""
         return len(self.units)
 
     @property
     def node_count(self) -> int:
-        """N."""
+        """Number of nodes, N."""
         return len(self.capacity)
 
     @property
     def type_count(self) -> int:
-        """R."""
+        """Number of resource types, R."""
         return int(self.capacity.shape[1])
 
     @cached_property
     def not_held(self) -> IntArray:
-        """Capacity less what running jobs hold now, `[N, R]`, of closed nodes too."""
+        """Capacity less the amounts that running jobs hold now, `[N, R]`, of closed nodes too."""
         left = self.capacity.copy()
         np.subtract.at(left, self.held_on, self.held)
         return left
 
     @cached_property
     def available(self) -> IntArray:
-        """What is free now, `[N, R]`; nothing on nodes that are closed."""
+        """Free amounts now, `[N, R]`; 0 on nodes that are closed."""
         if self.outages is None:
             return self.not_held
         available = self.not_held.copy()
+        # A closed node offers nothing, even if running jobs hold less than all of it.
         available[self.outages.first_begins(self.node_count) == 0] = 0
         return available
 
     @cached_property
     def room_now(self) -> IntArray:
-        """How many units of each job each node has room for now, `[J, N]`.
+        """Units of each job that each node has room for now, `[J, N]`.
 
-        Of a node that is closed before the job ends there is no room for it.
+        There is no room on a node that closes before the job ends.
         """
         fits = self.room.copy()
         for r in range(self.type_count):
@@ -111,12 +131,13 @@ class ModelData:
 
     @cached_property
     def apart(self) -> BoolArray:
-        """Which jobs may have fewer units on some node than its amounts allow, `[J]`.
+        """Whether a job may have fewer units on some node than its amounts allow, `[J]`.
 
-        They are scattered, and have one unit on a node. What only looks at amounts has to see to it
-        that their units are on different nodes.
+        Such a job has one unit per node. A model that looks at amounts alone has to keep its units
+        on different nodes.
         """
         less = np.zeros(self.job_count, dtype=np.bool_)
+        # Job by job: which resource types count differs between them.
         for i in range(self.job_count):
             some = self.requests[i] > 0
             fits = (self.capacity[:, some] // self.requests[i, some]).min(axis=1)
@@ -135,17 +156,17 @@ class ModelData:
 
     @property
     def pool_draws(self) -> IntArray:
-        """What each job draws from pools, `[J, P]`."""
+        """Amount that each job draws from each pool, `[J, P]`."""
         return np.zeros((self.job_count, 0), np.int64) if self.pools is None else self.pools.draws
 
     @property
     def pool_magnitude(self) -> int:
-        """The largest area of a pool over the horizon; 0 where there are none."""
+        """The largest capacity of a pool × the horizon; 0 without pools."""
         return 0 if self.pools is None else int(self.pools.capacity.max()) * self.horizon
 
     @cached_property
     def held_together(self) -> tuple[tuple[int, IntArray], ...]:
-        """What running jobs hold on all nodes together until each of their ends, `[R]` each."""
+        """Amounts that running jobs hold on all nodes together, `[R]`, by their end in steps."""
         ends, of_end = np.unique(self.held_until, return_inverse=True)
         amounts = np.zeros((len(ends), self.type_count), dtype=np.int64)
         np.add.at(amounts, of_end, self.held)
@@ -153,7 +174,7 @@ class ModelData:
 
     @cached_property
     def closed(self) -> tuple[tuple[int, int, int], ...]:
-        """Nodes that are closed before the horizon, each with from when to when, up to it."""
+        """Outages of single nodes: node, begin and end in steps, cut at the horizon."""
         if self.outages is None:
             return ()
         nodes, begins, ends = self.outages.until(self.horizon)
@@ -161,7 +182,7 @@ class ModelData:
 
     @cached_property
     def closed_together(self) -> tuple[tuple[int, int, IntArray], ...]:
-        """From when to when how much of all nodes together is closed, `[R]` each.
+        """Outages of all nodes together: begin, end and the capacity that is closed, `[R]`.
 
         Nodes that are closed at the same times are one entry; entries may overlap.
         """
@@ -173,14 +194,15 @@ class ModelData:
 
     @cached_property
     def latest_starts(self) -> IntArray:
-        """When each job has to start at the latest, `[J]`."""
+        """Latest start of each job in steps, `[J]`."""
         return self.horizon - self.run_times if self.latest is None else self.latest
 
     def within(self, cost: int) -> "ModelData":
-        """Return the same data without what no plan of at most this cost needs.
+        """Return the data cut down to the plans of at most a given cost.
 
-        In such a plan the linear terms of each job, and its curve, are each at most the cost less
-        what all else costs at least.
+        In such a plan the linear terms of each job, and its start-time cost function, are each at
+        most the cost less the least cost of all other terms. Latest starts and the horizon follow
+        from that.
         """
         least = sum(curve.least for curve in self.curves or ())
         spare = cost - least - int((self.weights * self.free).sum())
@@ -195,11 +217,12 @@ class ModelData:
             latest = np.maximum(latest, 0)
             pairs = zip(curves, latest.tolist(), strict=True)
             curves = tuple(curve.until(last) for curve, last in pairs)
+        # Releases beyond the last job's end stay within the horizon: models have tasks up to them.
         horizon = int((latest + self.run_times).max(initial=self.held_until.max(initial=1)))
         return replace(self, horizon=min(horizon, self.horizon), latest=latest, curves=curves)
 
     def _latest_by_terms(self, spare: int) -> IntArray:
-        """Return the latest starts at which the terms of a job cost at most `spare` more, `[J]`."""
+        """Return the latest starts whose terms exceed their least by at most `spare`, `[J]`."""
         low, high = np.zeros_like(self.latest_starts), self.latest_starts
         while (low < high).any():  # no term falls with the start: by bisection
             middle = (low + high + 1) // 2
@@ -209,7 +232,13 @@ class ModelData:
         return low
 
     def cost(self, starts: IntArray) -> int:
-        """Return the objective of planned starts, `[J]`."""
+        """Return the objective of planned starts.
+
+        Parameters
+        ----------
+        starts
+            Starts in steps, `[J]`.
+        """
         cost = int((self.weights * np.maximum(starts, self.free)).sum())
         pairs = zip(self.curves or (), starts.tolist(), strict=self.curves is not None)
         cost += sum(curve.value(start) for curve, start in pairs)

@@ -1,4 +1,4 @@
-"""Which nodes to plan on: those that are free soonest, and the fullest with room now."""
+"""The nodes to plan on: those that are free soonest, and the fullest with room now."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,14 @@ LITTLE = 4096
 
 
 class FitCounts:
-    """How many units of a job each node has room for, now and when idle; kept by shape.
+    """Number of units of a job that each node has room for, now and when idle; cached by shape.
 
-    Idle nodes are those too that announced outages close to the job now. `back_at`, `[N]`, is when
-    they are open again; None where none are announced.
+    Nodes that announced outages close to the job now count as idle nodes too.
+
+    Attributes
+    ----------
+    back_at
+        Time at which each closed node is open again, in seconds, `[N]`; None without outages.
     """
 
     def __init__(self, problem: DispatchingProblem) -> None:
@@ -34,26 +38,26 @@ class FitCounts:
         self.back_at = None if self._later is None else self._later.back
 
     def key(self, job: WaitingJob) -> tuple[ShapeKey, ShapeKey]:
-        """Return what decides about room for a job: its shapes now and later."""
+        """Return the shapes of a job's request now and later, which its fit counts depend on."""
         now = shape_key(job.request)
         return now, now if self._later is None else shape_key(self._in_time(job))
 
     def now(self, job: WaitingJob) -> IntArray:
-        """Return how many each node has room for now, `[N]`."""
+        """Return the units of a job that each node has room for now, `[N]`."""
         key = shape_key(job.request)
         if key not in self._now:
             self._now[key] = units_that_fit(self._system, self._free, job.request)
         return self._now[key]
 
     def units_now(self, job: WaitingJob) -> int:
-        """Return how many there is room for on all nodes now."""
+        """Return the units of a job that fit on all nodes together now."""
         key = shape_key(job.request)
         if key not in self._units_now:
             self._units_now[key] = int(self.now(job).sum())
         return self._units_now[key]
 
     def idle(self, job: WaitingJob) -> IntArray:
-        """Return how many each idle node has room for, `[N]`."""
+        """Return the units of a job that each idle node has room for, `[N]`."""
         request = self._in_time(job)
         key = shape_key(request)
         if key not in self._idle:
@@ -61,7 +65,7 @@ class FitCounts:
         return self._idle[key]
 
     def _in_time(self, job: WaitingJob) -> Request:
-        """Return what the job asks for, on nodes that may be open to it later."""
+        """Return the job's request, with the nodes that may be eligible to it later."""
         return job.request if self._later is None else self._later.request(job)
 
 
@@ -72,12 +76,26 @@ def chosen_nodes(
     now: int,
     spare: float | None,
 ) -> IntArray:
-    """Return the nodes to model, ascending: for each shape, those free soonest and the fullest.
+    """Return the nodes to model, ascending: for each shape, the soonest free and fullest.
 
-    The former are taken by when their last release is due, free ones first, until they would hold
-    `spare` times the units of all jobs of the shape; it is at least 1, so that each job fits. As
-    many nodes with room now are taken beside, the fullest first, so that small jobs need not break
-    into empty ones. Leaving nodes out can only forbid plans, never allow wrong ones.
+    Nodes are taken by the time of their last release, free ones first, until they would hold
+    `spare` times the units of all jobs of the shape. As many nodes with room now are taken besides,
+    the fullest first, so that small jobs need not break into empty ones. Leaving nodes out can only
+    forbid plans, never allow wrong ones.
+
+    Parameters
+    ----------
+    jobs
+        The jobs to plan.
+    fit_counts
+        The units of each job that nodes have room for.
+    releases
+        Predicted releases of running jobs.
+    now
+        The time of the round, in seconds.
+    spare
+        Multiple of the jobs' units for which there are nodes, at least 1, so that each job fits;
+        None: all nodes that any job can use.
     """
     count = len(fit_counts.idle(jobs[0]))
     usable = np.zeros(count, dtype=np.bool_)
@@ -98,6 +116,7 @@ def chosen_nodes(
         begun = free.nonzero()[0]
         busy = ((idle > 0) & (free == 0)).nonzero()[0]
         most = int(needed) + 1  # nodes, as each counts for a unit at least
+        # Sorting all busy nodes would dominate rounds on systems of 10,000 nodes and more.
         if len(busy) > most:
             busy = busy[until[busy] <= np.partition(until[busy], most)[most]]
         fullest = begun[free[begun].argsort(kind="stable")]

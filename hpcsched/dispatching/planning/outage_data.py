@@ -1,6 +1,6 @@
-"""Announced outages in a model's terms: when which nodes of a model are closed, in steps.
+"""Announced outages in a model's terms: intervals in steps in which nodes are closed.
 
-They are closed in whole steps: from the one in which an outage begins to the one in which it ends.
+An outage lasts whole steps: from the one in which it begins to the one in which it ends.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.system import IntArray
 
 MOST = 4096
-"""So many outage_intervals of single nodes are looked at, or two of each node where that is more.
+"""Number of outages of single nodes that are considered, or two of each node where that is more.
 
-Plans may reach far, but what lies beyond that will be planned anew many times. Each interval is one
+Plans may reach far, but what lies beyond that will be planned anew many times. Each outage is one
 more stretch of time that compiled code looks through and solvers count.
 """
 
 
 class OutageInterval(NamedTuple):
-    """Some nodes of a model that are closed from step `begin` up to, not including, `end`."""
+    """Nodes of a model that are closed from step `begin` up to, not including, step `end`."""
 
     begin: int
     end: int
@@ -28,9 +28,14 @@ class OutageInterval(NamedTuple):
 
 
 class OutageData(NamedTuple):
-    """`K` outage_intervals of single nodes, apart from each other, in order of begin and node.
+    """`K` outages of single nodes, apart from each other, in order of begin and node.
 
-    Node `nodes[k]` of the model is closed from step `begins[k]` up to, not including, `ends[k]`.
+    Attributes
+    ----------
+    nodes
+        Node of the model, `[K]`.
+    begins, ends
+        The node is closed from step `begins[k]` up to, not including, `ends[k]`; both `[K]`.
     """
 
     nodes: IntArray
@@ -38,13 +43,13 @@ class OutageData(NamedTuple):
     ends: IntArray
 
     def first_begins(self, node_count: int) -> IntArray:
-        """Return when each node is closed first, `[N]`; later than any step where it never is."""
+        """Return each node's first closed step, `[N]`; the largest integer if there is none."""
         first = np.full(node_count, np.iinfo(np.int64).max)
         np.minimum.at(first, self.nodes, self.begins)
         return first
 
     def until(self, horizon: int) -> "OutageData":
-        """Return what lies before a step, cut off there."""
+        """Return the outages before a horizon, cut off there."""
         some = self.begins < horizon
         ends = np.minimum(self.ends[some], horizon)
         return OutageData(self.nodes[some], self.begins[some], ends)
@@ -53,11 +58,22 @@ class OutageData(NamedTuple):
 def outage_intervals_of(
     problem: DispatchingProblem, nodes: IntArray, step: int, *, everywhere: bool = False
 ) -> tuple[OutageInterval, ...]:
-    """Return the announced outages that take some of these nodes, by their begin.
+    """Return the announced outages of some nodes, by their begin.
 
-    `nodes` are numbers of the system's nodes; their places in it are the numbers of the model's.
-    Those that are furthest off are left out where there are very many (see `MOST`). With
-    `everywhere`, outages that take none of these nodes close none, and are returned too.
+    Parameters
+    ----------
+    problem
+        The dispatching problem.
+    nodes
+        Numbers of the system's nodes, `[N]`; their positions are the node numbers of the model.
+    step
+        Seconds in a step.
+    everywhere
+        Return outages of other nodes too, as intervals without nodes.
+
+    Notes
+    -----
+    Of very many outages, those furthest off are left out (see `MOST`).
     """
     if not problem.outages:
         return ()
@@ -73,26 +89,36 @@ def outage_intervals_of(
         count += len(places)
         if count > most and found:
             break
+        # Outwards in both directions: a job must not overlap a second of the outage.
         begin = max(outage.start - problem.now, 0) // step
         found.append(OutageInterval(begin, -(-(outage.end - problem.now) // step), places))
     return tuple(found)
 
 
 def first_outages(outage_intervals: Sequence[OutageInterval], node_count: int) -> IntArray:
-    """Return when each node is closed first, `[N]`; later than any step where it never is."""
+    """Return each node's first closed step, `[N]`; the largest integer if there is none."""
     return _single(outage_intervals).first_begins(node_count)
 
 
 def horizon_after_outages(
     outage_intervals: Sequence[OutageInterval], horizon: int, serial: int
 ) -> int:
-    """Return the horizon beyond which no job needs to end where nodes are closed for a while.
+    """Return the horizon beyond which no job needs to end, though nodes are closed for a while.
 
-    `horizon` is right if no node is ever closed, and all jobs one after the other take `serial`
-    steps. If a interval begins before the horizon, no job needs to end later than if all began once
-    it is over.
+    If an outage begins before the horizon, no job needs to end later than if all jobs began once it
+    is over.
+
+    Parameters
+    ----------
+    outage_intervals
+        The outages.
+    horizon
+        The horizon that is right without outages, in steps.
+    serial
+        Steps that all jobs take one after the other.
     """
     grown = True
+    # A later horizon can take in further outages, so until nothing changes.
     while grown:
         reached = [
             interval.end + serial for interval in outage_intervals if interval.begin < horizon
@@ -103,7 +129,10 @@ def horizon_after_outages(
 
 
 def outage_data(outage_intervals: Sequence[OutageInterval], horizon: int) -> OutageData | None:
-    """Return the outage intervals before a horizon, node by node; None if there are none."""
+    """Return the outages that begin before a horizon, node by node; None if there are none.
+
+    Outages of one node that meet or overlap become one.
+    """
     near = [
         interval
         for interval in outage_intervals
@@ -126,7 +155,7 @@ def outage_data(outage_intervals: Sequence[OutageInterval], horizon: int) -> Out
 
 
 def _single(outage_intervals: Sequence[OutageInterval]) -> OutageData:
-    """Return outage_intervals of single nodes, as they come."""
+    """Return the outages node by node, in the order of the intervals."""
     counts = [len(interval.nodes) for interval in outage_intervals]
     none = np.empty(0, dtype=np.int64)
     return OutageData(

@@ -1,4 +1,4 @@
-"""A plan: when each job of a model starts, and on which nodes."""
+"""Plans: the start of each job of a model, and its nodes."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from hpcsched.system.system import IntArray
 class Plan(NamedTuple):
     """Starts in steps from now, `[J]`, and units of each job on each node, `[J, N]`.
 
-    A plan that says nothing of the nodes of a job has no units of it.
+    A job whose nodes the plan leaves open has no units in `placed`.
     """
 
     starts: IntArray
@@ -19,10 +19,18 @@ class Plan(NamedTuple):
 
 
 def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | None:
-    """Return what is wrong with a plan, in words; None if it can be carried out.
+    """Return the fault of a plan, in words; None if it can be carried out.
 
-    With `only_now`, room is asked about for the jobs that start now alone. Written to be plain
-    rather than fast, and to share nothing with what makes plans.
+    Written to be plain rather than fast, and to share nothing with the code that makes plans.
+
+    Parameters
+    ----------
+    plan
+        The plan to check.
+    data
+        The model.
+    only_now
+        Check the nodes of the jobs that start now alone.
     """
     starts, placed = plan
     if starts.shape != (data.job_count,) or placed.shape != data.room.shape:
@@ -38,6 +46,7 @@ def fault_of(plan: Plan, data: ModelData, *, only_now: bool = False) -> str | No
     # What is held can only grow where a job starts or a node is closed.
     outages = data.outages
     closings = set() if outages is None else set(outages.begins.tolist())
+    # Hence these instants are enough; every other second is no fuller than the last of them.
     for time in {int(starts[i]) for i in jobs} | closings:
         used = np.zeros_like(data.capacity)
         held = data.held_until > time

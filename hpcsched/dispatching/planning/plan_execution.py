@@ -1,4 +1,4 @@
-"""From a plan to a decision: what starts now, and where."""
+"""Plan execution: from a plan to the decision of a round, with nodes for each job that starts."""
 
 from collections.abc import Iterable
 
@@ -17,10 +17,18 @@ def starts_now(
     *,
     anew: bool = False,
 ) -> tuple[Start, ...]:
-    """Return the starts of a plan's jobs that start now, on the plan's nodes.
+    """Return the starts of the jobs that a plan starts now, on the plan's nodes.
 
-    Where slots are alike and the plan knows no nodes, the allocator decides. With `anew` it does
-    in any case, in order of priority, and jobs for which there is no room wait.
+    Parameters
+    ----------
+    problem
+        The dispatching problem of the round.
+    executed
+        The plan to carry out, with its selection.
+    allocator
+        Places the jobs where all slots are alike and the plan has no nodes.
+    anew
+        Let the allocator place all jobs, in order of priority; jobs without room wait.
     """
     selection, plan = executed
     now = (plan.starts == 0).nonzero()[0].tolist()
@@ -36,7 +44,7 @@ def starts_now(
 
 
 def allocation_of(executed: ExecutedPlan, job: int) -> NodeAllocation | None:
-    """Return where a plan has a job; None where it says nothing of its nodes."""
+    """Return the nodes of a planned job, by its index; None where the plan only counts units."""
     selection, plan = executed
     if selection.nodes is None or plan.placed[job].sum() < selection.data.units[job]:
         return None
@@ -44,16 +52,16 @@ def allocation_of(executed: ExecutedPlan, job: int) -> NodeAllocation | None:
 
 
 def place_all(jobs: Iterable[WaitingJob], workspace: Workspace) -> tuple[Start, ...]:
-    """Return the starts of jobs for all of which there is room now."""
+    """Return the starts of jobs that all fit together now, placed one after another."""
     return tuple(Start(job.job_id, workspace.place(job)) for job in jobs)
 
 
 def start_first(
     problem: DispatchingProblem, by_priority: Iterable[WaitingJob], allocator: Allocator
 ) -> tuple[Start, ...]:
-    """Return the start of the first job for which there is room; none if pools let no job start.
+    """Return the start of the first job by priority that fits now; empty if none may start.
 
-    It is for where nothing runs and a plan starts nothing, so that no job waits for ever.
+    It is used where nothing runs and a plan starts nothing, so that no job waits for ever.
     """
     workspace = open_workspace(problem, allocator)
     job = next((job for job in by_priority if workspace.fits(job)), None)

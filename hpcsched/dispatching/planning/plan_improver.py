@@ -1,4 +1,4 @@
-"""The protocol of improvers, and what they improve on: the list plans of a round."""
+"""The protocol of improvers, and the list plans of a round, which they begin with."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -15,7 +15,19 @@ from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class Plans:
-    """The plans at hand for a selection; `best` is the first of least value, None without any."""
+    """The plans known for a selection; `best` is the incumbent, the first of least value, or None.
+
+    Parameters
+    ----------
+    objective
+        The search objective, which plans are compared by.
+    selection
+        The jobs and nodes that are planned.
+    planner
+        Makes list plans of the selection.
+    plans
+        The initial plans.
+    """
 
     def __init__(
         self,
@@ -32,7 +44,7 @@ class Plans:
 
     @property
     def has_to_wait(self) -> bool:
-        """Whether some job waits in the best plan, so that there may be a better one."""
+        """Whether some job waits in the incumbent, so that there may be a better plan."""
         return self.best is None or bool(self.best.starts.any())
 
     def value(self, plan: Plan) -> float:
@@ -40,20 +52,21 @@ class Plans:
         return self.objective.value(self.selection, plan.starts)
 
     def add(self, plan: Plan, *, even: bool = False) -> bool:
-        """Add a plan; say whether it is the best now.
+        """Add a plan; say whether it is the new incumbent.
 
-        It is if its value is lower than that of the best so far or, with `even`, no higher.
+        It is if its value is lower than the incumbent's or, with `even`, no higher.
         """
         self.at_hand.append(plan)
         if self.best is not None:
             value, least = self.value(plan), self.value(self.best)
+            # Of equal plans the first stays, so that list plans come in the order of the scenario.
             if not (value < least or (even and value == least)):
                 return False
         self.best = plan
         return True
 
     def target(self) -> PlannedCost:
-        """Return a cost by which plans that are better than the best cost less."""
+        """Return a cost that is lower for exactly the plans that improve on the incumbent."""
         starts = None if self.best is None else self.best.starts
         return self.objective.toward(self.selection, starts)
 
@@ -61,7 +74,18 @@ class Plans:
 class PlanningRound:
     """One round: the problem, the selection to plan, and the list plans to start from.
 
-    `orders` are those of the list plans, as numbers of the selected jobs.
+    Parameters
+    ----------
+    problem
+        The dispatching problem.
+    options
+        The options that the selection was made with.
+    objective
+        The search objective.
+    selection
+        The jobs and nodes to plan.
+    orders
+        The orders of the list plans, each as numbers of the selected jobs.
     """
 
     def __init__(
@@ -81,12 +105,12 @@ class PlanningRound:
 
     @cached_property
     def plans(self) -> Plans:
-        """The list plans, and those that improvers add; made when first asked for."""
+        """The list plans, and those that improvers add; computed at first use."""
         plans = map(self.planner.plan, self.orders)
         return Plans(self.objective, self.selection, self.planner, plans)
 
     def best(self) -> ExecutedPlan:
-        """Return the best plan, which without any is the list plan by priority."""
+        """Return the incumbent; without any plan, the list plan by priority."""
         plan = self.plans.best or self.planner.plan(range(len(self.selection.jobs)))
         return ExecutedPlan(self.selection, plan)
 
@@ -97,14 +121,14 @@ class Improved(NamedTuple):
     Attributes
     ----------
     executed
-        The plan to carry out; None: the best of the round's plans.
+        The plan to carry out; None: the incumbent of the round's plans.
     anew
-        Whether the allocator places what starts now, in order of priority as far as there is room,
-        wherever the plan has it.
+        Whether the allocator places all jobs that start now, in order of priority as far as there
+        is room, regardless of the plan's nodes.
     fallback
-        Whether there should have been a better plan than those at hand, and there is none.
+        Whether an improvement was due and none was found, so that a list plan is carried out.
     solver
-        How a solver fared, if one was asked.
+        Record of the solver call; None if no solver was called.
     """
 
     executed: ExecutedPlan | None = None
@@ -114,7 +138,7 @@ class Improved(NamedTuple):
 
 
 class Improver(Protocol):
-    """Looks for a plan that is better than list plans."""
+    """Improves on the list plans of a round: order search (`search`) or a solver (`cp`)."""
 
     def improve(self, given: PlanningRound) -> Improved:
-        """Add better plans to those of a round, or return the one to carry out."""
+        """Add better plans to those of a round, or return the plan to carry out."""

@@ -1,4 +1,4 @@
-"""The dispatcher that plans: list plans, which an improver makes better."""
+"""The planning dispatcher: list plans, and an improver that looks for better ones."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -31,9 +31,9 @@ class PlanningDispatcher:
     Attributes
     ----------
     objective
-        What plans are judged by.
+        The search objective, by which plans are compared.
     priority
-        Which jobs come first.
+        The queue order that selects the jobs to plan.
     improver
         Looks for better plans; None: the best list plan is carried out.
     allocator
@@ -43,7 +43,7 @@ class PlanningDispatcher:
     orders
         The orders of the list plans.
     weighted
-        Whether there is a list plan by area over weight beside them.
+        Whether there is a list plan by area over weight besides them.
     fill
         Whether jobs beyond the plan start at all; otherwise they wait until they are planned.
     keeps
@@ -63,12 +63,13 @@ class PlanningDispatcher:
     _filling: Filling = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Have what fills up plans ready, and what keeps them."""
+        """Create the state that is kept between rounds."""
         self._kept = KeptPlan()
         self._filling = Filling(self.allocator)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Return the jobs to start now."""
+        # Most rounds of a busy system end here, without sorting the queue or building a model.
         workspace = open_workspace(problem, self.allocator)
         if nothing_fits(problem, workspace):
             return with_reasons(problem, NOTHING, None, self.allocator)
@@ -87,6 +88,7 @@ class PlanningDispatcher:
         if not decision.starts and not problem.running:
             starts = start_first(problem, by_priority, self.allocator)
             decision = decision._replace(starts=starts, fallback=decision.fallback or bool(starts))
+        # Filling comes last: what it starts must not delay a planned job.
         elif self.fill and executed is not None:
             more = self._filling.starts_beside(problem, by_priority, executed, decision.starts)
             decision = decision._replace(starts=decision.starts + more)
@@ -108,7 +110,7 @@ class PlanningDispatcher:
     def _plan(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> tuple[Decision, ExecutedPlan | None]:
-        """Return what a plan starts now, and the plan, if there was anything to plan."""
+        """Return the decision of a plan, and the plan, if there was anything to plan."""
         begun = self._begin(problem, by_priority)
         if begun is None:
             return NOTHING, None
@@ -122,11 +124,12 @@ class PlanningDispatcher:
     def _select(
         self, problem: DispatchingProblem, by_priority: Sequence[WaitingJob]
     ) -> Selection | None:
-        """Return all that is options; None where no job can start now.
+        """Return the selection to plan; None where no job can start now.
 
         No limit of a solver makes it smaller: where a solver cannot count its objective, it is
         still good for list plans.
         """
+        # The second try is for list plans alone; the improver finds out that it cannot be solved.
         for largest in (self.options.largest, LARGEST):
             options = self.options._replace(largest=largest)
             try:

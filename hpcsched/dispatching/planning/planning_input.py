@@ -1,4 +1,4 @@
-"""What becomes the data of a model, and how it is made small: amounts, and jobs alone on nodes."""
+"""Planning input: amounts, whole nodes and time steps, made as small as they can be."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,9 +19,30 @@ Held = tuple[IntArray, IntArray, IntArray]
 
 
 class PlanningInput(NamedTuple):
-    """What becomes the data of a model.
+    """The jobs, nodes and reserved amounts of one model, before they become `ModelData`.
 
-    `remaining` is how long all running jobs go on together; `aggregated_nodes`: see `ModelData`.
+    Attributes
+    ----------
+    jobs
+        The `J` jobs, by priority.
+    units
+        Job units of each job, `[J]`.
+    asked
+        Amount of each resource type that one unit asks for, `[J, R]`.
+    capacity
+        Capacity of each node, `[N, R]`.
+    room
+        Units of each job that an idle node can hold, `[J, N]`.
+    held
+        Amounts that running jobs hold, see `ReservedAmounts`; times in steps.
+    remaining
+        Sum of the predicted remaining run times of running jobs, in seconds.
+    nodes
+        Numbers of the system's nodes, `[N]`; None where all slots are alike.
+    bundles
+        Units of each job per whole node; 0 for jobs that share nodes.
+    aggregated_nodes
+        All nodes as one resource of each type; see `ModelData`.
     """
 
     jobs: tuple[WaitingJob, ...]
@@ -37,12 +58,20 @@ class PlanningInput(NamedTuple):
 
 
 def units_of(jobs: Sequence[WaitingJob]) -> IntArray:
-    """Return how many units each job has, `[J]`."""
+    """Return the number of units of each job, `[J]`."""
     return np.array([job.units for job in jobs], dtype=np.int64)
 
 
 def in_steps(seconds: IntArray, step: int) -> IntArray:
-    """Return durations in steps, rounded up."""
+    """Return durations in steps, rounded up.
+
+    Parameters
+    ----------
+    seconds
+        Durations in seconds.
+    step
+        Seconds in a step.
+    """
     if step == 1:
         return seconds.astype(np.int64)
     return -(-seconds.astype(np.int64) // step)
@@ -57,9 +86,24 @@ def reserved_amounts(
     *,
     outage_intervals: Sequence[OutageInterval],
 ) -> Held:
-    """Return what is held of these nodes and resource types, equal ends on a node merged.
+    """Return the amounts that running jobs hold, by end and node; equal ends on a node are merged.
 
-    A job that is still running when its node is closed holds it up to then: it will be lost.
+    A job that still runs when its node goes down holds it until then: the job will be lost.
+
+    Parameters
+    ----------
+    nodes
+        Numbers of the model's nodes in the system, `[N]`.
+    used
+        Numbers of the resource types in the model.
+    releases
+        What comes free on which node, and when, in seconds.
+    now
+        The time of the round, in seconds.
+    step
+        Seconds in a step.
+    outage_intervals
+        Announced outages of the model's nodes.
     """
     column = np.full(int(nodes.max(initial=0)) + 1, -1, dtype=np.int64)
     column[nodes] = np.arange(len(nodes))
@@ -73,6 +117,7 @@ def reserved_amounts(
         until = np.minimum(until, first_outages(outage_intervals, len(nodes))[on])
         some &= until > 0
     on, until, amounts = on[some], until[some], amounts[some]
+    # By end first: compiled code and models expect ascending ends.
     order = np.lexsort((on, until))
     on, until, amounts = on[order], until[order], amounts[order]
     if not len(on):
@@ -82,10 +127,15 @@ def reserved_amounts(
 
 
 def scaled(inputs: PlanningInput) -> PlanningInput:
-    """Count in units of what all requests are multiples of.
+    """Divide all amounts by the greatest common divisor of the requests, by resource type.
 
-    What is free is rounded down to them, at each time; that loses nothing, as no request can use
-    the rest.
+    Free amounts are rounded down, at each time; nothing is lost, as no request can use the
+    remainder.
+
+    Parameters
+    ----------
+    inputs
+        The input of the model.
     """
     common = np.gcd.reduce(inputs.asked, axis=0)
     if (common == 1).all():
@@ -95,11 +145,13 @@ def scaled(inputs: PlanningInput) -> PlanningInput:
     held_on = amounts[by_node]
     first = np.diff(on[by_node], prepend=-1) > 0
     before = held_on.cumsum(axis=0) - held_on
+    # The running sum goes over all nodes; what came before a node's first entry is taken off.
     before -= before[first][first.cumsum() - 1]  # of the same node
     now = inputs.capacity.copy()
     np.subtract.at(now, on, amounts)
     free = now[on[by_node]] + before
     rounded = np.empty_like(amounts)
+    # Rounding the free amount at each time, not each release: rounded releases would not add up.
     rounded[by_node] = (free + held_on) // common - free // common
     some = rounded.any(axis=1)
     return inputs._replace(
@@ -110,11 +162,18 @@ def scaled(inputs: PlanningInput) -> PlanningInput:
 
 
 def with_whole_nodes(inputs: PlanningInput, alone: BoolArray) -> PlanningInput:
-    """Add a resource type `node share`, of which a job that is alone on its nodes takes all.
+    """Add the resource type `node share`, so that an exclusive job takes all shares of its nodes.
 
-    Any other unit takes one share. A node has as many as units could ever be on it at once. A job
-    that is alone is bundled: as many units on each node as leave it enough nodes. One that no size
-    of bundle suits is left out.
+    Any other unit takes one share. A node has as many shares as units could ever be on it at once.
+    The units of an exclusive job are bundled: as many on each node as leave it enough nodes. A job
+    without a suitable bundle size is left out.
+
+    Parameters
+    ----------
+    inputs
+        The input of the model.
+    alone
+        Whether each job is alone on its nodes (exclusive), `[J]`.
     """
     until, on, amounts = inputs.held
     shares = int(inputs.capacity.sum(axis=1).max(initial=1))
@@ -133,6 +192,8 @@ def with_whole_nodes(inputs: PlanningInput, alone: BoolArray) -> PlanningInput:
         bundles[i] = min(sizes[0], int(units[i]))
         units[i] = -(-units[i] // bundles[i])
         room[i] = room[i] >= bundles[i]
+    # A running job's unit holds at least one of any amount, so the sum bounds its shares from
+    # above.
     held = np.column_stack((amounts, np.minimum(amounts.sum(axis=1), shares)))
     return inputs._replace(
         jobs=tuple(job for job, keep in zip(inputs.jobs, kept, strict=True) if keep),

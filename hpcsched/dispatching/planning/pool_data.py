@@ -1,4 +1,4 @@
-"""Pools in a model's terms: what is free of them from now on, in steps, and what jobs draw.
+"""Shared resources (pools) in a model's terms: their free amounts in steps from now, and draws.
 
 Source: the first of the constraint programming dispatchers to have power as one more cumulative
 resource is that of Borghesi et al. (see Galleguillos, thesis 2020, section 2.3).
@@ -18,12 +18,21 @@ from hpcsched.system.system import IntArray
 
 
 class PoolData(NamedTuple):
-    """`P` pools as a model sees them, in steps from now.
+    """`P` shared resources (pools) of a model, in steps from now.
 
-    `draws`, `[J, P]`, is what each job draws. `free[t]`, `[P]`, is what is free from step
-    `since[t]` on, `[T]`, which ascend from 0: what pools offer less what running jobs draw, and 0
-    where that is more. `allowance` is how many steps a job may have to wait for what pools offer
-    now and then, `[J]`, and `last` the step from which on they are as they are for ever.
+    Attributes
+    ----------
+    draws
+        Amount that each job draws, `[J, P]`.
+    since
+        Steps at which the free amounts change, ascending from 0, `[T]`.
+    free
+        Free amounts from step `since[t]` on, `[T, P]`: the offer less the draw of running jobs, at
+        least 0.
+    allowance
+        Steps that each job may have to wait for an offer that comes now and then, `[J]`.
+    last
+        Step from which on the free amounts change no more but for periodic offers.
     """
 
     draws: IntArray
@@ -34,18 +43,23 @@ class PoolData(NamedTuple):
 
     @property
     def pool_count(self) -> int:
-        """P."""
+        """Number of pools, P."""
         return int(self.free.shape[1])
 
     @property
     def capacity(self) -> IntArray:
-        """The most that is ever free, `[P]`."""
+        """The largest amount that is ever free, `[P]`."""
         return np.asarray(self.free.max(axis=0))
 
     def fault_of(self, starts: IntArray, run_times: IntArray, jobs: Sequence[int]) -> str | None:
-        """Return what is wrong with the starts of some jobs, in words; None if pools suffice.
+        """Return the fault of the starts of some jobs, in words; None if the pools suffice.
 
-        Starts and run times are in steps, `[J]`.
+        Parameters
+        ----------
+        starts, run_times
+            Starts and run times in steps, `[J]`.
+        jobs
+            Numbers of the jobs to check.
         """
         ends = starts + run_times
         for time in {*(int(starts[i]) for i in jobs), *self.since.tolist()}:
@@ -60,9 +74,18 @@ class PoolData(NamedTuple):
 def can_be_planned(
     problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int
 ) -> Sequence[WaitingJob]:
-    """Return the jobs that find a time in steps of so many seconds for all that pools offer.
+    """Return the jobs that the pools can supply for their whole run at some time.
 
-    Where steps are longer than a second, what pools offer for a while is rounded down to them.
+    Where steps are longer than a second, temporary offers are rounded down to whole steps.
+
+    Parameters
+    ----------
+    problem
+        The dispatching problem.
+    jobs
+        The jobs to check.
+    step
+        Seconds in a step.
     """
     pools = problem.system.pools
     if not pools:
@@ -82,9 +105,18 @@ def can_be_planned(
 def pool_data(
     problem: DispatchingProblem, jobs: Sequence[WaitingJob], step: int, held_until: int
 ) -> PoolData | None:
-    """Return the pools of a problem for these jobs; None where the system has none.
+    """Return the pools of a problem for some jobs; None where the system has none.
 
-    `held_until`: how many seconds from now something is held on nodes at most.
+    Parameters
+    ----------
+    problem
+        The dispatching problem.
+    jobs
+        The jobs of the model.
+    step
+        Seconds in a step.
+    held_until
+        Seconds from now after which running jobs hold nothing on nodes.
     """
     system, now = problem.system, problem.now
     pools = system.pools
@@ -100,6 +132,7 @@ def pool_data(
     # What pools offer at least from now on: jobs that draw more have to wait for their times.
     offered = _offered(problem, settled + 2 * period)
     least = np.array([amounts for _, amounts in offered], dtype=np.int64).min(axis=0)
+    # Others never wait for an offer to come back, so their plans need no longer horizon.
     needy = (draws > least).any(axis=1)
     allowance = np.where(needy, 2 * -(-period // step) + 2, 0)
     last = int(ends.max(initial=max(held_until, settled if needy.any() else 0)))
@@ -110,6 +143,7 @@ def pool_data(
     # No plan needs to go further, where nothing is counted on but what there is at least.
     since = np.append(since[kept], steps)
     amounts = np.vstack((amounts[kept], least))
+    # In units of the draws: powers in watts would make products of solvers overflow.
     common = np.maximum(np.gcd.reduce(draws, axis=0), 1)
     amounts //= common
     changed = np.concatenate(([True], (np.diff(amounts, axis=0) != 0).any(axis=1)))
@@ -123,7 +157,7 @@ def pool_data(
 
 
 def _offered(problem: DispatchingProblem, until: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Return what pools offer from when on, in seconds from now, up to `until`."""
+    """Return the offers of the pools by the time they begin, in seconds from now, up to `until`."""
     offered = []
     for time, amounts in steps_from(problem.system.pools, problem.now):
         if time - problem.now > until:
@@ -135,9 +169,10 @@ def _offered(problem: DispatchingProblem, until: int) -> list[tuple[int, tuple[i
 def _free(
     offered: Sequence[tuple[int, tuple[int, ...]]], ends: IntArray, held: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return from which seconds on how much is free, `[T]` and `[T, P]`, at least 0.
+    """Return the times at which free amounts change, in seconds, `[T]`, and the amounts, `[T, P]`.
 
-    `held`, `[K, P]`, is what jobs draw until their `ends`, `[K]`, which ascend.
+    `held`, `[K, P]`, is the draw of running jobs until their `ends`, `[K]`, ascending. Amounts are
+    at least 0.
     """
     starts = np.array([time for time, _ in offered], dtype=np.int64)
     amounts = np.array([amounts for _, amounts in offered], dtype=np.int64)
@@ -149,7 +184,7 @@ def _free(
 
 
 def _in_steps(seconds: IntArray, free: IntArray, step: int) -> tuple[IntArray, IntArray]:
-    """Return the same in steps: in each of them, the least that is free in any of its seconds."""
+    """Return free amounts by step: in each step, the least of its seconds."""
     if step == 1:
         return seconds, free
     cuts = np.unique(np.concatenate((seconds // step, -(-seconds // step))))

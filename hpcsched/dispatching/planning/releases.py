@@ -1,4 +1,4 @@
-"""What comes free when and where, if jobs end as predicted."""
+"""Releases: the amounts that come free on each node if running jobs end as predicted."""
 
 from collections.abc import Iterable
 from operator import itemgetter
@@ -11,7 +11,7 @@ from hpcsched.system.request import Request
 from hpcsched.system.system import IntArray, System
 
 End = tuple[int, Allocation, Request]
-"""When an allocation's room comes free, and whose it is."""
+"""Predicted end of an allocation in seconds, the allocation, and the request it serves."""
 
 
 class Releases(NamedTuple):
@@ -23,7 +23,15 @@ class Releases(NamedTuple):
 
 
 def releases_of(system: System, ends: Iterable[End]) -> Releases:
-    """Return the releases on each node of each allocation that ends."""
+    """Return the releases of allocations, node by node, by time.
+
+    Parameters
+    ----------
+    system
+        The system, which has the capacity of the nodes.
+    ends
+        The allocations with their predicted ends.
+    """
     ends = sorted(ends, key=itemgetter(0))
     count = len(ends)
     arrays = [_arrays(allocation) for _, allocation, _ in ends]
@@ -37,6 +45,7 @@ def releases_of(system: System, ends: Iterable[End]) -> Releases:
     if exclusive.any():  # what it holds is whole nodes
         whole = exclusive.repeat(per_end)
         amounts[whole] = system.capacity[nodes[whole]]
+    # fromiter: a system has up to thousands of running jobs, and this runs in every planned round.
     times = np.fromiter((end[0] for end in ends), dtype=np.int64, count=count)
     return Releases(times.repeat(per_end), nodes, amounts)
 
@@ -45,7 +54,7 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 def _arrays(allocation: Allocation) -> tuple[IntArray, IntArray]:
-    """Return the nodes of an allocation and the units on them; those that are listed are kept."""
+    """Return the nodes of an allocation and the units on them."""
     if not isinstance(allocation, NodeAllocation):
         allocation = NodeAllocation(allocation.nodes, allocation.units)
     return allocation.node_array, allocation.unit_array

@@ -1,8 +1,8 @@
-"""Search objectives: how plans are judged, and the cost by which a better one is looked for.
+"""Search objectives: the value that plans are compared by, and the cost that leads to better ones.
 
 A sum over jobs is its own cost. A ratio of sums is made linear at a level (see `SpecificCost`):
-either its value for the best plan at hand, which is followed down as plans get better (Dinkelbach,
-1967), or a share of what it has come to over the run.
+either its value for the incumbent, which is followed down as plans get better (Dinkelbach,
+1967), or a share of its value over the run so far.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,14 @@ from hpcsched.system.system import IntArray
 
 
 class Level:
-    """A ratio of sums over the jobs that were started, with their predicted run times.
+    """The ratio of sums over the jobs started so far, which gives the Dinkelbach parameter.
 
-    Plans are judged around `share` times the ratio so far (see `SpecificCost`).
+    Parameters
+    ----------
+    objective
+        The ratio, computed with predicted run times.
+    share
+        Plans are linearised around this multiple of the ratio so far (see `SpecificCost`).
     """
 
     def __init__(self, objective: PlannableRatio, share: float) -> None:
@@ -40,12 +45,12 @@ class Level:
         self._upper = self._lower = 0.0
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the cost of planned starts around the present level."""
+        """Return the cost of planned starts around the present level, for a round at `now`."""
         ratio = self._upper / self._lower if self._lower else 0.0
         return self._objective.planned_ratio(jobs, now, self._share * ratio)
 
     def add(self, started: Sequence[WaitingJob], now: int) -> None:
-        """Add jobs that start now."""
+        """Add jobs that start at `now` to the ratio."""
         specific = _specific(self._objective.planned_ratio(started, now, 0.0))
         starts = np.zeros(len(started), dtype=np.int64)
         upper, lower = specific.sums(starts, run_times(started))
@@ -62,14 +67,14 @@ class Reported(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchObjective:
-    """The cost of planned starts, which plans are judged by.
+    """The search objective: the cost of planned starts, by which plans are compared.
 
     Attributes
     ----------
     cost_of
         Returns the cost of planned starts of some jobs from a time on.
     level
-        The ratio over the run so far, where the cost is that of a ratio of sums around it.
+        The ratio over the run so far, where the cost is linearised around it.
     moves
         Whether a better plan makes another model, in which a still better one may be found.
     """
@@ -83,9 +88,14 @@ class SearchObjective:
         return selection.value(starts)
 
     def toward(self, selection: Selection, best: IntArray | None) -> PlannedCost:
-        """Return a cost by which starts that are better than the best so far cost less.
+        """Return a cost that is lower for starts that improve on the incumbent.
 
-        `best` is in steps, `[J]`; None: there are none yet.
+        Parameters
+        ----------
+        selection
+            The jobs and nodes that are planned.
+        best
+            Starts of the incumbent in steps, `[J]`; None: there is none yet.
         """
         del best
         return selection.cost
@@ -93,7 +103,17 @@ class SearchObjective:
     def reported(
         self, priced: Selection, starts: IntArray, objective: float | None, bound: float | None
     ) -> Reported:
-        """Return what an answer in the terms of the model of such a cost says of the objective."""
+        """Return a solver's answer about the model `priced` in the objective's own unit.
+
+        Parameters
+        ----------
+        priced
+            The model that was solved.
+        starts
+            Starts of the answer, in steps, `[J]`.
+        objective, bound
+            Objective and bound in the model's whole numbers; None where there is none.
+        """
         del starts
         return Reported(
             None if objective is None else priced.bound(objective),
@@ -109,10 +129,10 @@ class SearchObjective:
 
 
 class ModelCost(SearchObjective):
-    """A cost by which plans are judged in the model's whole numbers."""
+    """The model's own objective in whole numbers, rounded as the solver sees it."""
 
     def value(self, selection: Selection, starts: IntArray) -> float:
-        """Return the model's objective."""
+        """Return the model's objective of starts in steps, `[J]`."""
         return selection.data.cost(starts)
 
 
@@ -125,14 +145,15 @@ class OwnRatio(SearchObjective):
     moves: ClassVar[bool] = True
 
     def value(self, selection: Selection, starts: IntArray) -> float:
-        """Return the ratio."""
+        """Return the ratio of starts in steps, `[J]`."""
         seconds = selection.starts_in_seconds(starts)
         return _specific(selection.cost).ratio(seconds, run_times(selection.jobs))
 
     def toward(self, selection: Selection, best: IntArray | None) -> PlannedCost:
-        """Return the cost at the level of the best starts.
+        """Return the cost at the incumbent's ratio, the next Dinkelbach parameter.
 
-        Without any it is the ratio if all jobs could start now, below which no plan can get.
+        Without an incumbent it is the ratio if all jobs could start now, a lower bound of any
+        plan's.
         """
         starts = np.zeros(selection.data.job_count, dtype=np.int64) if best is None else best
         specific = _specific(selection.cost)._replace(level=self.value(selection, starts))
@@ -141,7 +162,7 @@ class OwnRatio(SearchObjective):
     def reported(
         self, priced: Selection, starts: IntArray, objective: float | None, bound: float | None
     ) -> Reported:
-        """Return the ratio of the starts, and one that no plan can get below.
+        """Return the ratio of the starts, and a lower bound of the ratio.
 
         Where no plan costs less than `bound` at a level λ, numerator ≥ λ · denominator + bound, and
         the denominator is least if all jobs start now.
@@ -150,6 +171,7 @@ class OwnRatio(SearchObjective):
         ratio = None if objective is None else self.value(priced, starts)
         if bound is None:
             return Reported(ratio, None)
+        # A positive bound would have to be divided by the largest denominator, which is unknown.
         below = min(priced.bound(bound) - priced.error_bound, 0.0)
         now = np.zeros(priced.data.job_count, dtype=np.int64)
         _, least = specific.sums(now, run_times(priced.jobs))
@@ -164,8 +186,8 @@ def search_objective(objective: Objective, level: float | None) -> SearchObjecti
     objective
         The scenario's objective.
     level
-        The share of the ratio so far around which a ratio of sums is judged; None: it is judged by
-        the planned jobs alone. Without effect for other objectives.
+        Dinkelbach parameter of a ratio of sums, as a share of the ratio over the run so far; None:
+        the ratio over the planned jobs alone. Without effect for other objectives.
 
     Raises
     ------
@@ -183,7 +205,7 @@ def search_objective(objective: Objective, level: float | None) -> SearchObjecti
 
 
 def no_cost(objective: Objective) -> InputError:
-    """Return the error about an objective that no plan has a cost in."""
+    """Return the error about an objective in which plans have no cost."""
     message = f"{type(objective).__name__} cannot be planned for: its plans have no cost"
     return InputError(Finding("no-planned-cost", message, key="objective"))
 

@@ -1,7 +1,7 @@
-"""Compiled: what is free as jobs are planned one after another, and going back to earlier states.
+"""Compiled: free resources during list scheduling, and the way back to earlier states.
 
-What is free on nodes is a pool of segments as in `plan_kernels`; where units are counted, it is a
-row of segments as in `row_kernels`. Where nothing is free for ever, a job may never fit.
+Free amounts on nodes are a pool of segments as in `plan_kernels`; where units are counted, they
+are a row of segments as in `row_kernels`. Where nothing is free for ever, a job may never fit.
 """
 
 from typing import NamedTuple
@@ -14,10 +14,18 @@ from hpcsched.system.system import IntArray
 
 
 class Content(NamedTuple):
-    """Jobs and nodes of `ModelData`, what jobs draw from pools, and when they may start.
+    """Jobs and nodes of `ModelData`, the jobs' draws from pools, and their release times.
 
-    `pooled`: whether units are counted, so that no nodes are told apart. `releases`, `[J]`: no job
-    is planned before then.
+    Attributes
+    ----------
+    pooled
+        Whether units are counted, so that nodes are not distinguished.
+    units, requests, run_times, room, capacity, totals
+        As in `ModelData`.
+    draws
+        Amount that each job draws from each pool, `[J, P]`.
+    releases
+        Step before which no job is planned, `[J]`.
     """
 
     pooled: bool
@@ -32,9 +40,20 @@ class Content(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """What is free from some time on; `state[0]` segments are in use.
+    """Free amounts from some time on; `state[0]` segments are in use.
 
-    `row` is `free`, `[S, R]`, as one row. Where units are counted, `after` is not used.
+    Attributes
+    ----------
+    start
+        First step of each segment, `[S]`.
+    after
+        Next segment of the same node, −1 for none, `[S]`; not used where units are counted.
+    free
+        Free amounts of each segment, `[S, R]`.
+    row
+        `free` as one row, `[S · R]`, which shares its memory.
+    state
+        Number of segments in use, `[1]`.
     """
 
     start: IntArray
@@ -46,7 +65,15 @@ class Segments(NamedTuple):
 
 @compiled()
 def room_for_segments(size: int, types: int) -> Segments:
-    """Return room for `size` segments."""
+    """Allocate empty segments.
+
+    Parameters
+    ----------
+    size
+        Number of segments.
+    types
+        Number of resource types, R.
+    """
     free = np.empty((size, types), np.int64)
     return Segments(
         np.empty(size, np.int64),
@@ -59,7 +86,17 @@ def room_for_segments(size: int, types: int) -> Segments:
 
 @compiled()
 def open_segments(time: int, capacity: IntArray, size: int) -> Segments:
-    """Return room for `size` segments, of which the first say that all is free from `time` on."""
+    """Allocate `size` segments; the first ones offer the whole capacity from `time` on.
+
+    Parameters
+    ----------
+    time
+        First step of the segments.
+    capacity
+        Capacity of each node, `[N, R]`.
+    size
+        Number of segments to allocate, at least N.
+    """
     nodes, types = capacity.shape
     segments = room_for_segments(size, types)
     segments.state[0] = nodes
@@ -72,10 +109,20 @@ def open_segments(time: int, capacity: IntArray, size: int) -> Segments:
 
 
 class Kept(NamedTuple):
-    """What a plan has come to before each position of an order, to go on from there.
+    """The state of list scheduling before each position of an order, to go on from there.
 
-    `start` and `after`, `[J, S]`, and `row`, `[J, S · R]`, are segments, of which `counts`, `[J]`,
-    are in use; `paid` is what jobs so far cost, `ended` the last end.
+    Attributes
+    ----------
+    start, after
+        Segments, `[J, S]`.
+    row
+        Free amounts, `[J, S · R]`.
+    counts
+        Segments in use, `[J]`.
+    paid
+        Cost of the jobs so far, `[J]`.
+    ended
+        Last end so far, `[J]`.
     """
 
     start: IntArray
@@ -88,7 +135,7 @@ class Kept(NamedTuple):
 
 @compiled()
 def room_to_keep(count: int, segments: Segments) -> Kept:
-    """Return room for what goes before each of `count` positions."""
+    """Allocate the states before `count` positions."""
     size = len(segments.start)
     return Kept(
         np.empty((count, size), np.int64),
@@ -102,7 +149,19 @@ def room_to_keep(count: int, segments: Segments) -> Kept:
 
 @compiled()
 def keep(given: Segments, pooled: bool, kept: Kept, k: int) -> None:
-    """Keep what is given as what goes before position `k`."""
+    """Keep the present segments as the state before a position.
+
+    Parameters
+    ----------
+    given
+        The segments.
+    pooled
+        Whether units are counted, so that segments have no `after`.
+    kept
+        The states.
+    k
+        The position.
+    """
     count, types = given.state[0], given.free.shape[1]
     kept.counts[k] = count
     for s in range(count):
@@ -116,7 +175,7 @@ def keep(given: Segments, pooled: bool, kept: Kept, k: int) -> None:
 
 @compiled()
 def restore(kept: Kept, k: int, pooled: bool, into: Segments) -> None:
-    """Go back to what goes before position `k`."""
+    """Go back to the state before position `k`."""
     count, types = kept.counts[k], into.free.shape[1]
     into.state[0] = count
     for s in range(count):

@@ -1,4 +1,4 @@
-"""From a dispatching problem to the data of a model: which jobs, which nodes, in which units.
+"""Selection: the jobs, nodes and units of a dispatching problem that become the data of a model.
 
 What does not matter is left out before anything is modelled (Galleguillos, thesis 2020, section
 5.1): jobs that cannot start now, if so wished; jobs beyond the first `m` by priority; resource
@@ -52,27 +52,45 @@ from hpcsched.system.system import IntArray
 Jobs = Literal["fitting", "all"]
 
 LARGEST = 1 << 62
-"""What a model's objective may amount to where no solver has to count it."""
+"""Upper limit of a model's objective where no solver has to count it."""
 
 LARGEST_PRODUCT = 1 << 56
-"""What a curve's slope times a curve's cost may amount to.
+"""Upper limit of the slope times the cost of a start-time cost function.
 
 Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
-9.15 calls plans optimal that are not. What is left to that is for sums of products.
+9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
 """
 
 
 class Selection(NamedTuple):
-    """The data of a model, and what its rows and columns stand for.
+    """The data of a model, and the jobs and nodes that its rows and columns stand for.
 
-    `jobs`, `[J]`, by priority. `nodes`, `[N]`, are numbers of the system's nodes; None where all
-    units are alike and the model has one node that stands for all slots. A job that is alone on its
-    nodes is modelled as `bundles[i]` units each of which takes a whole node and stands for up to so
-    many of the job's own; 0 for any other job. The model's objective is that of `cost` in steps,
-    less `offset`, times `scale`, and stays within `largest`. A plan that the model prefers costs at
-    most `error_bound` more than another one, in the objective's own unit: so much comes of steps,
-    rounding and curves. `outage_intervals` are the announced outages of the model's nodes,
-    however far off; `data` has those that its plans may come to.
+    The model's objective is that of `cost` in steps, less `offset`, times `scale`.
+
+    Attributes
+    ----------
+    data
+        The model's data.
+    jobs
+        The `J` jobs, by priority.
+    nodes
+        Numbers of the system's nodes, `[N]`; None where all units are alike and the model has one
+        node that stands for all slots.
+    bundles
+        Units of an exclusive job that one modelled unit, a whole node, stands for at most; 0 for
+        any other job.
+    cost
+        The cost of planned starts, in seconds.
+    largest
+        Upper limit of the model's objective.
+    scale, offset
+        From a model's objective to the cost; see `bound`.
+    error_bound
+        A plan that the model prefers costs at most this much more than another one, in the
+        objective's own unit: the effect of steps, rounding and linear pieces.
+    outage_intervals
+        Announced outages of the model's nodes, however far off; `data` has those that its plans may
+        come to.
     """
 
     data: ModelData
@@ -91,25 +109,31 @@ class Selection(NamedTuple):
         return starts * self.data.step
 
     def value(self, starts: IntArray) -> float:
-        """Return what planned starts, in steps, cost in the objective's own unit."""
+        """Return the cost of planned starts, in steps, in the objective's own unit."""
         return self.cost.value(self.starts_in_seconds(starts), run_times(self.jobs))
 
     def bound(self, objective: float) -> float:
-        """Return an objective of the model in the objective's own unit."""
+        """Convert an objective of the model to the objective's own unit."""
         return self.offset + objective * self.data.step / self.scale
 
     def repriced(self, cost: PlannedCost) -> "Selection":
-        """Return the same jobs, nodes and steps with another cost, of a selection that is whole.
+        """Return the same jobs, nodes and steps with another cost.
 
-        (Not of one that `near` has cut.) The horizon grows where the cost has jobs start later.
-        Raises OverflowError where there is no scale at which the objective stays within `largest`.
+        The selection must not have been cut by `near`.
+
+        The horizon grows where the cost has jobs start later.
+
+        Raises
+        ------
+        OverflowError
+            There is no scale at which the objective stays within `largest`.
         """
         return _priced(self, cost)
 
     def near(self, starts: IntArray) -> "Selection":
-        """Return the selection without what no plan needs that costs no more than a known one.
+        """Return the selection cut down to plans that cost no more than `starts`, `[J]`.
 
-        Curves are made anew for the starts that are left, and so become closer.
+        Start-time cost functions are made anew for the starts that are left, and become closer.
         """
         data = self.data.within(self.data.cost(starts))
         if data.curves is None or self.cost.specific is None:
@@ -121,7 +145,7 @@ class Selection(NamedTuple):
         return self._replace(data=data, error_bound=bound)
 
     def allocation(self, job: int, placed: IntArray) -> NodeAllocation:
-        """Return where a job's units go, given how many are placed on each node, `[N]`."""
+        """Return a job's nodes, given the units placed on each of the model's nodes, `[N]`."""
         assert self.nodes is not None
         columns = placed.nonzero()[0]
         units = placed[columns]
@@ -138,18 +162,37 @@ class Selection(NamedTuple):
 
 
 class SelectionOptions(NamedTuple):
-    """What to put into a model.
+    """Options of a selection: the jobs, nodes and accuracy of a model.
 
-    `jobs`: those that fit now, or all; `length`: at most so many, the first by priority;
-    `spare_nodes`: nodes are left out beyond this multiple of what the jobs ask for (None: none
-    are), if queued jobs × nodes are over `few`; `step`: seconds per step; `largest`: what the
-    objective may amount to; `overdue`: whether a running job that has outlived its prediction still
-    holds its room; `worst_case`: whether the horizon is the sum of all run times, running jobs
-    included, which is more than plans need; `curves`: whether the model's objective has the part of
-    the cost that is not linear; `priced`: whether the model has an objective at all, which only
-    solvers ask for; `pooled`: whether models have one pool of all nodes for each resource type;
-    `counted`: whether units that are all alike are counted also where the problem speaks of nodes,
-    so that a plan is the same in either form.
+    Attributes
+    ----------
+    jobs
+        `fitting`: only jobs that fit now; `all`: the whole queue.
+    length
+        Maximum number of jobs, the first by priority.
+    spare_nodes
+        Nodes are left out beyond this multiple of the jobs' units, if queued jobs × nodes exceed
+        `few`; None: no node is left out.
+    step
+        Seconds in a step.
+    largest
+        Upper limit of the model's objective.
+    overdue
+        Whether a running job that has outlived its prediction still holds its room.
+    worst_case
+        Whether the horizon is the sum of all run times, running jobs included, which is more than
+        plans need.
+    curves
+        Whether the model's objective has the non-linear part of the cost.
+    priced
+        Whether the model has an objective at all; only solvers need one.
+    aggregated
+        Whether models have all nodes as one resource of each type (aggregated nodes).
+    counted
+        Whether units that are all alike are counted although the problem has nodes, so that a plan
+        is the same in either form.
+    few
+        Queued jobs × nodes up to which no node is left out.
     """
 
     jobs: Jobs
@@ -172,7 +215,24 @@ def select(
     options: SelectionOptions,
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
 ) -> Selection | None:
-    """Return what to model; None where no job can start now."""
+    """Return the selection to model; None where no job can start now.
+
+    Parameters
+    ----------
+    problem
+        The dispatching problem.
+    by_priority
+        The queue, the first by priority first.
+    options
+        Which jobs and nodes to select.
+    cost_of
+        Returns the cost of planned starts of the selected jobs.
+
+    Raises
+    ------
+    OverflowError
+        There is no scale at which the objective stays within `options.largest`.
+    """
     counted = None
     if problem.free_slots is not None:
         counted = counted_slots(problem, overdue=options.overdue)
@@ -190,11 +250,12 @@ def _select_counted(
     cost_of: Callable[[Sequence[WaitingJob]], PlannedCost],
     counted: Counted,
 ) -> Selection | None:
-    """Select where all units are alike, on one node that has room for all of them that fit."""
+    """Select where all units are alike: one node that has room for all of them."""
     fitting = [job for job in by_priority if job.units <= counted.free]
     if not fitting:
         return None
     jobs = tuple((fitting if options.jobs == "fitting" else by_priority)[: options.length])
+    # One node holds all units; `free` of them are free now, the others are held by running jobs.
     total = counted.total
     ends = np.array([end for end, _ in counted.held], dtype=np.int64)
     amounts = np.array([[units] for _, units in counted.held], dtype=np.int64).reshape(-1, 1)
@@ -264,6 +325,7 @@ def _select_nodes(
     pool = None
     if options.pooled:
         pool = aggregated_nodes(problem, inputs, used, releases, options.step)
+    # Node shares count whole nodes: dividing amounts would make them disagree with capacities.
     if not alone.any():
         inputs = scaled(inputs)
     inputs = inputs._replace(aggregated_nodes=pool)
@@ -278,6 +340,7 @@ def _finish(
     outage_intervals: tuple[OutageInterval, ...] = (),
 ) -> Selection:
     durations = in_steps(run_times(inputs.jobs), options.step)
+    # The worst case: all running jobs end one after another, as in the papers' models.
     last = -(-inputs.remaining // options.step)
     if not options.worst_case:
         elsewhere = 0 if inputs.aggregated_nodes is None else inputs.aggregated_nodes.last
@@ -354,15 +417,16 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
 
 
 def _scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
-    """Return what a cost is multiplied by before it is rounded to whole numbers.
+    """Return the factor of a cost before it is rounded to whole numbers.
 
     No step that counts is later than `horizon`. The model's objective stays within `largest`, and
-    so does each straight line of a curve over all starts. Raises OverflowError where there is no
-    such scale.
+    so does each line of a start-time cost function over all starts. Raises OverflowError where
+    there is no such scale.
     """
     together = (float(cost.weights.sum()) + cost.makespan) * max(horizon, 1)
     together += sum(shape.reach for shape in shapes)
     count = cost.weights.size + len(shapes) + 1
+    # Rounding a weight adds at most 1, over at most the horizon: that much is set aside.
     left = largest - count * max(horizon, 1)
     if left <= 0:
         raise OverflowError(f"{count - 1} terms over {horizon} steps")
@@ -383,10 +447,10 @@ def _rounded(shapes: Sequence[Shape], scale: float) -> tuple[StartCostFunction, 
 def _error_bound(
     cost: PlannedCost, data: ModelData, shapes: Sequence[Shape], scale: float
 ) -> float:
-    """Return how much more a plan may cost than another to which the model prefers it.
+    """Return an upper bound of the extra cost of a plan that the model prefers to a better one.
 
-    What a model gets wrong is at most the difference of two slopes over the horizon for each
-    rounded weight, less than a step for each time that is rounded up, and what curves lose.
+    The error is at most the difference of two slopes over the horizon for each rounded weight, less
+    than a step for each time that is rounded up, and the loss of the linear pieces.
     """
     seconds = max(data.horizon, int(data.free.max(initial=1))) * data.step
     weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds

@@ -1,4 +1,4 @@
-"""What a job costs by its start where that is no straight line, in whole numbers, for models.
+"""Start-time cost functions for models: piecewise linear, in whole numbers.
 
 A job's share of PαSF around a level (`SpecificCost`) first falls with its start, ever faster, then
 ever slower, and then grows: it is concave up to its inflection and convex from there. It becomes
@@ -18,17 +18,23 @@ from hpcsched.metrics.weighted_response import power_difference
 from hpcsched.system.system import IntArray
 
 FEW_STEPS = 64
-"""Up to so many steps every one is a breakpoint, so that nothing is lost."""
+"""Up to this many steps each step is a breakpoint, so that nothing is lost."""
 
 PIECES = 12
-"""Of so many pieces at most a curve is made that has more steps."""
+"""Number of linear pieces of a function of more steps."""
 
 
 class StartCostFunction(NamedTuple):
-    """What a job costs by its start, in steps: linear between breakpoints, in whole numbers.
+    """Cost of a job by its start in steps (a curve): linear between breakpoints, in whole numbers.
 
-    `at` ascends from 0 to the latest start; `cost` is what the job costs there. The slopes between
-    are whole numbers, so the cost is one at every start.
+    The slopes between breakpoints are whole numbers, so the cost is one at every start.
+
+    Attributes
+    ----------
+    at
+        Breakpoints in steps, ascending from 0 to the latest start.
+    cost
+        The cost at each breakpoint.
     """
 
     at: tuple[int, ...]
@@ -36,31 +42,37 @@ class StartCostFunction(NamedTuple):
 
     @property
     def slopes(self) -> tuple[int, ...]:
-        """What each piece adds with a step."""
+        """Slope of each piece: the cost of one more step."""
         pairs = pairwise(zip(self.at, self.cost, strict=True))
         return tuple((high - low) // (end - begin) for (begin, low), (end, high) in pairs)
 
     @property
     def least(self) -> int:
-        """The least that the job costs."""
+        """The least cost at any breakpoint."""
         return min(self.cost)
 
     def value(self, start: int) -> int:
-        """Return what a start costs; beyond the last breakpoint the last piece goes on."""
+        """Return the cost of a start; beyond the last breakpoint the last piece goes on.
+
+        Parameters
+        ----------
+        start
+            The start in steps, at least 0.
+        """
         if len(self.at) == 1:
             return self.cost[0]
         k = min(bisect_right(self.at, start), len(self.at) - 1) - 1
         return self.cost[k] + self.slopes[k] * (start - self.at[k])
 
     def until(self, latest: int) -> "StartCostFunction":
-        """Return the curve up to a start, which becomes the last breakpoint if it is earlier."""
+        """Return the function up to a latest start, its last breakpoint if it is earlier."""
         if latest >= self.at[-1]:
             return self
         kept = bisect_right(self.at, latest - 1)
         return StartCostFunction((*self.at[:kept], latest), (*self.cost[:kept], self.value(latest)))
 
     def latest(self, limit: int) -> int:
-        """Return the last start that costs at most a limit; 0 where there is none."""
+        """Return the latest start that costs at most `limit`; 0 where there is none."""
         if self.cost[-1] <= limit:
             return self.at[-1]
         for k in range(len(self.at) - 2, -1, -1):
@@ -70,9 +82,16 @@ class StartCostFunction(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A curve before it is in whole numbers: breakpoints, in steps, and slopes, by the second.
+    """A start-time cost function before rounding.
 
-    `error`: how much the pieces favour one start over another at most, in the cost's own unit.
+    Attributes
+    ----------
+    at
+        Breakpoints in steps, `[B]`.
+    slopes
+        Slope of each piece, in cost per second, `[B - 1]`.
+    error
+        Largest cost by which the pieces favour one start over another, in the cost's own unit.
     """
 
     at: IntArray
@@ -81,32 +100,43 @@ class Shape(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """The steepest slope, over all steps."""
+        """The steepest slope times the number of steps."""
         return float(np.abs(self.slopes).max(initial=0.0) * self.at[-1])
 
     def rounded(self, scale: float) -> StartCostFunction:
-        """Return the curve times a scale, with whole slopes, from 0 on.
+        """Return the function times `scale`, with whole slopes, from cost 0 on.
 
-        Rounding keeps the slopes in order, so what is convex stays convex.
+        Rounding keeps the slopes in order, so a convex function stays convex.
         """
+        # Slopes are rounded, not values: a rounded value would give a slope that is no whole
+        # number.
         rises = np.rint(self.slopes * scale).astype(np.int64) * np.diff(self.at)
         cost = np.concatenate(([0], rises.cumsum()))
         return StartCostFunction(tuple(self.at.tolist()), tuple(cost.tolist()))
 
     def lost(self, scale: float, step: int) -> float:
-        """Return `error` with what rounding adds; `step` in seconds."""
+        """Return `error` plus the error of rounding at `scale`; `step` in seconds."""
         apart = np.abs(np.rint(self.slopes * scale) / scale - self.slopes)
         return self.error + float(apart @ np.diff(self.at)) * step
 
 
 class SpecificCostFunctions:
-    """The shares of jobs in PαSF's sums around a level, as curves; starts in steps.
+    """The shares of jobs in PαSF's sums around a level, as functions of their starts in steps.
 
     With Q = wait + start and F = Q + run time, a share is amount · ((α+1)/(α+2) · P(α+2) − level ·
     P(α+1)), where P(p) = F^p − Q^p; see `SpecificCost`. Its slope has the sign of P(α+1) − level ·
     P(α), and its bend that of (α+1) · P(α) − α · level · P(α−1). Both are negative up to some start
     and positive from there, as P(p) over P(p−1) grows with Q; where Q is the level, they are
     positive.
+
+    Parameters
+    ----------
+    specific
+        The cost of the jobs in the ratio of sums.
+    run_times
+        Predicted run times in seconds, `[J]`.
+    step
+        Seconds in a step.
     """
 
     def __init__(self, specific: SpecificCost, run_times: IntArray, step: int) -> None:
@@ -119,7 +149,15 @@ class SpecificCostFunctions:
         return self._first(lambda starts: self._slope(starts) >= 0)
 
     def shapes(self, latest: IntArray, pieces: int = PIECES) -> list[Shape]:
-        """Return the curves up to the jobs' latest starts, `[J]`, at least 0, in so many pieces."""
+        """Return a piecewise linear function of each job.
+
+        Parameters
+        ----------
+        latest
+            Latest start of each job in steps, `[J]`, at least 0.
+        pieces
+            Number of pieces where a job has more than `FEW_STEPS` steps.
+        """
         at, concave, error = self._breakpoints(latest, pieces)
         shapes = []
         for j, last in enumerate(latest.tolist()):
@@ -143,14 +181,15 @@ class SpecificCostFunctions:
     def _breakpoints(
         self, latest: IntArray, pieces: int
     ) -> tuple[IntArray, npt.NDArray[np.bool_], FloatArray]:
-        """Return breakpoints, `[J, pieces + 1]`, ascending, some of them twice.
+        """Return the breakpoints, `[J, pieces + 1]`, ascending, some of them twice.
 
-        And of each piece whether it is in the concave part, and how far it is from the share at
-        most. Where a curve bends most it is split, until there are enough pieces.
+        Also return whether each piece is in the concave part, and its largest distance from the
+        share. The piece of largest distance is split until there are enough pieces.
         """
         bend = np.minimum(self._first(lambda starts: self._bend(starts) >= 0), latest)
         before = np.maximum(bend - 1, 0)
         turn = np.minimum(self.turns(), latest)
+        # The inflection and the minimum are always breakpoints: pieces across them would not bound.
         at = np.sort(np.column_stack((np.zeros_like(latest), before, bend, turn, latest)), axis=1)
         rows = np.arange(len(latest))
         while True:
@@ -161,7 +200,7 @@ class SpecificCostFunctions:
             at = np.sort(np.column_stack((at, split[rows, worst])), axis=1)
 
     def _apart(self, at: IntArray) -> tuple[FloatArray, IntArray]:
-        """Return how far each piece is from the share at most, and where to split it.
+        """Return the largest distance of each piece from the share, and its splitting step.
 
         Between two breakpoints without an inflection the share lies between the piece and the
         tangents at its ends, and these are farthest from the piece where they meet.
@@ -169,6 +208,7 @@ class SpecificCostFunctions:
         length = np.diff(at)
         begin, end = at[:, :-1], at[:, 1:]
         chord, first, last = self._chords(at), self._slope(begin), self._slope(end)
+        # Equal slopes: the piece is a straight line, and any divisor but 0 gives a distance of 0.
         turned = np.where(last == first, 1.0, last - first)
         share = np.clip((last - chord) / turned, 0.0, 1.0)
         meet = begin + np.rint(share * length).astype(np.int64)
@@ -182,7 +222,7 @@ class SpecificCostFunctions:
         return np.asarray(rise / (np.maximum(np.diff(at), 1) * self._step))
 
     def _first(self, holds: Callable[[IntArray], npt.NDArray[np.bool_]]) -> IntArray:
-        """Return the first steps, `[J]`, from which on something holds: by bisection."""
+        """Return each job's first step from which on a condition holds, by bisection, `[J]`."""
         late = np.maximum(self._specific.level - self._specific.waits, 0.0)
         high = np.ceil(late / self._step).astype(np.int64)
         low = np.zeros_like(high)
@@ -214,7 +254,7 @@ class SpecificCostFunctions:
         return a * self._amounts * (upper - level * lower)
 
     def _bend(self, starts: IntArray) -> FloatArray:
-        """Return something with the sign of the shares' second derivatives, `[J, K]`."""
+        """Return a value with the sign of the shares' second derivatives, `[J, K]`."""
         a, level = self._specific.alpha, self._specific.level
         if a <= 1:  # F^(α−1) − Q^(α−1) is not positive
             return np.ones(starts.shape)
