@@ -18,7 +18,7 @@ from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
 from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
 from hpcsched.system.system import IntArray
 
-FIRST = ("order-search allocator=first_fit", "order-search", "easy")
+FIRST = ("order-search allocator=first-fit", "order-search", "easy")
 """What decides at first, if it is in the portfolio."""
 
 SHORT_JOBS_FIRST = ("list order=spf", *FIRST)

@@ -12,7 +12,7 @@ ORDERS = ("fcfs", "spf", "sjf", "saf", "laf", "ljf")
 # Where units are counted, nodes play no part in when jobs start, and the first ones are found
 # soonest.
 PORTFOLIO: tuple[Any, ...] = (
-    {"name": "order-search", "allocator": "first_fit"},
+    {"name": "order-search", "allocator": "first-fit"},
     *({"name": "list", "option": "backfill", "order": order} for order in ORDERS),
     *({"name": "easy", "order": order} for order in ORDERS),
     *({"name": "easy", "backfill_order": order} for order in ("sjf", "saf")),

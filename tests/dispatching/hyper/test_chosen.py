@@ -137,3 +137,15 @@ def test_an_audit_of_choices(
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
     (check,) = check_choices(RunDirectory.open(tmp_path / "run"), ["easy", "easy order=sjf"])
     assert check.violations[0].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("objective", "first"),
+    [("mean_response_time", "order-search"), ("mean_bounded_slowdown", "list order=spf")],
+)
+def test_what_decides_at_first(objective: str, first: str, tmp_path: Path) -> None:
+    """Without a word, it is `order-search`; by slowdown, list scheduling by area × run time."""
+    path = write_scenario(tmp_path)
+    overrides = ["dispatcher=hyper", f"objective={objective}"]
+    result = hpcsched.run(hpcsched.load_scenario(path, overrides), tmp_path / "run")
+    assert result.rounds["chosen"][0].as_py().startswith(first)
