@@ -1,7 +1,7 @@
-"""Compiled plans beside announced outages: which of them matter, and a head job's shadow time.
+"""Compiled plans beside announced outages: relevant outages, and the head job's shadow time.
 
-Outages matter that begin before the last running job has ended and then the longest waiting one:
-plans that reach further are worth little, and there may be many outages.
+An outage is relevant if it begins before the last running job has ended and then the longest
+waiting one: plans beyond that are worth little, and there may be many outages.
 """
 
 from hpcsched.dispatching.core.codes import (
@@ -24,7 +24,19 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def find_reach(now: int, state: State, outage_nodes: IntArray | None) -> None:
-    """Write how far plans of this round look for outages; nothing has been started in it yet."""
+    """Write the time up to which plans of this round consider outages.
+
+    Must be called before the round starts any job.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay; the counter `REACH` is written.
+    outage_nodes
+        None in a replay without outages.
+    """
     if outage_nodes is None:
         return
     jobs = state.jobs
@@ -39,7 +51,22 @@ def find_reach(now: int, state: State, outage_nodes: IntArray | None) -> None:
 
 @compiled()
 def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
-    """Say whether outages are ahead that plans of this round may come to."""
+    """Check whether outages begin within the reach of this round's plans.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    outage_nodes
+        None in a replay without outages.
+
+    Returns
+    -------
+    bool
+        Whether plans must consider outages.
+    """
     if outage_nodes is None:
         return False
     for k in range(len(state.outage_start)):
@@ -52,7 +79,7 @@ def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
 def _close_for(
     head: int, time: int, now: int, then: IntArray, state: State, outage_nodes: IntArray | None
 ) -> None:
-    """Have nothing be free, of `then`, `[R, N]`, on nodes that an outage takes from a head job."""
+    """Set `then`, `[R, N]`, to 0 on nodes that an outage takes from a head job."""
     if outage_nodes is None:
         return
     for k in range(len(state.outage_start)):
@@ -69,10 +96,29 @@ def _close_for(
 def free_for(
     head: int, time: int, now: int, then: IntArray, head_fits: IntArray, state: State
 ) -> int:
-    """Write what is free for a head job from a time on; return how many of its units fit.
+    """Write the free capacity for a head job that starts at `time`.
 
-    `then` is `[R, N]`, and `head_fits`, `[N]`, the units on each node. Of nodes that an announced
-    outage takes from the job, nothing is free.
+    Nodes that an announced outage takes from the job have none.
+
+    Parameters
+    ----------
+    head
+        Row of the head job.
+    time
+        Start of the job, in seconds.
+    now
+        Simulated time, in seconds.
+    then
+        Free amounts, `[R, N]`; written.
+    head_fits
+        Units of the job that fit on each node, `[N]`; written.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        Number of units that fit.
     """
     jobs, cells, available = state.jobs, state.cells, state.available
     for r in range(len(available)):
@@ -102,10 +148,29 @@ def first_in_service(
     head_fits: IntArray,
     state: State,
 ) -> int:
-    """Return when a head job first fits on nodes that stay in service for it, from a time on.
+    """Return the earliest start of a head job on nodes that stay in service for it.
 
-    Without outages it fits at that time. Once all are over that matter, all that comes free is
-    there. `then` and `head_fits` are written over.
+    Once all relevant outages are over, the full capacity is there.
+
+    Parameters
+    ----------
+    head
+        Row of the head job.
+    time
+        Earliest start without outages, in seconds.
+    now
+        Simulated time, in seconds.
+    then
+        Working array, `[R, N]`; overwritten.
+    head_fits
+        Working array, `[N]`; overwritten.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        Start, in seconds.
     """
     jobs, later = state.jobs, time
     while free_for(head, later, now, then, head_fits, state) < jobs[head, UNITS]:
@@ -133,7 +198,7 @@ def _in_service(
     state: State,
     outage_nodes: IntArray | None,
 ) -> int:
-    """Return when a head job first fits on nodes that stay in service for it, from a time on."""
+    """Return the earliest start of a head job on nodes in service; `time` without outages."""
     if outage_nodes is None or not any_ahead(now, state, outage_nodes):
         return time
     return first_in_service(head, time, now, then, head_fits, state)
@@ -149,10 +214,29 @@ def move_shadow(
     head_fits: IntArray,
     state: State,
 ) -> tuple[int, int]:
-    """Return a shadow time beside outages and pools, and how many more units fit then.
+    """Return the shadow time under outages and pools, and the number of spare units then.
 
-    Given are those without outages and pools; `then` and `head_fits` are what is free at the shadow
-    time, before and after. Where pools never have enough, the time is `NEVER`.
+    Parameters
+    ----------
+    head
+        Row of the head job.
+    time
+        Shadow time without outages and pools, in seconds.
+    spare
+        Units of the head job that fit then beyond its own.
+    now
+        Simulated time, in seconds.
+    then
+        Free amounts at the shadow time, `[R, N]`; updated.
+    head_fits
+        Units that fit on each node then, `[N]`; updated.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    tuple[int, int]
+        Shadow time (`NEVER` if pools never suffice), and spare units.
     """
     begin = time
     time = _in_service(head, time, now, then, head_fits, state, state.outage_nodes)

@@ -1,7 +1,7 @@
 """Compiled allocation of arrays.
 
-numba compiles numpy's functions anew for each combination of arguments, so that all that allocate
-share these.
+numba compiles numpy's functions anew for each combination of arguments, so all kernels that
+allocate share these.
 """
 
 import numpy as np
@@ -12,19 +12,19 @@ from hpcsched.system.system import IntArray
 
 
 def _list(count: int) -> list[int]:
-    """Return room for numbers as a list, whose single elements Python has much sooner."""
+    """Return a list in place of an array: Python reads its elements much faster."""
     return [0] * count
 
 
 @compiled(_list)
 def numbers(count: int) -> IntArray:
-    """Return room for so many whole numbers."""
+    """Return an uninitialised array of integers, `[count]`."""
     return np.empty(count, np.int64)
 
 
 @compiled()
 def zeros(count: int) -> IntArray:
-    """Return so many zeros."""
+    """Return an array of integer zeros, `[count]`."""
     array = numbers(count)
     for k in range(count):
         array[k] = 0
@@ -33,13 +33,13 @@ def zeros(count: int) -> IntArray:
 
 @compiled()
 def table(rows: int, columns: int) -> IntArray:
-    """Return room for whole numbers in rows and columns."""
+    """Return an uninitialised array of integers, `[rows, columns]`."""
     return np.empty((rows, columns), np.int64)
 
 
 @compiled()
 def shares(count: int, share: float) -> FloatArray:
-    """Return a share as often as is said."""
+    """Return an array of `count` equal floats."""
     array = np.empty(count, np.float64)
     for k in range(count):
         array[k] = share
@@ -48,7 +48,7 @@ def shares(count: int, share: float) -> FloatArray:
 
 @compiled()
 def table_of_zeros(rows: int, columns: int) -> FloatArray:
-    """Return rows and columns of zeros."""
+    """Return an array of float zeros, `[rows, columns]`."""
     array = np.empty((rows, columns), np.float64)
     for k in range(rows):
         for i in range(columns):

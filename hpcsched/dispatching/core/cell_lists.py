@@ -1,4 +1,4 @@
-"""Lists of cells, written from Python: where jobs run, or have a reservation."""
+"""Lists of cells, written from Python: places of running jobs and of reservations."""
 
 from collections.abc import Iterable
 
@@ -10,9 +10,19 @@ _add_cell = plain(add_cell)
 
 
 def add_cells(places: Iterable[tuple[int, int]], tables: Tables) -> int:
-    """Write the places of a job into new cells, of which there are enough.
+    """Write the places of a job into new cells, of which there must be enough.
 
-    Return the first of them; -1 if there are no places.
+    Parameters
+    ----------
+    places
+        Pairs of numbers: interval of slots, or node and units.
+    tables
+        Tables of the state.
+
+    Returns
+    -------
+    int
+        First cell of the list; -1 without places.
     """
     first = before = -1
     for one, other in places:

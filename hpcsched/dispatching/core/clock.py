@@ -1,4 +1,4 @@
-"""A clock for compiled functions, which cannot call those of Python."""
+"""Clock for compiled functions, which cannot call Python's."""
 
 from time import monotonic
 from typing import Any
@@ -10,10 +10,10 @@ MONOTONIC = 1
 
 
 class _ClockGettime:
-    """The C library's function of this name."""
+    """The C library's `clock_gettime`."""
 
     def __call__(self, clock: int, seconds: Any) -> int:
-        """Write the seconds, and the nanoseconds beyond them, of a clock; return 0."""
+        """Write the seconds and nanoseconds of a clock; return 0."""
         raise TypeError("only compiled code calls this")
 
     @property
@@ -33,6 +33,17 @@ def _python_clock(_room: IntArray) -> float:
 
 @compiled(_python_clock)
 def seconds(room: IntArray) -> float:
-    """Return what a clock shows that never goes back; `room` is for its answer, `[2]`."""
+    """Return the reading of a monotonic clock, in seconds.
+
+    Parameters
+    ----------
+    room
+        Buffer for the C function, `[2]`.
+
+    Returns
+    -------
+    float
+        Seconds since an arbitrary instant.
+    """
     clock_gettime(MONOTONIC, room.ctypes)
     return room[0] + 1e-9 * room[1]

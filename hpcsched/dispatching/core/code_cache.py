@@ -1,8 +1,8 @@
-"""The cache of machine code: where numba has it, but never trusted too far.
+"""Cache of machine code on top of numba's, with a complete check of sources.
 
-numba looks only at the file of the function that is called from Python, and fails on what it cannot
-read. Here all the functions that this one calls and the constants that these use are looked at as
-well, and what cannot be read is compiled anew.
+numba checks only the file of the function that Python calls, and fails on unreadable files. This
+cache also checks all functions that this one calls and the constants that these use, and compiles
+again where a file cannot be read.
 """
 
 from contextlib import suppress
@@ -14,12 +14,12 @@ from hpcsched.dispatching.core.code_stamp import stamp_of
 
 
 class CodeCache(FunctionCache):
-    """The machine code of one function with all that it calls, by types of arguments."""
+    """Machine code of one function with its callees, by types of arguments."""
 
     _stamped = False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what was kept, or None if there is nothing of use."""
+        """Return cached code, or None if there is none that is valid."""
         self._stamp()
         try:
             return super().load_overload(sig, target_context)
@@ -29,7 +29,7 @@ class CodeCache(FunctionCache):
             return None
 
     def kept(self, target_context: Any) -> list[Any]:
-        """Return for which types of arguments there is code for this machine."""
+        """Return the types of arguments for which there is code for this machine."""
         self._stamp()
         codegen = target_context.codegen()
         try:
@@ -39,12 +39,12 @@ class CodeCache(FunctionCache):
         return [key[0] for key in keys if key == self._index_key(key[0], codegen)]
 
     def _stamp(self) -> None:
-        """Find out what code must have been made from; only now is known all that it calls."""
+        """Compute the stamp of the sources; only now are all callees known."""
         if not self._stamped:
             self._cache_file._source_stamp = stamp_of(self._py_func)
             self._stamped = True
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled, where there is room for it."""
+        """Store compiled code, if the cache is writable."""
         with suppress(OSError):
             super().save_overload(sig, data)

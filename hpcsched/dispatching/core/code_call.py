@@ -1,7 +1,7 @@
-"""Calls among functions of a state whose machine code is made apart.
+"""Calls between separately compiled functions of a state.
 
-Each is compiled when it is first needed and kept by itself, so that what is called can be another
-function each time, and that both can be compiled at once.
+Each function is compiled when it is first needed and stored by itself, so that the callee can
+differ from call to call, and that both can be compiled at once.
 """
 
 from typing import Any
@@ -11,8 +11,17 @@ from hpcsched.dispatching.core.state_function import StateFunction
 
 
 def call_code(function: StateFunction, state: Any, number: int) -> None:
-    """Call a function of a state and a whole number that returns nothing.
+    """Call a function of a state and an integer that returns nothing.
 
     Compiled code calls the machine code of `function`, a field of the state, by its address.
+
+    Parameters
+    ----------
+    function
+        The callee.
+    state
+        State that is passed on.
+    number
+        Integer that is passed on.
     """
     plain(function)(state, number)

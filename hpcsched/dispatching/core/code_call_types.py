@@ -1,4 +1,4 @@
-"""The calls of `code_call` as numba knows them."""
+"""numba's typing and lowering of the calls of `code_call`."""
 
 from typing import Any
 
@@ -12,17 +12,17 @@ from hpcsched.dispatching.core.code_call import call_code
 
 @infer_global(call_code)
 class _CallCode(AbstractTemplate):
-    """The type of a call."""
+    """Type of a call by address."""
 
     def generic(self, args: Any, kws: Any) -> Any:
-        """Return it for an address, or None where nothing is ever called, a state and a number."""
+        """Return the signature of a call: address, state and number."""
         assert not kws
         address = args[0] if args[0] is types.none else types.int64
         return signature(types.none, address, args[1], types.int64)
 
 
 def _lower(context: Any, builder: Any, call: Any, arguments: Any) -> Any:
-    """Write LLVM's instructions for a call, as numba does for functions that it knows."""
+    """Emit the LLVM instructions of a call, as numba does for its own functions."""
     address, *rest = arguments
     kinds = call.args[1:]
     kind = context.call_conv.get_function_type(types.none, kinds)

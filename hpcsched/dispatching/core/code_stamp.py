@@ -1,4 +1,4 @@
-"""A number for all that the machine code of a function depends on; numba is not imported for it."""
+"""Stamp of all sources that the machine code of a function depends on, without importing numba."""
 
 import hashlib
 import inspect
@@ -9,9 +9,19 @@ from hpcsched.dispatching.core.compiled import Compiled
 
 
 def stamp_of(function: Callable[..., object]) -> str:
-    """Return a number that changes with all sources that the machine code of a function has.
+    """Return a digest of all sources that the machine code of a function contains.
 
     These are the files of all functions that it calls, and the constants that these use.
+
+    Parameters
+    ----------
+    function
+        The function that Python calls.
+
+    Returns
+    -------
+    str
+        SHA-256 digest in hexadecimal.
     """
     found, seen, constants = [function], {function}, set()
     while found:

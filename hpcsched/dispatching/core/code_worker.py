@@ -1,7 +1,7 @@
-"""A process that compiles one function of a state for another process.
+"""Worker process that compiles one function of a state for another process.
 
-It is told the module and the name of the function, and of which kinds the fields of the state are.
-The code goes to its standard output, as it is kept in files.
+Its arguments are the module and the name of the function, and the kinds of the state's fields. It
+writes the code to standard output, in the format of the stored files.
 """
 
 import sys
@@ -12,7 +12,7 @@ from hpcsched.dispatching.core.state_compiler import object_code
 
 
 def main() -> None:
-    """Compile the function."""
+    """Compile the function named on the command line."""
     module, name, kinds = sys.argv[1:]
     function = getattr(import_module(module), name)
     made = object_code(function, kinds)

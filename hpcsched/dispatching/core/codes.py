@@ -1,6 +1,6 @@
-"""Numbers by which the core names its choices, its counters and the columns of its tables.
+"""Codes of the core: its choices, its counters and the columns of its tables.
 
-Compiled code knows them as constants.
+Compiled code contains them as constants.
 """
 
 # Rules; those of the second line are given reservations with a problem.
@@ -231,4 +231,4 @@ EVENT_COLUMNS = 5
 ROUND_COLUMNS = 7
 
 NEVER = 1 << 62
-"""Later than any time."""
+"""A time later than any other, in seconds."""

@@ -1,6 +1,6 @@
-"""Functions that run as machine code, made by numba, or as the plain Python that they are.
+"""Functions that run as machine code, compiled by numba, or as plain Python.
 
-Nothing here imports numba, which takes time: that is done where such a function is first called.
+Nothing here imports numba, which takes time: that happens when such a function is first called.
 """
 
 import sys
@@ -16,14 +16,14 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 class Compiled:
-    """A function that is compiled, when it is called, for the types that it is called with.
+    """Function that is compiled on its first call, for the types of its arguments.
 
     Parameters
     ----------
-    function : Callable
-        What is compiled.
-    plainly : Callable, optional
-        What does the same in Python, where the function itself cannot run there.
+    function
+        Function to compile.
+    plainly
+        Equivalent for plain Python, if the function itself cannot run there.
     """
 
     def __init__(self, function: Any, plainly: Callable[..., Any] | None = None) -> None:
@@ -33,14 +33,14 @@ class Compiled:
 
     @cached_property
     def machine(self) -> "MachineFunction":
-        """What compiles the function, and calls what was compiled."""
+        """Compiler and dispatcher of the function's machine code."""
         from hpcsched.dispatching.core.machine_code import machine_function  # noqa: PLC0415 (numba)
 
         return machine_function(self.py_func)
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
-        """The function in plain Python, with all that it calls: slow, but there at once."""
+        """The function in plain Python, with its callees: slow, but available at once."""
         if self._plainly is not None:
             return self._plainly
         function = self.py_func
@@ -52,12 +52,12 @@ class Compiled:
         return self.machine(*arguments)
 
     def is_there(self, types: tuple[Any, ...]) -> bool:
-        """Say whether it has been compiled for Python; see `is_compiled`."""
+        """Check whether the function has been compiled for Python callers; see `is_compiled`."""
         return bool(cast(Any, self.machine).is_there(types))
 
     @property
     def _numba_type_(self) -> Any:
-        """What numba takes the function for where compiled code calls it."""
+        """Type of the function for numba, where compiled code calls it."""
         return cast(Any, self.machine)._numba_type_
 
 
@@ -65,7 +65,7 @@ _names: dict[str, dict[str, Any]] = {}
 
 
 def _plain_names(module: str) -> dict[str, Any]:
-    """Return the names of a module, those of compiled functions standing for plain ones."""
+    """Return the globals of a module, with compiled functions replaced by plain ones."""
     names = _names.get(module)
     if names is None:
         names = _names[module] = dict(vars(sys.modules[module]))
@@ -76,12 +76,21 @@ def _plain_names(module: str) -> dict[str, Any]:
 
 
 def compiled(plainly: Callable[..., Any] | None = None) -> Callable[[_Function], _Function]:
-    """Return a decorator that has a function be compiled for the types that it is called with.
+    """Return a decorator that compiles a function for the types of its arguments.
 
-    What is compiled for Python is kept beside the module, or else in the user's cache folder, and
-    found there by the next process; where neither can be written, each process compiles for itself.
-    While it runs, other threads run as well. `plainly` does the same in plain Python where the
-    function cannot be called there.
+    Machine code for Python callers is stored beside the module, or else in the user's cache folder,
+    and found there by the next process; where neither is writable, each process compiles for
+    itself. Other threads run while the function does.
+
+    Parameters
+    ----------
+    plainly
+        Equivalent for plain Python, if the function itself cannot run there.
+
+    Returns
+    -------
+    Callable[[_Function], _Function]
+        The decorator.
     """
 
     def compile_function(function: _Function) -> _Function:
@@ -91,15 +100,26 @@ def compiled(plainly: Callable[..., Any] | None = None) -> Callable[[_Function],
 
 
 def plain(function: _Function) -> _Function:
-    """Return a compiled function, with all that it calls, in plain Python."""
+    """Return a compiled function in plain Python, with its callees."""
     return cast(_Function, cast(Any, function).plain)
 
 
 def is_compiled(function: Any, *types: Any) -> bool:
-    """Say whether a function has been compiled, here or by a process before.
+    """Check whether a function has been compiled, here or by an earlier process.
 
-    Such a one has left it in the cache, unless the function has changed since. It is asked about
-    first arguments of given types, as numba names them, or about any; a function of a state about
-    the kinds of its fields.
+    Code of an earlier process is in the cache, unless the function has changed since.
+
+    Parameters
+    ----------
+    function
+        A compiled function.
+    types
+        Types of its first arguments, as numba names them; for a function of a state, the kinds of
+        its fields. None given: any types.
+
+    Returns
+    -------
+    bool
+        Whether a call would not compile.
     """
     return bool(function.is_there(types))

@@ -1,7 +1,7 @@
-"""The state as compiled functions see it: one object that holds all arrays and choices of a replay.
+"""State object of compiled functions: all arrays and choices of a replay as attributes.
 
-A function of one such argument is compiled in a third of the time that one of many arrays takes.
-What numba has to know of these objects is in `state_types`.
+A function with one such argument compiles in a third of the time of one with many arrays.
+`state_types` describes these objects to numba.
 """
 
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ FIELDS = (
     *(f"batch_{name}" for name in Batch._fields),
     *(f"out_{name}" for name in Output._fields),
 )
-"""The fields of a state, in the order in which a state takes them."""
+"""Fields of a state, in the order of its constructor's arguments."""
 
 
 class State:
-    """The fields of the tuples of `state`; those of `Batch` and `Output` have prefixes.
+    """State of a replay: the fields of the tuples of `state` as attributes.
 
-    These are `batch_` and `out_`.
+    Fields of `Batch` and `Output` have the prefixes `batch_` and `out_`.
     """
 
     __slots__ = FIELDS
@@ -57,9 +57,18 @@ class State:
 
 @dataclass
 class Profile:
-    """The segments of a plan: start, the one after, what is free in each; and how many there are.
+    """Free amounts over time on each node, as linked segments (see `plan_kernels`).
 
-    They are described in `hpcsched.dispatching.core.plan_kernels`.
+    Attributes
+    ----------
+    start
+        Start of each segment, in seconds.
+    after
+        Next segment of the same node; -1 for the last.
+    free
+        Free amount of each resource type in each segment, `[segments, R]`.
+    used
+        Number of segments in use, and the node of the last reservation of one unit.
     """
 
     start: IntArray
@@ -70,9 +79,16 @@ class Profile:
 
 @dataclass
 class Steps:
-    """How many units are free from now on: a row of segments, of which `used[0]` are in use.
+    """Free units over time, as a row of segments (see `row_kernels`).
 
-    They are described in `hpcsched.dispatching.core.row_kernels`.
+    Attributes
+    ----------
+    start
+        Start of each segment, in seconds.
+    free
+        Free units in each segment.
+    used
+        Number of segments in use, `[1]`.
     """
 
     start: IntArray

@@ -1,4 +1,4 @@
-"""Compiles several functions of a state at once, where there are processors for that."""
+"""Parallel compilation of several functions of a state."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ _lock = RLock()
 
 
 class _Worker:
-    """A process that compiles one function; it may wait until what it has made is asked for."""
+    """Process that compiles one function; it blocks until its output is read."""
 
     def __init__(self, function: StateFunction, kinds: str, stack: ExitStack) -> None:
         self._function, self._kinds = function, kinds
@@ -31,7 +31,7 @@ class _Worker:
         stack.callback(self._process.kill)
 
     def hand_over(self) -> None:
-        """Wait for the code and load it; if there is none of use, it is compiled when called."""
+        """Wait for the code and load it; otherwise, the function is compiled when called."""
         from hpcsched.dispatching.core.kept_code import unpacked  # noqa: PLC0415 (LLVM)
 
         content, _ = self._process.communicate()
@@ -41,10 +41,17 @@ class _Worker:
 
 
 def compile_all(functions: Sequence[StateFunction], kinds: str) -> None:
-    """Compile those functions of a state that are not, for fields of some kinds.
+    """Compile those of the functions that are not compiled yet, for one set of field kinds.
 
-    The first is compiled here, others by processes of their own meanwhile, as many as there are
-    processors for. Whatever becomes of these, all functions are there in the end.
+    The first is compiled here, others meanwhile by processes of their own, one per available
+    processor. If a process fails, its function is compiled here.
+
+    Parameters
+    ----------
+    functions
+        Functions of a state.
+    kinds
+        Kinds of the state's fields (see `machine_state`).
     """
     if all(function.is_there((kinds,)) for function in functions):
         return
@@ -63,7 +70,7 @@ def compile_all(functions: Sequence[StateFunction], kinds: str) -> None:
 
 
 def _processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

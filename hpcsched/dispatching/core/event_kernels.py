@@ -1,4 +1,4 @@
-"""The compiled loop of events: ends, outages, submissions, then rounds, instant by instant."""
+"""Compiled event loop: ends, outages, submissions, then rounds, instant by instant."""
 
 from hpcsched.dispatching.core.clock import seconds as read_clock
 from hpcsched.dispatching.core.code_call import call_code
@@ -102,7 +102,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def _end_all(state: State, by_node: ByNode) -> bool:
-    """End all jobs that end now; return whether there was room to write all of them down."""
+    """End all jobs that end now; return False if the output tables are full."""
     counters, jobs, ends = state.counters, state.jobs, state.ends
     while counters[RUNNING] and jobs[ends[0], END] == counters[NOW]:
         if is_full(state, state.events) or not write_job(ends[0], ENDED, state, by_node):
@@ -115,7 +115,7 @@ def _end_all(state: State, by_node: ByNode) -> bool:
 
 @compiled()
 def _next_instant(state: State) -> int:
-    """Return when something happens next; `NEVER` if nothing does any more."""
+    """Return the time of the next event; `NEVER` if none is left."""
     counters, event = state.counters, NEVER
     if counters[NEXT] < len(state.batch_number):
         event = state.batch_submit_time[counters[NEXT]]
@@ -127,13 +127,13 @@ def _next_instant(state: State) -> int:
 
 @compiled()
 def _is_to_correct(state: State) -> bool:
-    """Say whether Python is to be asked for corrections before a round."""
+    """Check whether Python must correct predictions before a round."""
     return state.correction == ASKED_FOR and any_outlived(state.counters[NOW], state)
 
 
 @compiled()
 def _is_to_order(state: State) -> bool:
-    """Say whether Python is to put the queue in order before a round."""
+    """Check whether Python must sort the queue before a round."""
     if not in_python(state.by_wait) and not in_python(state.behind_by_wait):
         return False
     counters = state.counters
@@ -144,9 +144,10 @@ def _is_to_order(state: State) -> bool:
 def _hold_round(
     state: State, by_node: ByNode, lost: IntArray | None, dismissed: IntArray | None
 ) -> float:
-    """Start what the rule or Python starts now; return when that was over, by the clock.
+    """Hold a round; return the clock reading at its end.
 
-    Where decisions take simulated time, what was started is taken back.
+    Starts are the rule's or Python's. Where decisions take simulated time, starts are taken back
+    until the decision is due.
     """
     if dismissed is not None:
         if take_answer(state, lost):
@@ -179,7 +180,7 @@ def _hold_round(
 def _land(
     state: State, by_node: ByNode, lost: IntArray | None, decision_seconds: FloatArray | None
 ) -> None:
-    """Carry out the decision that is due."""
+    """Apply the decision that is due."""
     if decision_seconds is None:
         return
     counters = state.counters
@@ -193,7 +194,7 @@ def _land(
 
 @compiled()
 def _is_to_pause(seconds: float, counters: IntArray) -> bool:
-    """Say whether the loop returns between two instants; where it does, it has done so then."""
+    """Check whether the loop pauses between two instants, and note that it has."""
     if seconds >= 0 or counters[PAUSED_AT] == counters[NOW]:
         return False
     counters[PAUSED_AT] = counters[NOW]
@@ -202,11 +203,22 @@ def _is_to_pause(seconds: float, counters: IntArray) -> bool:
 
 @compiled()
 def _advance(state: State, by_node: ByNode, seconds: float) -> int:
-    """Replay until something is needed, all is over, or about so many seconds have passed.
+    """Replay until something is needed, the replay is over, or `seconds` of real time have passed.
 
-    Return which of these it is (see `codes`); time runs out between two instants only, and below 0
-    seconds after each of them. What is written begins where the counters say; the loop goes on
-    where it was left.
+    Parameters
+    ----------
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node, None where slots are counted.
+    seconds
+        Real time after which the loop pauses between two instants; negative: after each instant.
+
+    Returns
+    -------
+    int
+        Code of the cause of the return (see `codes`). Output begins where the counters say, and the
+        next call continues where this one stopped.
     """
     counters = state.counters
     until = read_clock(state.clock) + seconds
@@ -304,11 +316,37 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
 
 @of_state()
 def advance_by_slot(state: State, seconds: float) -> int:
-    """Replay where slots are counted; see `_advance`."""
+    """Replay where slots are counted; see `_advance`.
+
+    Parameters
+    ----------
+    state
+        State of the replay.
+    seconds
+        Real time after which the loop pauses; negative: after each instant.
+
+    Returns
+    -------
+    int
+        Code of the cause of the return.
+    """
     return _advance(state, None, seconds)
 
 
 @of_state()
 def advance_by_node(state: State, seconds: float) -> int:
-    """Replay where units are placed node by node; see `_advance`."""
+    """Replay where units are placed node by node; see `_advance`.
+
+    Parameters
+    ----------
+    state
+        State of the replay.
+    seconds
+        Real time after which the loop pauses; negative: after each instant.
+
+    Returns
+    -------
+    int
+        Code of the cause of the return.
+    """
     return _advance(state, True, seconds)

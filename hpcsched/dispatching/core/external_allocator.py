@@ -1,6 +1,6 @@
-"""Allocators that are objects in Python, as rules in plain Python ask them.
+"""Calls from rules in plain Python to allocators that are Python objects.
 
-Compiled code cannot ask them, and is never run where the allocator is `EXTERNAL`.
+Compiled code cannot call them, and is never run with the allocator `EXTERNAL`.
 """
 
 from typing import Protocol
@@ -12,16 +12,28 @@ from hpcsched.system.system import IntArray
 
 
 class ExternalAllocator(Protocol):
-    """What `Choices.external` is where the allocator is `EXTERNAL`."""
+    """Protocol of `Choices.external` with the allocator `EXTERNAL`."""
 
     def place(self, row: int, fits: IntArray, available: IntArray) -> IntArray:
-        """Return how many units of a job go on each node, `[N]`.
+        """Place a job's units on nodes.
 
-        At most `fits`, `[N]`, may go on each, of which `available`, `[R, N]`, is free.
+        Parameters
+        ----------
+        row
+            Row of the job.
+        fits
+            Number of units that each node can hold, `[N]`.
+        available
+            Free amounts, `[R, N]`.
+
+        Returns
+        -------
+        IntArray
+            Number of units on each node, `[N]`.
         """
 
     def take_slots(self, units: int, state: State) -> int:
-        """Take as many slots; return the first of their cells."""
+        """Take slots for a job; return the first cell of their list."""
 
 
 def _place(row: int, fits: IntArray, available: IntArray, state: State) -> IntArray:
@@ -36,11 +48,11 @@ def _take_slots(units: int, state: State) -> int:
 
 @compiled(_place)
 def place_by_external(_row: int, fits: IntArray, _available: IntArray, _state: State) -> IntArray:
-    """Return how many units of a job an allocator in Python places on each node, `[N]`."""
+    """Return the number of units that a Python allocator places on each node, `[N]`."""
     return zeros(len(fits))
 
 
 @compiled(_take_slots)
 def take_external_slots(_units: int, _state: State) -> int:
-    """Take the slots that an allocator in Python chooses; return the first of their cells."""
+    """Take the slots that a Python allocator chooses; return the first cell of their list."""
     return -1

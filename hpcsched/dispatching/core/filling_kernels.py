@@ -1,9 +1,8 @@
-"""Compiled starts beside a plan: of jobs that are not planned, those that delay none that is.
+"""Compiled starts beside a plan: unplanned jobs that delay no planned one.
 
-The first rows of the queue, as many as are `STARTING`, are jobs that the plan starts now. Those
-behind them, up to as many as are `PLANNED`, it has start later, in this order; the rest are not
-planned. What it says of nodes is noted with each job, as other reservations are (see
-`reservation_kernels`).
+The first `STARTING` rows of the queue are jobs that the plan starts now. The next, up to `PLANNED`,
+have later planned starts, in this order; the rest are not planned. Planned nodes are noted with
+each job, as for other reservations (see `reservation_kernels`).
 """
 
 from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
@@ -46,13 +45,13 @@ from hpcsched.system.system import IntArray
 
 @of_state()
 def fill_by_slot(state: State, now: int) -> None:
-    """Start what a plan starts and what may start beside it, where slots are counted."""
+    """Start planned jobs and those that fit beside the plan, where slots are counted."""
     _fill(now, state, None)
 
 
 @of_state()
 def fill_by_node(state: State, now: int) -> None:
-    """Start what a plan starts and what may start beside it, where units are placed on nodes."""
+    """Start planned jobs and those that fit beside the plan, where units are placed on nodes."""
     count_fits(state)
     _fill(now, state, True)
 
@@ -96,7 +95,7 @@ def _fill(now: int, state: State, by_node: ByNode) -> None:
 
 @compiled()
 def _take_up_places(row: int, state: State) -> IntArray:
-    """Return how many units of a job are noted on each node, `[N]`, and forget them."""
+    """Return the units noted for a job on each node, `[N]`, and delete the note."""
     cells, placed = state.cells, zeros(state.available.shape[1])
     cell = state.jobs[row, CELL]
     while cell != -1:
@@ -108,7 +107,7 @@ def _take_up_places(row: int, state: State) -> IntArray:
 
 @compiled()
 def _keep_to_plan(now: int, steps: Steps | None, profile: Profile | None, state: State) -> None:
-    """Reserve room for what is to start later, at the time planned or as soon as there is room.
+    """Reserve room for later planned starts, at the planned time or as soon as it fits.
 
     Plans that see nodes as one pool may start jobs before there is room for them.
     """
@@ -129,6 +128,6 @@ def _start_rest(
     by_node: ByNode,
     pressure: FloatArray,
 ) -> None:
-    """Start each job from a place in the queue on that fits beside all others until its end."""
+    """Start each job from place `at` in the queue on that fits beside all others until its end."""
     for k in range(at, state.counters[QUEUED]):
         start_beside(state.queue[k], now, steps, profile, state, by_node, pressure)

@@ -1,8 +1,8 @@
-"""Compiled decisions that are not carried out as they are made: later, or as Python has made them.
+"""Compiled decisions that are pending, or made by Python: their making, delay and application.
 
-A rule of the core starts jobs as it decides; where that takes simulated time, it is taken back
-until the decision is due. Python says what is to be started. Where neither is so, compiled code has
-nothing of all this: `lost` and `dismissed` are None.
+A rule of the core starts jobs as it decides; where that takes simulated time, the starts are taken
+back until the decision is due. Python's decisions come as lists. Where neither is the case, `lost`
+and `dismissed` are None and none of this is compiled.
 """
 
 from hpcsched.dispatching.core.codes import (
@@ -60,15 +60,24 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def flies(state: State, lost: IntArray | None) -> bool:
-    """Say whether a decision has been made that is not carried out yet."""
+    """Check whether a decision is pending."""
     return lost is not None and bool(state.counters[FLYING])
 
 
 @compiled()
 def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
-    """Have the jobs that a round has just started wait until its decision is due.
+    """Take back the starts of a round until its decision is due; their places stay reserved.
 
-    `queued` and `running` count jobs as of before the round. The places of its jobs are kept.
+    Parameters
+    ----------
+    queued
+        Number of queued jobs before the round.
+    running
+        Number of running jobs before the round.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
     """
     counters, jobs = state.counters, state.jobs
     _note_asking(queued, running, counters[QUEUED], counters)
@@ -94,7 +103,7 @@ def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
 
 @compiled()
 def _note_asking(queued: int, running: int, shown: int, counters: IntArray) -> None:
-    """Note when a decision is asked for, and of how many jobs."""
+    """Record the time of a decision request and the numbers of jobs at that time."""
     counters[ASKED] = counters[DUE] = counters[NOW]
     counters[ASKED_QUEUED], counters[ASKED_RUNNING] = queued, running
     counters[ASKED_SHOWN] = shown
@@ -102,7 +111,7 @@ def _note_asking(queued: int, running: int, shown: int, counters: IntArray) -> N
 
 @compiled()
 def _take_off(state: State, lost: IntArray) -> None:
-    """Have a decision be made that is not carried out before it is due."""
+    """Mark a decision as pending until it is due."""
     counters = state.counters
     counters[PHASE] = FLIGHT
     counters[FLYING], counters[FLYING_CHANGED] = 1, 0
@@ -112,15 +121,27 @@ def _take_off(state: State, lost: IntArray) -> None:
 
 @compiled()
 def is_to_ask(counters: IntArray, dismissed: IntArray | None) -> bool:
-    """Say whether Python is to be asked for the decision of a round."""
+    """Check whether Python must make the decision of a round."""
     return dismissed is not None and bool(counters[ANSWERED] == 0)
 
 
 @compiled()
 def take_answer(state: State, lost: IntArray | None) -> bool:
-    """Take the decision that Python has made of a round; say whether it is carried out at once.
+    """Take Python's decision for a round; return whether it is applied at once.
 
     The places of the jobs that it starts are in their cells, and slots are taken already.
+
+    Parameters
+    ----------
+    state
+        State of the replay.
+    lost
+        None where decisions take no simulated time.
+
+    Returns
+    -------
+    bool
+        Whether the decision is applied at once.
     """
     counters, jobs = state.counters, state.jobs
     counters[ROUND] += 1
@@ -139,7 +160,7 @@ def take_answer(state: State, lost: IntArray | None) -> bool:
 
 @compiled()
 def _wait_on(row: int, state: State, down: IntArray | None) -> None:
-    """Count the room for a job that waits on; beside outages, that waits until the next round."""
+    """Update the fit counts for a job that waits on; beside outages, the next round does."""
     jobs = state.jobs
     if down is None:
         add_waiting(jobs[row, SHAPE], state)
@@ -150,9 +171,9 @@ def _wait_on(row: int, state: State, down: IntArray | None) -> None:
 
 @compiled()
 def _change_room(row: int, sign: int, state: State, by_node: ByNode) -> None:
-    """Have the places of a job be taken (sign 1), or be free (-1).
+    """Mark the places of a job as taken (sign 1) or as free (-1).
 
-    Slots stay out of the intervals of free ones: nobody else starts until a decision is due.
+    Slots stay out of the intervals of free ones: nothing else starts until the decision is due.
     """
     if by_node is None:
         units, shape = state.jobs[row, UNITS], state.jobs[row, SHAPE]
@@ -167,7 +188,22 @@ def _change_room(row: int, sign: int, state: State, by_node: ByNode) -> None:
 
 @compiled()
 def fly(event: int, state: State, lost: IntArray | None) -> bool:
-    """Go on to an event, or to when the decision is due; say whether the event is not later."""
+    """Advance to the next event or to the due time of the decision.
+
+    Parameters
+    ----------
+    event
+        Time of the next event, in seconds.
+    state
+        State of the replay.
+    lost
+        Idle capacity × seconds by resource type, `[R]`; updated.
+
+    Returns
+    -------
+    bool
+        Whether the event comes first or at the same time.
+    """
     if lost is None:
         return False
     counters = state.counters
@@ -184,7 +220,15 @@ def fly(event: int, state: State, lost: IntArray | None) -> bool:
 
 @compiled()
 def carry_out(state: State, by_node: ByNode) -> None:
-    """Start the jobs of the decision that is due, but those that have lost nodes or pools since."""
+    """Apply the decision that is due; jobs that have lost nodes or pools meanwhile do not start.
+
+    Parameters
+    ----------
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    """
     counters, jobs, now = state.counters, state.jobs, state.counters[NOW]
     counters[STARTED] = 0
     hold_back(state)
@@ -211,7 +255,7 @@ def carry_out(state: State, by_node: ByNode) -> None:
 
 @compiled()
 def _dismiss_all(state: State, dismissed: IntArray | None) -> bool:
-    """Have the jobs wait no more that Python rejects; say whether there are any."""
+    """Take the jobs that Python rejects out of the amounts that wait; return whether any."""
     if dismissed is None:
         return False
     counters, jobs = state.counters, state.jobs
@@ -227,14 +271,14 @@ def _dismiss_all(state: State, dismissed: IntArray | None) -> bool:
 
 @compiled()
 def _leave_dismissed(counters: IntArray, dismissed: IntArray | None) -> None:
-    """Count the jobs no more that Python has rejected."""
+    """Subtract the jobs that Python has rejected from the queue's length."""
     if dismissed is not None:
         counters[QUEUED] -= counters[DISMISSED]
 
 
 @compiled()
 def _is_shut_out(row: int, now: int, state: State, down: IntArray | None) -> bool:
-    """Say whether a node on which a job was to start is out of service by now, or will be."""
+    """Check whether a node of a job to start is out of service, or will be before its end."""
     if down is None:
         return False
     cells, cell = state.cells, state.jobs[row, CELL]
@@ -248,14 +292,14 @@ def _is_shut_out(row: int, now: int, state: State, down: IntArray | None) -> boo
 
 @compiled()
 def _wait_no_more(row: int, state: State, down: IntArray | None) -> None:
-    """Take note that a job of `_wait_on` has started."""
+    """Update the fit counts for a job of `_wait_on` that has started."""
     if down is None:
         remove_waiting(state.jobs[row, SHAPE], state)
 
 
 @compiled()
 def write_flight(state: State, lost: IntArray) -> None:
-    """Write down, of the round that was written down last, when it was asked for and how long."""
+    """Write request time and latency into the last row of the table of rounds."""
     counters = state.counters
     row, amounts = state.out_rounds[counters[OUT_ROUNDS] - 1], len(state.totals)
     row[ROUND_NOW] = counters[ASKED]

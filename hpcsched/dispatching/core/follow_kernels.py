@@ -1,6 +1,6 @@
-"""Compiled notes of events for what follows them in Python, and the jobs that it holds back.
+"""Compiled event notification: the log of events for Python, and the jobs that it holds back.
 
-Where nobody follows events, `events` is None, and compiled code has nothing of all this.
+Without observers, `events` is None and none of this is compiled.
 """
 
 from hpcsched.dispatching.core.codes import (
@@ -48,13 +48,13 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def is_full(state: State, events: IntArray | None) -> bool:
-    """Say whether another event cannot be written down."""
+    """Check whether the table of events is full."""
     return events is not None and bool(state.counters[OUT_EVENTS] == len(events))
 
 
 @compiled()
 def _note(kind: int, number: int, row: int, value: int, state: State, events: IntArray) -> None:
-    """Write an event down; see `codes` for what its numbers are."""
+    """Append an event; see `codes` for its columns."""
     counters, event = state.counters, events[state.counters[OUT_EVENTS]]
     event[EVENT_KIND] = kind
     event[EVENT_TIME] = counters[NOW]
@@ -66,7 +66,19 @@ def _note(kind: int, number: int, row: int, value: int, state: State, events: In
 
 @compiled()
 def note_submission(k: int, row: int, state: State, events: IntArray | None) -> None:
-    """Note that job `k` of a batch was submitted, and has a row."""
+    """Log the submission of job `k` of a batch.
+
+    Parameters
+    ----------
+    k
+        Number of the job in its batch.
+    row
+        Row of the job.
+    state
+        State of the replay.
+    events
+        Table of events; None without observers.
+    """
     if events is None:
         return
     jobs = state.jobs
@@ -78,7 +90,19 @@ def note_submission(k: int, row: int, state: State, events: IntArray | None) -> 
 
 @compiled()
 def note_refusal(k: int, state: State, events: IntArray | None, refused: IntArray | None) -> None:
-    """Note that job `k` of a batch was submitted last, and refused."""
+    """Log the submission and refusal of job `k` of a batch.
+
+    Parameters
+    ----------
+    k
+        Number of the job in its batch.
+    state
+        State of the replay.
+    events
+        Table of events; None without observers.
+    refused
+        Cause of the refusal of each job; None if none is refused.
+    """
     if events is not None and refused is not None:
         if state.batch_watched[k]:
             state.counters[CHANGED] = 1
@@ -88,7 +112,21 @@ def note_refusal(k: int, state: State, events: IntArray | None, refused: IntArra
 
 @compiled()
 def note_end(kind: int, row: int, value: int, state: State, events: IntArray | None) -> None:
-    """Note that a job stops running now."""
+    """Log that a job stops running now.
+
+    Parameters
+    ----------
+    kind
+        Kind of the event (see `codes`).
+    row
+        Row of the job.
+    value
+        Value of the event.
+    state
+        State of the replay.
+    events
+        Table of events; None without observers.
+    """
     if events is None:
         return
     if state.jobs[row, WATCHED]:
@@ -98,7 +136,7 @@ def note_end(kind: int, row: int, value: int, state: State, events: IntArray | N
 
 @compiled()
 def has_room_for_round(state: State, events: IntArray | None) -> bool:
-    """Say whether all starts of a round can be written down."""
+    """Check whether the table of events has room for all starts of a round."""
     if events is None:
         return True
     counters = state.counters
@@ -110,14 +148,14 @@ def has_room_for_round(state: State, events: IntArray | None) -> bool:
 
 @compiled()
 def note_asked(state: State, events: IntArray | None) -> None:
-    """Note that a rule is asked what to start, if it is shown any jobs."""
+    """Log the decision request of a round with visible jobs."""
     if events is not None and state.counters[QUEUED]:
         _note(ASKED_ROUND, state.counters[ROUND], 0, 0, state, events)
 
 
 @compiled()
 def _note_dismissals(state: State, dismissed: IntArray | None) -> None:
-    """Note the jobs that Python has rejected in a round, whose rows are free from now on."""
+    """Log the jobs that Python has rejected in a round, and free their rows."""
     if dismissed is None:
         return
     counters, jobs = state.counters, state.jobs
@@ -131,7 +169,17 @@ def _note_dismissals(state: State, dismissed: IntArray | None) -> None:
 
 @compiled()
 def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
-    """Note the jobs that a round has started, with their places, those rejected, and the round."""
+    """Log the starts of a round with their places, the rejections, and the round itself.
+
+    Parameters
+    ----------
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    events
+        Table of events; None without observers.
+    """
     if events is None:
         return
     counters, jobs = state.counters, state.jobs
@@ -154,7 +202,7 @@ def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
 
 @compiled()
 def or_release(event: int, state: State, turned: IntArray | None) -> int:
-    """Return an event, or when a job that waits has waited long enough before it."""
+    """Return the earlier of an event and the next release of a job that is held back."""
     counters = state.counters
     # One that has passed is looked at in the next round.
     if turned is not None and counters[QUEUED] and counters[RELEASE] > counters[NOW]:
@@ -164,20 +212,30 @@ def or_release(event: int, state: State, turned: IntArray | None) -> int:
 
 @compiled()
 def needs_look(state: State, turned: IntArray | None) -> bool:
-    """Say whether other jobs may be held back now than in the last round."""
+    """Check whether the set of jobs that are held back may have changed since the last round."""
     counters = state.counters
     return turned is not None and bool(counters[CHANGED] or counters[RELEASE] <= counters[NOW])
 
 
 @compiled()
 def needs_second_look(state: State, turned: IntArray | None) -> bool:
-    """Say whether jobs that were held back in a round may not be any more."""
+    """Check whether jobs that were held back in a round may be released now."""
     return turned is not None and bool(state.counters[HELD_BACK] and needs_look(state, turned))
 
 
 @compiled()
 def turn_about(state: State, by_node: ByNode, turned: IntArray | None) -> None:
-    """Hold back the jobs in `turned`; or do not any more, if they are."""
+    """Hold back the jobs in `turned`, or release those that are held back.
+
+    Parameters
+    ----------
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    turned
+        Rows of the jobs; None where Python holds no jobs back.
+    """
     if turned is None:
         return
     counters, jobs = state.counters, state.jobs

@@ -39,10 +39,23 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def pass_by_count(now: int, place: int, last: int, state: State, pressure: FloatArray) -> None:
-    """Start jobs behind the head job of EASY, at a place in the queue, that do not delay it.
+    """Backfill behind the head job of EASY, counting slots.
 
-    Those that do not end by the shadow time may start on what is spare then; beside a job that is
-    chosen, none may. `last` is the place of the last job that fits by itself.
+    Jobs that run past the shadow time use the spare slots of that time; beside a chosen job, none
+    may.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    place
+        Place of the head job in the queue.
+    last
+        Place of the last job that fits by itself.
+    state
+        State of the replay.
+    pressure
+        Pressure on each resource type, `[R]`.
     """
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
@@ -76,7 +89,7 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
 
 @compiled()
 def _latest_start(head: int, shadow: int, state: State) -> int:
-    """Return until when a head job may be delayed, given its shadow time; keep its promise.
+    """Return the latest start of a head job under relaxation, and update its promise.
 
     The promise is the earliest shadow time that it has had.
     """
@@ -87,9 +100,10 @@ def _latest_start(head: int, shadow: int, state: State) -> int:
 
 @compiled()
 def _latest_end(head: int, shadow: int, jobs: IntArray) -> int:
-    """Return the latest end of a job that passes a chosen one: before the start that it expected.
+    """Return the latest end of a job that passes a chosen one: before its expected start.
 
-    That is the shadow time which the chosen job had when it was chosen. It is kept as its promise.
+    The expected start is the shadow time of the chosen job when it was chosen, stored as its
+    promise.
     """
     if jobs[head, PROMISE] == NEVER:
         jobs[head, PROMISE] = min(shadow, NEVER - 1)
@@ -100,9 +114,9 @@ def _latest_end(head: int, shadow: int, jobs: IntArray) -> int:
 def _count_ended(
     time: int, units: int, ended: int, ends: IntArray, jobs: IntArray
 ) -> tuple[int, int]:
-    """Add the units of jobs that end by a time to `units`; `ended` have been added before.
+    """Add the units of jobs that end by `time`; return the sum and the number of jobs added.
 
-    Return the sum, and how many jobs have been added then.
+    `ended` jobs have been added before.
     """
     while ended < len(ends) and jobs[ends[ended], SHOWN_END] <= time:
         units += jobs[ends[ended], UNITS]
@@ -112,11 +126,24 @@ def _count_ended(
 
 @compiled()
 def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArray) -> None:
-    """Start jobs behind the head job of EASY, at place `at`, that do not delay it.
+    """Backfill behind the head job of EASY, node by node.
 
-    The head job keeps the choice of its nodes: a job that runs past the shadow time is started if
-    enough of the head job's units still fit beside it then, where the allocator puts it or where it
-    costs the head job little. `last` is the place of the last job that fits by itself.
+    The head job's nodes are not fixed: a job that runs past the shadow time is started if enough of
+    the head job's units still fit beside it then, on the nodes of the allocator's choice or on
+    those where it costs the head job little.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    at
+        Place of the head job in the queue.
+    last
+        Place of the last job that fits by itself.
+    state
+        State of the replay.
+    pressure
+        Pressure on each resource type, `[R]`.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     head = queue[at]
@@ -155,10 +182,10 @@ def _find_shadow(
     head_fits: IntArray,
     state: State,
 ) -> tuple[int, int]:
-    """Return the time of a head job's reservation, and how many more of its units fit then.
+    """Return the time of a head job's reservation, and the number of spare units then.
 
-    `then`, `[R, N]`, and `head_fits`, `[N]`, are what is free now and how many of its units fit; on
-    return they are what they are at that time.
+    `then`, `[R, N]`, and `head_fits`, `[N]`, are the free amounts and the fit counts now; they are
+    updated to those at that time.
     """
     jobs, ends = state.jobs, by_shown_end(now, state.correction, state)
     shape, spare = jobs[head, SHAPE], -jobs[head, UNITS]
@@ -193,10 +220,10 @@ def _end_by(
     fits: IntArray,
     state: State,
 ) -> tuple[int, int]:
-    """Give back what jobs hold that end by a time; `ended` have done so before.
+    """Give back the capacity of jobs that end by `time` in `then`, `[R, N]`.
 
-    `then`, `[R, N]`, is what is free, and `fits`, `[N]`, how many units of a shape fit; `units` is
-    their sum, give or take. Return what becomes of it, and how many jobs have ended then.
+    `ended` jobs have been given back before. `fits`, `[N]`, counts the units of a shape that fit on
+    each node; `units` is their sum plus a constant. Return `units` and the number of ended jobs.
     """
     jobs, cells = state.jobs, state.cells
     while ended < len(ends) and jobs[ends[ended], SHOWN_END] <= time:
@@ -223,10 +250,10 @@ def _reserve_beside(
     head: int,
     state: State,
 ) -> int:
-    """Take the room of a job that runs past the shadow time, if the head job keeps enough.
+    """Reserve room for a job past the shadow time, if enough is left for the head job.
 
-    Return how many of the head job's units it costs, or -1 where these are more than are spare; in
-    that case nothing is taken.
+    Return the head job's units that it costs, or -1 and no reservation if these are more than
+    `spare`.
     """
     shape, head_shape = state.jobs[row, SHAPE], state.jobs[head, SHAPE]
     lost = 0
@@ -247,8 +274,8 @@ def _reserve_beside(
 def _least_loss(row: int, then: IntArray, head_fits: IntArray, head: int, state: State) -> IntArray:
     """Return a placement that costs the head job little, `[N]`.
 
-    First come the units that cost it nothing, since they fit beside all of its units that a node
-    could hold; then, node by node, those that cost least for each unit.
+    First come the units that cost nothing, since they fit beside all of the head job's units that a
+    node could hold; then, node by node, those that cost least per unit.
     """
     jobs = state.jobs
     shape, head_shape, units = jobs[row, SHAPE], jobs[head, SHAPE], jobs[row, UNITS]

@@ -1,4 +1,4 @@
-"""Compiled heaps of rows: the row with the least numbers on top."""
+"""Compiled binary heaps of rows, the row with the least keys on top."""
 
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.system.system import IntArray
@@ -8,16 +8,23 @@ Columns = tuple[int, int]
 
 @compiled()
 def goes_before(one: int, other: int, keys: IntArray, columns: Columns) -> bool:
-    """Say whether a row goes before another.
+    """Check whether one row goes before another.
 
     Parameters
     ----------
-    one, other : int
-        Rows of `keys`.
-    keys : array of int, `[N, C]`
-        Numbers of all rows.
-    columns : pair of int
-        The columns that are compared, one after the other.
+    one
+        Row of `keys`.
+    other
+        Row of `keys`.
+    keys
+        Keys of all rows, `[N, C]`.
+    columns
+        The two columns to compare, one after the other.
+
+    Returns
+    -------
+    bool
+        Whether `one` has the smaller keys.
     """
     first, then = columns
     if keys[one, first] != keys[other, first]:
@@ -27,7 +34,21 @@ def goes_before(one: int, other: int, keys: IntArray, columns: Columns) -> bool:
 
 @compiled()
 def sift_down(at: int, count: int, rows: IntArray, keys: IntArray, columns: Columns) -> None:
-    """Move a row of a heap of `count` rows down until it goes before all below it."""
+    """Move a row of a heap down until it goes before all below it.
+
+    Parameters
+    ----------
+    at
+        Position of the row in the heap.
+    count
+        Number of rows in the heap.
+    rows
+        The heap; changed in place.
+    keys
+        Keys of all rows, `[N, C]`.
+    columns
+        The two columns to compare.
+    """
     while True:
         child = 2 * at + 1
         if child >= count:
@@ -42,14 +63,40 @@ def sift_down(at: int, count: int, rows: IntArray, keys: IntArray, columns: Colu
 
 @compiled()
 def make_heap(count: int, rows: IntArray, keys: IntArray, columns: Columns) -> None:
-    """Make a heap of the first `count` rows."""
+    """Turn the first `count` rows into a heap.
+
+    Parameters
+    ----------
+    count
+        Number of rows.
+    rows
+        Rows; changed in place.
+    keys
+        Keys of all rows, `[N, C]`.
+    columns
+        The two columns to compare.
+    """
     for k in range(count // 2 - 1, -1, -1):
         sift_down(k, count, rows, keys, columns)
 
 
 @compiled()
 def push(row: int, count: int, rows: IntArray, keys: IntArray, columns: Columns) -> None:
-    """Put a row on a heap of `count` rows."""
+    """Push a row onto a heap of `count` rows.
+
+    Parameters
+    ----------
+    row
+        Row to push.
+    count
+        Number of rows before.
+    rows
+        The heap, with room for one more; changed in place.
+    keys
+        Keys of all rows, `[N, C]`.
+    columns
+        The two columns to compare.
+    """
     at = count
     rows[at] = row
     while at:
@@ -62,6 +109,18 @@ def push(row: int, count: int, rows: IntArray, keys: IntArray, columns: Columns)
 
 @compiled()
 def pop(count: int, rows: IntArray, keys: IntArray, columns: Columns) -> None:
-    """Take the top off a heap of `count` rows."""
+    """Remove the top of a heap of `count` rows.
+
+    Parameters
+    ----------
+    count
+        Number of rows before.
+    rows
+        The heap; changed in place.
+    keys
+        Keys of all rows, `[N, C]`.
+    columns
+        The two columns to compare.
+    """
     rows[0] = rows[count - 1]
     sift_down(0, count - 1, rows, keys, columns)

@@ -1,4 +1,4 @@
-"""Compiled transitions of jobs: into the queue, from it to the running ones, and out again."""
+"""Compiled transitions of jobs: into the queue, to running, and out again."""
 
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
@@ -46,16 +46,31 @@ from hpcsched.dispatching.core.state import ByNode
 from hpcsched.system.system import IntArray
 
 FOR_EVER = float(1 << 60)
-"""Longer than all times together, in seconds."""
+"""Seconds, longer than all times together."""
 
 
 BY_END = (END, NUMBER)
-"""By what ends are sorted: the earliest first, then the lowest number."""
+"""Sort columns of ends: the earliest first, then the lowest number."""
 
 
 @compiled()
 def submit(k: int, state: State, by_node: ByNode) -> int:
-    """Put job `k` of a batch into the queue; return its row."""
+    """Put job `k` of a batch into the queue.
+
+    Parameters
+    ----------
+    k
+        Number of the job in its batch.
+    state
+        State of the replay, with a free row.
+    by_node
+        True where units are placed node by node.
+
+    Returns
+    -------
+    int
+        Row of the job.
+    """
     counters, jobs = state.counters, state.jobs
     row = counters[FREE_ROW]
     counters[FREE_ROW] = jobs[row, 0]
@@ -84,7 +99,7 @@ def submit(k: int, state: State, by_node: ByNode) -> int:
 
 @compiled()
 def _join_queue(row: int, state: State) -> None:
-    """Put a job into the queue, at its place."""
+    """Insert a job into the queue, at its place in the order."""
     counters, jobs = state.counters, state.jobs
     units, shape, count = jobs[row, UNITS], jobs[row, SHAPE], counters[QUEUED]
     jobs[row, WAITS] = 1
@@ -103,7 +118,7 @@ def _join_queue(row: int, state: State) -> None:
 
 @compiled()
 def _count_room(shape: int, state: State, down: IntArray | None) -> None:
-    """Count the room for a job of a shape; beside outages, that waits until the next round."""
+    """Count the units of a shape that fit; beside outages, the next round does."""
     if down is None:
         add_waiting(shape, state)
 
@@ -119,7 +134,7 @@ def put_back(row: int, state: State) -> None:
 
 @compiled()
 def _place_among_running(row: int, count: int, running: IntArray, jobs: IntArray) -> int:
-    """Return where a row is, or goes, among running ones by planned end, then number."""
+    """Return the position of a row among the running ones, by planned end, then number."""
     end, number = jobs[row, PLANNED_END], jobs[row, NUMBER]
     left, right = 0, count
     while left < right:
@@ -135,9 +150,20 @@ def _place_among_running(row: int, count: int, running: IntArray, jobs: IntArray
 
 @compiled()
 def begin(row: int, cell: int, now: int, state: State) -> None:
-    """Have a queued job run from now on, on the places in a list of cells that are taken already.
+    """Start a queued job now, on places that are taken already.
 
     Its row stays in the queue until `leave_queue`.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    cell
+        First cell of its places.
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
     """
     counters, jobs, running = state.counters, state.jobs, state.running
     jobs[row, WAITS] = 0
@@ -165,7 +191,19 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
 
 @compiled()
 def set_held(row: int, by: int, holds: bool, state: State) -> None:
-    """Take note whether something holds a queued job back: a bit of `HELD`."""
+    """Set or clear a bit of `HELD`: a cause that holds a queued job back.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    by
+        The bit.
+    holds
+        Whether to set it.
+    state
+        State of the replay.
+    """
     jobs = state.jobs
     before = jobs[row, HELD]
     jobs[row, HELD] = before | by if holds else before & ~by
@@ -180,7 +218,7 @@ def set_held(row: int, by: int, holds: bool, state: State) -> None:
 
 @compiled()
 def hold_back(state: State) -> None:
-    """Keep the jobs that are held back from a round, until `leave_queue`."""
+    """Hide the jobs that are held back from a round, until `leave_queue`."""
     counters, jobs = state.counters, state.jobs
     if counters[HELD_BACK] == 0:
         return
@@ -192,7 +230,7 @@ def hold_back(state: State) -> None:
 
 @compiled()
 def _put_held_last(queue: IntArray, count: int, jobs: IntArray) -> None:
-    """Move what is held back to the end of a queue."""
+    """Move the jobs that are held back to the end of a queue."""
     held = numbers(count)
     shown = 0
     for k in range(count):
@@ -208,7 +246,7 @@ def _put_held_last(queue: IntArray, count: int, jobs: IntArray) -> None:
 
 @compiled()
 def leave_queue(state: State) -> None:
-    """Take out of the queue what has been started, and put back what has been held back."""
+    """Remove started jobs from the queue, and merge jobs that were held back into it."""
     counters, jobs = state.counters, state.jobs
     shown, held = counters[QUEUED], counters[HELD_BACK]
     _keep_waiting(state.queue, shown, held, state.by_wait, state.keys, jobs)
@@ -227,7 +265,7 @@ def _keep_waiting(
     keys: IntArray,
     jobs: IntArray,
 ) -> None:
-    """Keep what waits of the first `shown` rows, in order with the `held` ones after them."""
+    """Keep those of the first `shown` rows that wait, merged with the `held` ones after them."""
     kept = 0
     for k in range(shown):
         row = queue[k]
@@ -242,7 +280,22 @@ def _keep_waiting(
 
 @compiled()
 def take_nodes(row: int, placed: IntArray, state: State) -> int:
-    """Take the room for `placed`, `[N]`, units of a job; return the first of their cells."""
+    """Take the capacity of a job's units on nodes.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    placed
+        Units on each node, `[N]`.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        First cell of the list of places.
+    """
     shape = state.jobs[row, SHAPE]
     first, previous = -1, -1
     for node in range(len(placed)):
@@ -260,7 +313,7 @@ def take_nodes(row: int, placed: IntArray, state: State) -> int:
 
 @compiled()
 def end_first(state: State, by_node: ByNode) -> None:
-    """End the job on top of the heap of ends, and have its room and its row be free."""
+    """End the job on top of the heap of ends, and free its resources and its row."""
     row = state.ends[0]
     pop(state.counters[RUNNING], state.ends, state.jobs, BY_END)
     give_back(row, state, by_node)
@@ -269,7 +322,7 @@ def end_first(state: State, by_node: ByNode) -> None:
 
 @compiled()
 def drop_end(row: int, state: State) -> None:
-    """Take a row off the heap of ends, wherever it is."""
+    """Remove a row from the heap of ends, wherever it is."""
     ends, left = state.ends, 0
     for k in range(state.counters[RUNNING]):
         if ends[k] != row:
@@ -279,14 +332,14 @@ def drop_end(row: int, state: State) -> None:
 
 @compiled()
 def forget(row: int, state: State) -> None:
-    """Have the row of a job be free."""
+    """Free the row of a job."""
     state.jobs[row, 0] = state.counters[FREE_ROW]
     state.counters[FREE_ROW] = row
 
 
 @compiled()
 def stop_running(row: int, state: State) -> None:
-    """Take a job out of the running ones; its room is not free yet."""
+    """Remove a job from the running ones; its resources are not freed yet."""
     counters, jobs, running = state.counters, state.jobs, state.running
     count = counters[RUNNING]
     place = _place_among_running(row, count, running, jobs)
@@ -301,9 +354,9 @@ def stop_running(row: int, state: State) -> None:
 
 @compiled()
 def _end_told(row: int, state: State, lost: IntArray | None) -> int:
-    """Return when rules that keep reservations take a job to end.
+    """Return the end of a job from the view of rules that keep reservations.
 
-    If it started since they were asked last, they take it to have started when they were asked.
+    If it started since their last round, they take it to have started in that round.
     """
     jobs, end = state.jobs, state.jobs[row, SHOWN_END]
     if lost is not None and jobs[row, START] > state.counters[LAST_ASKED]:
@@ -313,7 +366,17 @@ def _end_told(row: int, state: State, lost: IntArray | None) -> int:
 
 @compiled()
 def give_back(row: int, state: State, by_node: ByNode) -> None:
-    """Have a job run no longer, and its room be free."""
+    """End a job and release its resources.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    """
     counters, jobs = state.counters, state.jobs
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     stop_running(row, state)
@@ -334,5 +397,22 @@ def give_back(row: int, state: State, by_node: ByNode) -> None:
 
 @compiled()
 def share_of_wait(row: int, until: int, share: float, jobs: IntArray) -> int:
-    """Return a share of how long a job waits until a time, in whole seconds."""
+    """Return a share of a job's wait until a time, in whole seconds.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    until
+        End of the wait, in seconds.
+    share
+        Factor of the wait.
+    jobs
+        Table of jobs.
+
+    Returns
+    -------
+    int
+        Seconds, rounded down.
+    """
     return int(min(share * (until - jobs[row, SUBMIT_TIME]), FOR_EVER))

@@ -1,4 +1,4 @@
-"""Files with machine code of functions of a state, for the next process."""
+"""Files of machine code of functions of a state, for later processes."""
 
 import hashlib
 import inspect
@@ -29,8 +29,14 @@ _MAKERS = (
 class ObjectCode(NamedTuple):
     """Machine code before it is loaded.
 
-    `symbol` is the name of the function, and `offsets` say where the fields of the state are, and
-    where they end.
+    Attributes
+    ----------
+    code
+        Object file.
+    symbol
+        Name of the function in it.
+    offsets
+        Offset of each field of the state in bytes, and of their end.
     """
 
     code: bytes
@@ -39,7 +45,20 @@ class ObjectCode(NamedTuple):
 
 
 def find(function: Callable[..., object], kinds: str) -> ObjectCode | None:
-    """Return the code of a function for fields of some kinds; None if there is none of use."""
+    """Return the stored code of a function; None if there is none that is valid.
+
+    Parameters
+    ----------
+    function
+        The function in Python.
+    kinds
+        Kinds of the state's fields.
+
+    Returns
+    -------
+    ObjectCode | None
+        Code made from the present sources on this machine.
+    """
     for folder in _folders(function):
         with suppress(OSError):
             made = unpacked((folder / _name(function, kinds)).read_bytes(), function)
@@ -49,7 +68,17 @@ def find(function: Callable[..., object], kinds: str) -> ObjectCode | None:
 
 
 def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
-    """Write the code of a function down, where there is room for it."""
+    """Store the code of a function, if a folder is writable.
+
+    Parameters
+    ----------
+    function
+        The function in Python.
+    kinds
+        Kinds of the state's fields.
+    made
+        Its code.
+    """
     content = packed(function, made)
     for folder in _folders(function):
         with suppress(OSError):
@@ -62,7 +91,7 @@ def keep(function: Callable[..., object], kinds: str, made: ObjectCode) -> None:
 
 
 def packed(function: Callable[..., object], made: ObjectCode) -> bytes:
-    """Return the code of a function, and what it was made from, as they are kept."""
+    """Return the code of a function and the stamp of its sources as file content."""
     about = {
         "made_from": _made_from(function),
         "digest": _digest(made.code),
@@ -73,7 +102,20 @@ def packed(function: Callable[..., object], made: ObjectCode) -> bytes:
 
 
 def unpacked(content: bytes, function: Callable[..., object]) -> ObjectCode | None:
-    """Return the code of a function that was packed; None if it is damaged or of other sources."""
+    """Return the code from file content; None if it is damaged or of other sources.
+
+    Parameters
+    ----------
+    content
+        Content of a file, as of `packed`.
+    function
+        The function in Python.
+
+    Returns
+    -------
+    ObjectCode | None
+        The code.
+    """
     try:
         first, code = content.split(b"\n", 1)
         about = json.loads(first)
@@ -85,7 +127,7 @@ def unpacked(content: bytes, function: Callable[..., object]) -> ObjectCode | No
 
 
 def _folders(function: Callable[..., object]) -> Iterator[Path]:
-    """Yield where code may be kept: where a variable says, or beside the module, or at home."""
+    """Yield folders for code: by environment variable, beside the module, or at home."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         yield Path(named)
@@ -100,7 +142,7 @@ def _folders(function: Callable[..., object]) -> Iterator[Path]:
 
 
 def _name(function: Callable[..., object], kinds: str) -> str:
-    """Return the name of the file: another one for each module, kind of state and processor."""
+    """Return the file name, distinct for each module, kind of state and processor."""
     triple, cpu, features = binding.get_process_triple(), *_processor()
     parts = inspect.getfile(function), kinds, triple, cpu, features, sys.implementation.cache_tag
     module = function.__module__.rpartition(".")[2]
@@ -108,14 +150,14 @@ def _name(function: Callable[..., object], kinds: str) -> str:
 
 
 def _processor() -> tuple[str, str]:
-    """Return the name of the processor, and what it can do, unless numba is told of another."""
+    """Return name and features of the processor, unless numba is configured for another."""
     cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
     features = os.environ.get("NUMBA_CPU_FEATURES")
     return cpu, binding.get_host_cpu_features().flatten() if features is None else features
 
 
 def _made_from(function: Callable[..., object]) -> dict[str, Any]:
-    """Return what code is made from and by."""
+    """Return versions and digests of everything that determines the code."""
     makers = b"".join(Path(__file__).with_name(name).read_bytes() for name in _MAKERS)
     return {
         "sources": stamp_of(function),

@@ -1,4 +1,4 @@
-"""Machine code of functions of a state, in memory and called from Python."""
+"""Machine code of functions of a state, loaded into memory and called from Python."""
 
 import ctypes
 from collections.abc import Callable
@@ -16,9 +16,16 @@ _WELL = (0, -2)
 
 
 class LoadedCode:
-    """A function of a state and a number, as machine code in memory, at an `address`.
+    """Machine code in memory of a function of a state and a number, at an `address`.
 
-    As numba compiles it, it takes addresses for its result and for errors, then its arguments.
+    By numba's convention it takes addresses for its result and for errors, then its arguments.
+
+    Parameters
+    ----------
+    made
+        Code to load.
+    function
+        The function in Python, for its annotations.
     """
 
     def __init__(self, made: ObjectCode, function: Callable[..., object]) -> None:
@@ -36,7 +43,25 @@ class LoadedCode:
         self._release = release(self._engine.get_function_address("NRT_decref"))
 
     def __call__(self, state: MachineState, number: float) -> Any:
-        """Call the function; other threads run as well."""
+        """Call the function without the interpreter's lock.
+
+        Parameters
+        ----------
+        state
+            State of the replay.
+        number
+            Second argument.
+
+        Returns
+        -------
+        Any
+            The function's result.
+
+        Raises
+        ------
+        MemoryError
+            Compiled code could not allocate memory.
+        """
         result, error = self._result(), ctypes.c_void_p()
         where = state.address(self._offsets, self._let_go)
         status = self._function(ctypes.byref(result), ctypes.byref(error), where, number)
@@ -45,12 +70,12 @@ class LoadedCode:
         return result.value
 
     def _let_go(self, made: int) -> None:
-        """Let go of an array that it has made."""
+        """Release an array that the function has made."""
         self._release(made)
 
 
 def _engine_with(code: bytes) -> Any:
-    """Return an engine of LLVM that has loaded some code."""
+    """Return an LLVM engine with the code loaded."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine()

@@ -1,4 +1,4 @@
-"""What numba makes of compiled functions, for callers in Python and for compiled ones."""
+"""numba's machine code of compiled functions, for callers in Python and in compiled code."""
 
 from contextlib import suppress
 from importlib import import_module
@@ -29,9 +29,9 @@ _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_w
 
 
 class MachineFunction(CPUDispatcher):
-    """A function that is compiled for Python and for compiled code apart, each when it first calls.
+    """Function compiled separately for Python callers and for compiled callers, on first use.
 
-    What compiled code calls becomes part of it (see `inner_code`).
+    For compiled callers it becomes part of their code (see `inner_code`).
     """
 
     def __init__(
@@ -48,9 +48,17 @@ class MachineFunction(CPUDispatcher):
             self._cache = CodeCache(py_func)
 
     def is_there(self, types: tuple[Any, ...]) -> bool:
-        """Say whether it has been compiled for Python, here or by a process before.
+        """Check whether the function has been compiled for Python callers, here or earlier.
 
-        It is asked about first arguments of these types.
+        Parameters
+        ----------
+        types
+            Types of the first arguments.
+
+        Returns
+        -------
+        bool
+            Whether code for these types exists.
         """
         there = list(self.signatures)
         if not isinstance(self._cache, NullCache):
@@ -58,14 +66,14 @@ class MachineFunction(CPUDispatcher):
         return any(arguments[: len(types)] == types for arguments in there)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return what numba needs to know of a call by compiled code."""
+        """Return numba's typing of a call from compiled code."""
         return self.inner.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
-        """Return by what compiled code calls the function."""
+        """Return the entry point for compiled callers."""
         return self.inner.get_overload(sig)
 
 
 def machine_function(function: Any) -> MachineFunction:
-    """Return what compiles a function."""
+    """Return the compiler of a function."""
     return MachineFunction(function)

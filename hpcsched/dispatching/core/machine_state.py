@@ -1,6 +1,6 @@
-"""The state as machine code sees it: where its arrays are, in one piece of memory.
+"""State for machine code: addresses of its arrays, in one block of memory.
 
-numba is not needed for it, so that code that was compiled before runs without importing that.
+numba is not needed for it, so that stored code runs without importing numba.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,13 @@ _FORMATS = {bool: "=?", int: "=q", float: "=d"}
 
 
 class MachineState:
-    """The fields of a state (see `compiled_state`), for functions that run as machine code."""
+    """Fields of a state (see `compiled_state`), for functions that run as machine code.
+
+    Parameters
+    ----------
+    fields
+        Values in the order of `FIELDS`.
+    """
 
     def __init__(self, *fields: Any) -> None:
         self._fields = fields
@@ -32,14 +38,23 @@ class MachineState:
 
     @cached_property
     def kinds(self) -> str:
-        """Of which kinds the fields are."""
+        """Kinds of the fields, as text."""
         return kinds_of(self._fields)
 
     def address(self, offsets: Sequence[int], release: Callable[[int], object]) -> int:
-        """Return where the state is in memory.
+        """Return the address of the state in memory, which is written on first use.
 
-        `offsets` say where each field is, and where they end. `release` lets go of an array that
-        compiled code has put in the place of another.
+        Parameters
+        ----------
+        offsets
+            Offset of each field in bytes, and of their end.
+        release
+            Function that releases an array which compiled code has put in the place of another.
+
+        Returns
+        -------
+        int
+            The address.
         """
         if self._release is None:
             self._release, self._offsets = release, offsets
@@ -59,7 +74,7 @@ class MachineState:
         return addressof(self._memory)
 
     def __del__(self) -> None:
-        """Let go of arrays that compiled code has made."""
+        """Release the arrays that compiled code has made."""
         if self._release is not None:
             for offset, value in zip(self._offsets, self._fields, strict=False):
                 if isinstance(value, np.ndarray):
@@ -69,12 +84,12 @@ class MachineState:
 
 
 def kinds_of(fields: Sequence[Any]) -> str:
-    """Return of which kinds the fields of a state are: code is compiled for each combination."""
+    """Return the kinds of a state's fields as text: code is compiled for each combination."""
     return " ".join(f"{name}:{_kind_of(value)}" for name, value in zip(FIELDS, fields, strict=True))
 
 
 def _kind_of(value: Any) -> str:
-    """Return of what kind a field is: a type, and of an array how it lies in memory."""
+    """Return the kind of a field: its type, and for an array its memory layout."""
     if not isinstance(value, np.ndarray):
         return type(value).__name__
     flags = value.flags

@@ -1,8 +1,8 @@
-"""Compiled narrowing of requests: a job may only use nodes that stay in service for it.
+"""Compiled narrowing of requests to the nodes that stay in service for a job.
 
-These are the nodes that are up, and that no announced outage takes before the job is predicted to
-end if it starts now. On fewer nodes a request is another shape. A job for which these nodes are too
-few even if they are idle is held back.
+These are the nodes that are up, and that no announced outage takes before the job's predicted end
+if it starts now. A request on fewer nodes is another shape. A job for which these nodes are too few
+even if they are idle is held back.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers
@@ -33,9 +33,21 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def narrow_all(now: int, state: State, down: IntArray | None) -> bool:
-    """Have all queued jobs ask for what they may use now; return whether there were enough shapes.
+    """Narrow the requests of all queued jobs to the nodes that stay in service for them.
 
-    Where there were not, it goes on where it was left.
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    down
+        Number of outages of each node, `[N]`; None without outages.
+
+    Returns
+    -------
+    bool
+        False if the table of shapes is full; the next call continues there.
     """
     if down is None:
         return True
@@ -69,7 +81,7 @@ def narrow_all(now: int, state: State, down: IntArray | None) -> bool:
 
 @compiled()
 def _forget_all(state: State) -> None:
-    """Forget which shapes queued jobs have, and all shapes on fewer nodes."""
+    """Clear the shapes of queued jobs, and all narrowed shapes."""
     counters, jobs = state.counters, state.jobs
     for k in range(counters[ACTIVE_SHAPES]):
         state.shape_waiting[state.active[k]] = 0
@@ -81,7 +93,7 @@ def _forget_all(state: State) -> None:
 
 @compiled()
 def _is_open(node: int, span: int, state: State) -> bool:
-    """Say whether a node is up and stays so for jobs whose run times reach `span` limits."""
+    """Check whether a node is up and stays up for jobs that reach `span` limits."""
     if state.closed[node]:
         return False
     return span == 0 or bool(state.clear_until[node] > state.limits[span - 1])
@@ -89,7 +101,7 @@ def _is_open(node: int, span: int, state: State) -> bool:
 
 @compiled()
 def _narrowed(request: int, span: int, state: State) -> int:
-    """Return the shape of a request on the nodes that are open to it; -1 if there is none left."""
+    """Return the shape of a request on its open nodes; -1 if the table of shapes is full."""
     counters, narrowed, may_use = state.counters, state.narrowed, state.may_use
     if span == 0 and counters[CLOSED] == 0:
         return request

@@ -1,4 +1,4 @@
-"""Compiled rankings for systems of unlike nodes: by weight, and in turns of classes of nodes."""
+"""Compiled rankings of heterogeneous nodes: by weight, and by weighted round robin of classes."""
 
 from hpcsched.dispatching.core.array_kernels import numbers, shares, table, zeros
 from hpcsched.dispatching.core.codes import BALANCED, HYBRID, WEIGHTED
@@ -21,7 +21,31 @@ def rank_by_class(
     scarce: BoolArray,
     ranks: FloatArray,
 ) -> None:
-    """Change ranks by how much is free of each node to those of an allocator that looks further."""
+    """Turn ranks by free capacity into those of the allocators for heterogeneous systems.
+
+    Parameters
+    ----------
+    allocator
+        Code of the allocator.
+    units
+        Number of units to place.
+    fits
+        Units that fit on each node, `[N]`.
+    available
+        Free amounts, `[R, N]`.
+    asked
+        Requested amount per unit, `[R]`.
+    capacity
+        Capacity of each node, `[N, R]`.
+    totals
+        Capacity of the system, `[R]`.
+    pressure
+        Pressure on each resource type, `[R]`.
+    scarce
+        Whether each resource type is scarce, `[R]`.
+    ranks
+        Ranks of the nodes, `[3, N]`; updated.
+    """
     if allocator in (WEIGHTED, HYBRID):
         _weigh(units, fits, available, asked, totals, pressure, ranks[2])
     if allocator in (BALANCED, HYBRID):
@@ -38,7 +62,7 @@ def _weigh(
     pressure: FloatArray,
     weights: FloatArray,
 ) -> None:
-    """Write what would be left on each node of what is wanted, `[N]`."""
+    """Write the capacity in demand that would be left on each node, `[N]`."""
     for node in range(len(fits)):
         weights[node] = 0.0
     for r in range(len(asked)):
@@ -59,11 +83,12 @@ def _take_turns(
     scarce: BoolArray,
     ranks: FloatArray,
 ) -> None:
-    """Write the turns of nodes into the first of their ranks, which are zeros.
+    """Write the turns of nodes by weighted round robin into the first of their ranks.
 
-    A class has the nodes with the same scarce resource types that the job does not ask for. Its
-    nodes come in the order of the other ranks: the k-th node of a class with a share s of what is
-    free of its types at turn (k + ½) / s. Nodes with none of these types come first, at turn 0.
+    The first ranks must be zeros. A class has the nodes with the same scarce resource types that
+    the job does not request. Its nodes come in the order of the other ranks: the k-th node of a
+    class with a free share s of its types has turn (k + ½) / s. Nodes with none of these types come
+    first, at turn 0.
     """
     nodes, count = len(fits), len(asked)
     class_of, first = numbers(nodes), numbers(nodes)
@@ -108,7 +133,7 @@ def _take_turns(
 
 @compiled()
 def _alike(node: int, other: int, asked: IntArray, capacity: IntArray, scarce: BoolArray) -> bool:
-    """Say whether two nodes have the same scarce types of those that are not asked for."""
+    """Check whether two nodes have the same scarce types beyond those requested."""
     for r in range(len(asked)):
         if scarce[r] and asked[r] == 0 and (capacity[node, r] > 0) != (capacity[other, r] > 0):
             return False
