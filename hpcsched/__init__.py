@@ -1,28 +1,62 @@
 """hpcsched: declare an HPC system, a workload and a dispatcher; replay; report how well it went.
 
-The Python API is small: `load_scenario` reads and validates a YAML file, `run` replays it and
-returns a `RunResult`, and `open_run` returns that of a run directory that is there already. A
-result has the `summary`, and all `jobs` and `rounds` as Arrow tables. `replay` replays a scenario
-in memory, without a run directory, over a workload that `read_workload` reads once, so that many
-dispatchers can be compared in one process. The protocols that plugins implement, and `hookimpl`
-with which they register, are importable from here too. Everything is loaded on first use, so that
-importing the package costs nothing.
+`load_scenario` reads and validates a YAML file, `run` replays it and returns a `RunResult`, and
+`open_run` returns that of a run directory that is there already. `replay` replays a scenario in
+memory, without a run directory, over a workload that `read_workload` reads once, so that many
+dispatchers can be compared in one process. The other names are for plugins: protocols, parameters
+and errors. These names are the public interface, with `hpcsched.testing` and the modules that
+docs/api.md lists; every other module may change in any release.
 """
 
+# Each name is loaded when it is first used: importing the package takes no time.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hpcsched.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from hpcsched.context import Context as Context
+    from hpcsched.dispatching.additional import AdditionalData as AdditionalData
     from hpcsched.dispatching.allocator import Allocator as Allocator
+    from hpcsched.dispatching.allocator import Room as Room
+    from hpcsched.dispatching.allocator import fill as fill
     from hpcsched.dispatching.decision import Decision as Decision
+    from hpcsched.dispatching.decision import Start as Start
+    from hpcsched.dispatching.decision_reasons import Reason as Reason
     from hpcsched.dispatching.dispatcher_protocol import Dispatcher as Dispatcher
+    from hpcsched.dispatching.objective import Objective as Objective
     from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
+    from hpcsched.dispatching.problem import RunningJob as RunningJob
+    from hpcsched.dispatching.problem import WaitingJob as WaitingJob
+    from hpcsched.dispatching.rules.allocators import BestFit as BestFit
+    from hpcsched.dispatching.rules.allocators import FirstFit as FirstFit
+    from hpcsched.dispatching.rules.orders import QueueOrder as QueueOrder
+    from hpcsched.dispatching.rules.workspace import open_workspace as open_workspace
+    from hpcsched.errors import DecisionError as DecisionError
+    from hpcsched.errors import Finding as Finding
+    from hpcsched.errors import HpcschedError as HpcschedError
+    from hpcsched.errors import InputError as InputError
+    from hpcsched.errors import Place as Place
+    from hpcsched.errors import PluginError as PluginError
+    from hpcsched.experiment.executors.executor import Executor as Executor
+    from hpcsched.metrics.metric import Metric as Metric
+    from hpcsched.parameters import Amount as Amount
+    from hpcsched.parameters import Duration as Duration
+    from hpcsched.parameters import InputPath as InputPath
+    from hpcsched.parameters import Listed as Listed
+    from hpcsched.parameters import NotReproducible as NotReproducible
+    from hpcsched.parameters import OutputPath as OutputPath
     from hpcsched.parameters import Params as Params
-    from hpcsched.plugins.registry import Plugin as Plugin
+    from hpcsched.parameters import PositiveAmount as PositiveAmount
+    from hpcsched.parameters import PositiveDuration as PositiveDuration
+    from hpcsched.parameters import Selects as Selects
     from hpcsched.plugins.spec import hookimpl as hookimpl
+    from hpcsched.prediction.correction import Correction as Correction
+    from hpcsched.prediction.predictor import Oracle as Oracle
     from hpcsched.prediction.predictor import Predictor as Predictor
+    from hpcsched.prediction.predictor import capped as capped
+    from hpcsched.registration import Caution as Caution
+    from hpcsched.registration import Plugin as Plugin
     from hpcsched.runs.replaying import Replay as Replay
     from hpcsched.runs.replaying import Workload as Workload
     from hpcsched.runs.replaying import read_workload as read_workload
@@ -33,29 +67,89 @@ if TYPE_CHECKING:
     from hpcsched.scenario import load_scenario as load_scenario
     from hpcsched.scenario.models import Scenario as Scenario
     from hpcsched.simulation.observer import Observer as Observer
+    from hpcsched.simulation.records import Interruption as Interruption
+    from hpcsched.simulation.records import JobRecord as JobRecord
+    from hpcsched.simulation.records import RoundRecord as RoundRecord
+    from hpcsched.system.allocation import Allocation as Allocation
+    from hpcsched.system.allocation import NodeAllocation as NodeAllocation
+    from hpcsched.system.cluster import WorkloadManager as WorkloadManager
+    from hpcsched.system.request import Request as Request
+    from hpcsched.system.space import room_for as room_for
+    from hpcsched.system.system import NodeGroup as NodeGroup
+    from hpcsched.system.system import System as System
+    from hpcsched.workload.job import Job as Job
+    from hpcsched.workload.job import TracedJob as TracedJob
+    from hpcsched.workload.trace_account import TraceAccount as TraceAccount
     from hpcsched.workload.trace_source import TraceSource as TraceSource
     from hpcsched.workload.transform import Transform as Transform
 
 _EXPORTS = {
+    "AdditionalData": "hpcsched.dispatching.additional",
+    "Allocation": "hpcsched.system.allocation",
     "Allocator": "hpcsched.dispatching.allocator",
+    "Amount": "hpcsched.parameters",
+    "BestFit": "hpcsched.dispatching.rules.allocators",
+    "Caution": "hpcsched.registration",
+    "Context": "hpcsched.context",
+    "Correction": "hpcsched.prediction.correction",
     "Decision": "hpcsched.dispatching.decision",
+    "DecisionError": "hpcsched.errors",
     "Dispatcher": "hpcsched.dispatching.dispatcher_protocol",
     "DispatchingProblem": "hpcsched.dispatching.problem",
+    "Duration": "hpcsched.parameters",
+    "Executor": "hpcsched.experiment.executors.executor",
+    "Finding": "hpcsched.errors",
+    "FirstFit": "hpcsched.dispatching.rules.allocators",
+    "HpcschedError": "hpcsched.errors",
+    "InputError": "hpcsched.errors",
+    "InputPath": "hpcsched.parameters",
+    "Interruption": "hpcsched.simulation.records",
+    "Job": "hpcsched.workload.job",
+    "JobRecord": "hpcsched.simulation.records",
+    "Listed": "hpcsched.parameters",
+    "Metric": "hpcsched.metrics.metric",
+    "NodeAllocation": "hpcsched.system.allocation",
+    "NodeGroup": "hpcsched.system.system",
+    "NotReproducible": "hpcsched.parameters",
+    "Objective": "hpcsched.dispatching.objective",
     "Observer": "hpcsched.simulation.observer",
+    "Oracle": "hpcsched.prediction.predictor",
+    "OutputPath": "hpcsched.parameters",
     "Params": "hpcsched.parameters",
-    "Plugin": "hpcsched.plugins.registry",
+    "Place": "hpcsched.errors",
+    "Plugin": "hpcsched.registration",
+    "PluginError": "hpcsched.errors",
+    "PositiveAmount": "hpcsched.parameters",
+    "PositiveDuration": "hpcsched.parameters",
     "Predictor": "hpcsched.prediction.predictor",
+    "QueueOrder": "hpcsched.dispatching.rules.orders",
+    "Reason": "hpcsched.dispatching.decision_reasons",
     "Replay": "hpcsched.runs.replaying",
+    "Request": "hpcsched.system.request",
+    "Room": "hpcsched.dispatching.allocator",
+    "RoundRecord": "hpcsched.simulation.records",
     "RunResult": "hpcsched.runs.runner",
+    "RunningJob": "hpcsched.dispatching.problem",
     "Scenario": "hpcsched.scenario.models",
+    "Selects": "hpcsched.parameters",
+    "Start": "hpcsched.dispatching.decision",
+    "System": "hpcsched.system.system",
+    "TraceAccount": "hpcsched.workload.trace_account",
     "TraceSource": "hpcsched.workload.trace_source",
+    "TracedJob": "hpcsched.workload.job",
     "Transform": "hpcsched.workload.transform",
+    "WaitingJob": "hpcsched.dispatching.problem",
     "Workload": "hpcsched.runs.replaying",
+    "WorkloadManager": "hpcsched.system.cluster",
+    "capped": "hpcsched.prediction.predictor",
+    "fill": "hpcsched.dispatching.allocator",
     "hookimpl": "hpcsched.plugins.spec",
     "load_scenario": "hpcsched.scenario",
     "open_run": "hpcsched.runs.runner",
+    "open_workspace": "hpcsched.dispatching.rules.workspace",
     "read_workload": "hpcsched.runs.replaying",
     "replay": "hpcsched.runs.replaying",
+    "room_for": "hpcsched.system.space",
     "run": "hpcsched.runs.runner",
 }
 

@@ -24,7 +24,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> hpcsched.RunResult:
 
 def test_every_name_is_there() -> None:
     """What is listed can be imported, and is what type checkers are told of."""
-    assert all(callable(getattr(hpcsched, name)) for name in hpcsched.__all__)
+    assert all(getattr(hpcsched, name) is not None for name in hpcsched.__all__)
     text = Path(hpcsched.__file__).read_text(encoding="utf-8")
     for name in hpcsched.__all__:
         assert f" import {name} as {name}\n" in text

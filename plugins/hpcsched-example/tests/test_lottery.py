@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import partial
 
-from hpcsched.dispatching.rules.allocators import BestFit, FirstFit
+from hpcsched import BestFit, FirstFit
 from hpcsched.testing import check_dispatcher, make_jobs, make_problem, make_system, replay
 from hpcsched_example.lottery import Lottery
 

@@ -11,7 +11,7 @@ system:
     - {{name: node, count: 16, resources: {{core: 1}}}}
 trace: {{source: swf, path: trace.swf}}
 predictor: {{name: user-mean, history: 2}}
-dispatcher: {{name: lottery, ticket_every: 1min, allocator: best_fit}}
+dispatcher: {{name: lottery, ticket_every: 1min, allocator: best-fit}}
 """
 
 

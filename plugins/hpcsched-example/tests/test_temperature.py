@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 import hpcsched_example
-from hpcsched.dispatching.additional import AdditionalData
-from hpcsched.dispatching.allocator import Room
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.errors import InputError
-from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.system import NodeGroup, System
+from hpcsched import (
+    AdditionalData,
+    Decision,
+    DispatchingProblem,
+    InputError,
+    NodeAllocation,
+    NodeGroup,
+    Room,
+    Start,
+    System,
+)
 from hpcsched.testing import RunScenario, make_jobs, make_problem, replay
 from hpcsched_example.temperature import Coolest, Temperature
 
@@ -63,7 +67,7 @@ def test_coolest() -> None:
 def test_a_run(run_scenario: RunScenario) -> None:
     """The same jobs start at the same times, on other nodes, and again on the same."""
     starts, nodes = [], []
-    for allocator in ("first_fit", "coolest", "coolest"):
+    for allocator in ("first-fit", "coolest", "coolest"):
         jobs = run_scenario(SCENARIO.format(allocator=allocator), hpcsched_example).jobs
         starts.append(jobs["start_time"].to_pylist())
         nodes.append(jobs["nodes"].to_pylist())

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from random import Random
 
-from hpcsched.prediction.predictor import Predictor
-from hpcsched.system.request import Request
-from hpcsched.workload.job import Job, TracedJob
+from hpcsched import Job, Predictor, Request, TracedJob
 
 
 def events(jobs: Sequence[TracedJob]) -> Iterator[tuple[Job, int | None]]:

@@ -2,8 +2,7 @@
 
 from streams import habits
 
-from hpcsched.system.request import Request
-from hpcsched.workload.job import Job
+from hpcsched import Job, Request
 from hpcsched_learned.features import Features
 
 JOB = Job(1, 90_000, Request(2, (4, 8)), 600, user=3)

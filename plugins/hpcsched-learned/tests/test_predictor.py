@@ -5,10 +5,9 @@ from functools import partial
 import pytest
 from streams import events, habits, predictions
 
+from hpcsched import Job, Request, TracedJob
 from hpcsched.prediction.last_two import LastTwo, LastTwoParams
-from hpcsched.system.request import Request
 from hpcsched.testing import check_predictor
-from hpcsched.workload.job import Job, TracedJob
 from hpcsched_learned.params import LearnedParams
 from hpcsched_learned.predictor import Learned
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import hpcsched_learned
-from hpcsched.errors import InputError
+from hpcsched import InputError
 from hpcsched.testing import RunScenario, UsePlugins
 
 SCENARIO = """\

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from streams import predictions
 
+from hpcsched import load_scenario, read_workload
 from hpcsched.prediction.last_two import LastTwo, LastTwoParams
-from hpcsched.runs.assembly import assemble
-from hpcsched.scenario import load_scenario
 from hpcsched_learned.params import LearnedParams
 from hpcsched_learned.predictor import Learned
 
@@ -21,7 +20,7 @@ SCENARIOS = Path(__file__).parents[3] / "scenarios"
 @pytest.mark.parametrize("name", ["kth-easy", "cerit-easy"])
 def test_better_than_last_two(name: str) -> None:
     """The mean absolute error is smaller by a fifth at least."""
-    jobs = list(assemble(load_scenario(SCENARIOS / f"{name}.yaml")).source.jobs())
+    jobs = read_workload(load_scenario(SCENARIOS / f"{name}.yaml")).jobs
     errors = []
     for predictor in (LastTwo(LastTwoParams()), Learned(LearnedParams(), seed=2)):
         predicted = predictions(predictor, jobs)

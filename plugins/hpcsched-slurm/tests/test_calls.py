@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 from recorded import FOLDER
 
-from hpcsched.errors import InputError
+from hpcsched import InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.commands import Commands
 from hpcsched_slurm.credentials import read_token

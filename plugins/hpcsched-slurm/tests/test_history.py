@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from recorded import MIB
 
-from hpcsched.errors import InputError
-from hpcsched.system.system import NodeGroup, System
+from hpcsched import InputError, NodeGroup, System
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
 

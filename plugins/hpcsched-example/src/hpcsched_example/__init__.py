@@ -5,9 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from hpcsched.parameters import Duration, Params, Selects
-from hpcsched.plugins.registry import Context, Plugin
-from hpcsched.plugins.spec import hookimpl
+from hpcsched import Context, Duration, Params, Plugin, Selects, hookimpl
 from hpcsched_example.lottery import Lottery
 from hpcsched_example.temperature import NAME, Coolest, Temperature
 from hpcsched_example.user_mean import UserMean
@@ -20,7 +18,7 @@ class LotteryParams(Params):
         3600, description="Wait time for one more ticket."
     )
     allocator: Annotated[Any, Selects("allocator")] = Field(
-        "first_fit", description="Decides on which nodes a job is placed."
+        "first-fit", description="Decides on which nodes a job is placed."
     )
 
 

@@ -2,10 +2,7 @@
 
 from random import Random
 
-from hpcsched.dispatching.allocator import Allocator
-from hpcsched.dispatching.decision import Decision, Start
-from hpcsched.dispatching.problem import DispatchingProblem
-from hpcsched.dispatching.rules.workspace import open_workspace
+from hpcsched import Allocator, Decision, DispatchingProblem, Start, open_workspace
 
 
 class Lottery:

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hpcsched.dispatching.allocator import Room, fill
-from hpcsched.dispatching.problem import RunningJob
-from hpcsched.simulation.observer import Observer
-from hpcsched.simulation.records import Interruption, JobRecord
-from hpcsched.system.allocation import Allocation, NodeAllocation
+from hpcsched import (
+    Allocation,
+    Interruption,
+    JobRecord,
+    NodeAllocation,
+    Observer,
+    Room,
+    RunningJob,
+    fill,
+)
 
 NAME = "temperature"
 """What the observer is called, and the data that it gives."""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict, deque
 
-from hpcsched.workload.job import Job
+from hpcsched import Job
 
 
 class UserMean:

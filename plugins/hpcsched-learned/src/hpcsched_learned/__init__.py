@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-from hpcsched.plugins.registry import Context, Plugin
-from hpcsched.plugins.spec import hookimpl
-from hpcsched.prediction.predictor import Predictor
+from hpcsched import Context, Plugin, Predictor, hookimpl
 from hpcsched_learned.params import LearnedParams
 
 

@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from math import log1p
 from typing import NamedTuple
 
+from hpcsched import Job
 from hpcsched.prediction.recent import Recent
-from hpcsched.workload.job import Job
 
 LAST = 8
 """How many of the last run times are looked at, for a user and for each of their kinds of job."""

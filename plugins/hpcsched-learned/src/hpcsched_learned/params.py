@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from hpcsched.parameters import Params
+from hpcsched import Params
 
 
 class LearnedParams(Params):

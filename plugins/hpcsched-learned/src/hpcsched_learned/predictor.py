@@ -2,10 +2,9 @@
 
 from collections import deque
 
+from hpcsched import Job, capped
 from hpcsched.prediction.last_two import LastTwo, LastTwoParams
-from hpcsched.prediction.predictor import capped
 from hpcsched.prediction.recent import Recent
-from hpcsched.workload.job import Job
 from hpcsched_learned.features import Features
 from hpcsched_learned.forest import QuantileForest
 from hpcsched_learned.params import LearnedParams

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hpcsched.errors import Finding, InputError
+from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.params import SlurmParams
 

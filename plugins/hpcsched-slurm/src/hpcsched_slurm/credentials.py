@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from hpcsched.errors import Finding, InputError, Place
+from hpcsched import Finding, InputError, Place
 
 VARIABLE = "SLURM_JWT"
 

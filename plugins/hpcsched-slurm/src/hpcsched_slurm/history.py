@@ -15,16 +15,23 @@ from pathlib import Path
 
 from pydantic import Field
 
-from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import InputPath, Params, PositiveDuration
+from hpcsched import (
+    Finding,
+    InputError,
+    InputPath,
+    Job,
+    Params,
+    Place,
+    PositiveDuration,
+    Request,
+    System,
+    TraceAccount,
+    TracedJob,
+    room_for,
+)
 from hpcsched.slurm.resource_types import resource_type
 from hpcsched.slurm.tres import GRES, counted_in_total, parse_tres
 from hpcsched.slurm.values import NOT_GIVEN, parse_time_limit
-from hpcsched.system.request import Request
-from hpcsched.system.space import room_for
-from hpcsched.system.system import System
-from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.trace_account import TraceAccount
 from hpcsched_slurm.arrays import first_array_number
 from hpcsched_slurm.reading import number_of
 

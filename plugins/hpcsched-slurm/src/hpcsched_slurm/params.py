@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, field_validator, model_validator
 
-from hpcsched.parameters import Params, PositiveDuration
+from hpcsched import Params, PositiveDuration
 
 _UNIX = re.compile(r"unix:(/.+)")
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):(\d+)")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import hpcsched
-from hpcsched.plugins.registry import Plugin
+from hpcsched import Plugin
 from hpcsched_slurm.history import SlurmHistory, SlurmHistoryParams
 from hpcsched_slurm.params import SlurmParams
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hpcsched.errors import Finding, InputError
+from hpcsched import Finding, InputError
 from hpcsched.system.cluster import RefusedError, UnavailableError
 from hpcsched_slurm.credentials import Token, read_token
 from hpcsched_slurm.params import SlurmParams

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from hpcsched.errors import HpcschedError
+from hpcsched import HpcschedError
 from hpcsched_slurm.manager import Calls
 from hpcsched_slurm.params import SlurmParams
 from hpcsched_slurm.reading import MEBIBYTE, Node, node_of, resources_of, warnings_of
