@@ -1,1 +1,1 @@
-"""Experiments: matrices of scenarios, run cell by cell, with what is complete kept."""
+"""Experiments: matrices of scenarios, run cell by cell; complete runs are kept."""

@@ -1,4 +1,4 @@
-"""Axes: what is varied in an experiment, position by position, each with a label."""
+"""Axes of an experiment: varied values, position by position, each with a label."""
 
 import itertools
 import re
@@ -7,13 +7,23 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 NAMES = "names"
-"""The key of an axis that gives labels instead of values."""
+"""Key of an axis with labels instead of values."""
 
 _LONGEST = 40
 
 
 class Axis(NamedTuple):
-    """Key paths with lists of values of equal length; position k of all of them has label k."""
+    """One axis: key paths with lists of values of equal length.
+
+    Attributes
+    ----------
+    paths
+        Key paths.
+    values
+        Values by position, one for each key path.
+    labels
+        Label of each position.
+    """
 
     paths: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
@@ -21,21 +31,25 @@ class Axis(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How the axis is called: by its first key path."""
+        """Name of the axis: its first key path."""
         return self.paths[0]
 
 
 class Position(NamedTuple):
-    """A place in a matrix: which position of each axis."""
+    """Place in a matrix: a position on each axis, with the labels."""
 
     steps: tuple[int, ...]
     labels: dict[str, str]
 
 
 def axis_of(declared: Mapping[str, Sequence[Any]]) -> Axis:
-    """Return an axis as declared: lists of equal length by key path, and maybe labels.
+    """Return an axis as declared.
 
-    Labels that are not given are made from the values of the first key path.
+    Parameters
+    ----------
+    declared
+        Lists of equal length by key path, and maybe labels under `names`. Labels that are not given
+        are made from the values of the first key path.
     """
     paths = tuple(path for path in declared if path != NAMES)
     values = tuple(tuple(declared[path]) for path in paths)
@@ -45,7 +59,7 @@ def axis_of(declared: Mapping[str, Sequence[Any]]) -> Axis:
 
 
 def label_of(value: Any) -> str:
-    """Return a short label for a value: a plugin's name and its parameters, a file's stem, a text.
+    """Return a short label of a value: a plugin's name and its parameters, a file's stem, a text.
 
     It has letters, digits, `.`, `_`, `+` and `-` alone.
     """
@@ -72,7 +86,7 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def _distinct(labels: Iterator[str]) -> tuple[str, ...]:
-    """Return labels of which no two are equal: later ones get a number."""
+    """Return labels with numbers added to duplicates."""
     distinct: dict[str, None] = {}
     for label in labels:
         numbers = (f"{label}-{n}" for n in itertools.count(2))
@@ -87,8 +101,13 @@ def _first_new(candidates: Iterator[str], taken: Mapping[str, None]) -> str:
 def positions(axes: Sequence[Axis], exclude: Sequence[Mapping[str, Any]]) -> Iterator[Position]:
     """Yield the places of a matrix that are not excluded, the last axis fastest.
 
-    An exclusion has labels by any key path of their axes, one or a list of them; it takes out what
-    has one of them on each of these axes.
+    Parameters
+    ----------
+    axes
+        The axes.
+    exclude
+        Exclusions: labels by any key path of their axes, one or a list of them. Labels of the same
+        axis are OR-ed, labels of different axes AND-ed.
     """
     name = {path: axis.name for axis in axes for path in axis.paths}
     excluded = [
@@ -102,5 +121,5 @@ def positions(axes: Sequence[Axis], exclude: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def labels_in(given: Any) -> Sequence[Any]:
-    """Return the labels that an exclusion gives for an axis: what is in a list, or the one."""
+    """Return the labels of an exclusion for an axis: those in a list, or the single one."""
     return given if isinstance(given, list) else (given,)

@@ -1,4 +1,4 @@
-"""A cell of an experiment: one scenario with its seed, and the address of its run."""
+"""Cells of an experiment: one scenario with its seed, and the address of its run."""
 
 import hashlib
 import json
@@ -19,15 +19,25 @@ from hpcsched.scenario.resolved import resolved_yaml
 from hpcsched.scenario.walk import blocks, mark_of, texts
 
 SOLVER_PACKAGES = ("cpmpy", "ortools", "pychoco", "pumpkin-solver", "z3-solver", "exact")
-"""What may change a solver's answers."""
+"""Packages whose version may change the answers of a solver."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its labels by axis, which replica it is from 1 on, and what is run.
+    """One cell of an experiment.
 
-    `text` is the resolved scenario, `files` what it reads, `address` the SHA-256 of all that its
-    results depend on.
+    Attributes
+    ----------
+    labels
+        Labels by axis.
+    replica
+        Number of the replica, from 1.
+    text
+        The resolved scenario.
+    files
+        Input files of the scenario.
+    address
+        SHA-256 of everything that the results depend on.
     """
 
     labels: Mapping[str, str]
@@ -39,14 +49,20 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The scenario's name, made of the labels."""
+        """Name of the scenario, made of the labels."""
         return self.scenario.name
 
 
 def make_cell(
     labels: Mapping[str, str], replica: int, scenario: Scenario, registry: Registry
 ) -> Cell:
-    """Return the cell of a validated scenario; raises InputError where a file cannot be read."""
+    """Return the cell of a validated scenario.
+
+    Raises
+    ------
+    InputError
+        If an input file cannot be read.
+    """
     text = resolved_yaml(scenario)
     files = tuple(_input_files(scenario))
     return Cell(labels, replica, scenario, text, files, _address(text, files, scenario, registry))
@@ -55,7 +71,7 @@ def make_cell(
 def replica_seed(seed: int, replica: int) -> int:
     """Return the seed of a replica: the scenario's own for the first, then spawned from it.
 
-    So a cell's first runs stay what they are when more replicas are asked for. A spawned seed is
+    So the first runs of a cell stay as they are when more replicas are added. A spawned seed is
     below 2⁵³, which JSON holds exactly.
     """
     if replica == 1:
@@ -65,7 +81,7 @@ def replica_seed(seed: int, replica: int) -> int:
 
 
 def _input_files(scenario: Scenario) -> list[TaskFile]:
-    """Return the files that a scenario names, with the key path of each."""
+    """Return the input files of a scenario, with the key path of each."""
     found = []
     for path, block in blocks(scenario):
         for name, declared in type(block).model_fields.items():
@@ -77,7 +93,7 @@ def _input_files(scenario: Scenario) -> list[TaskFile]:
 
 
 def _content_of(path: str) -> str:
-    """Return the SHA-256 of a file, which is read once for all cells, unless it changes."""
+    """Return the SHA-256 of a file, which is read once for all cells unless it changes."""
     try:
         now = Path(path).stat()
     except OSError:

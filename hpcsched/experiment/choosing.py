@@ -1,4 +1,4 @@
-"""Choosing some cells of an experiment by their labels."""
+"""Selection of cells of an experiment by their labels."""
 
 from collections.abc import Collection, Sequence
 
@@ -8,10 +8,15 @@ from hpcsched.experiment.reading import Experiment
 
 
 def choose_cells(experiment: Experiment, labels: Collection[str]) -> Sequence[Cell]:
-    """Return the cells with one of the labels on each axis that has any of them.
+    """Return the cells with the given labels.
 
-    An axis of which no label is given is left whole, so no labels choose all cells. Raises
-    InputError where a label is on no axis, or where no cell has what is chosen.
+    Labels of the same axis are OR-ed, labels of different axes AND-ed. An axis without a given
+    label is left whole, so that no labels select all cells.
+
+    Raises
+    ------
+    InputError
+        If a label is on no axis, or no cell has the selected labels.
     """
     there = list(dict.fromkeys(label for axis in experiment.axes for label in axis.labels))
     for label in labels:

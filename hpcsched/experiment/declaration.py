@@ -1,4 +1,4 @@
-"""What a user declares of an experiment: a base scenario, and axes along which it is varied."""
+"""Model of an experiment's file: a base scenario, and axes along which it is varied."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
@@ -15,18 +15,18 @@ from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.wording import found
 
 MOST_CELLS = 100_000
-"""More cells than anyone can wait for are taken for a slip."""
+"""Largest number of cells; more are taken for a slip."""
 
 _LOCAL: Any = "local"
 
 Declared = dict[str, Annotated[list[Any], Field(min_length=1)]]
-"""An axis as it is written: lists under key paths, and maybe `names`."""
+"""An axis as written: lists by key path, and maybe `names`."""
 
 
 class ExperimentDeclaration(Params):
-    """A base scenario, what is set in it for all cells, and the axes of a matrix.
+    """A base scenario, settings of all cells, and the axes of a matrix.
 
-    Every combination of one position on each axis is a cell, but for those that are excluded.
+    Every combination of one position on each axis is a cell, but for the excluded ones.
     """
 
     name: Name = Field(description="The experiment's name, which is also its folder's.")
@@ -66,12 +66,12 @@ class ExperimentDeclaration(Params):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes with their labels."""
+        """Axes with their labels."""
         return tuple(axis_of(declared) for declared in self.matrix)
 
     @model_validator(mode="after")
     def _check_matrix(self) -> Self:
-        """Refuse what cannot be expanded: all of it at once, each at its place."""
+        """Refuse axes that cannot be expanded, all at once, each at its place."""
         refusals = [
             *_bad_paths(self.set, self.matrix),
             *(r for n, declared in enumerate(self.matrix) for r in _bad_axis(declared, n)),
@@ -85,14 +85,14 @@ class ExperimentDeclaration(Params):
 
 
 def clash(path: KeyPath, earlier: KeyPath) -> bool:
-    """Whether setting a key path undoes what was set at another before it."""
+    """Return True if setting a key path undoes an earlier setting."""
     return tuple(map(str, earlier))[: len(path)] == tuple(map(str, path))
 
 
 def _bad_paths(
     settings: dict[str, Any], matrix: tuple[Declared, ...]
 ) -> Iterator[InitErrorDetails]:
-    """Yield a refusal for what is no key path, and for one that undoes what was set before it."""
+    """Yield a refusal for each malformed key path, and for each that undoes an earlier one."""
     places: list[tuple[KeyPath, str]] = [(("set", text), text) for text in settings]
     places += [
         (("matrix", n, text), text)

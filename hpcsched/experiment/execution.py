@@ -1,4 +1,4 @@
-"""Runs cells, and keeps what is complete."""
+"""Execution of cells; complete runs are kept."""
 
 import shutil
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
@@ -23,14 +23,21 @@ PROGRAM = "hpcsched.experiment.one_cell"
 Status = Literal["done", "kept", "failed"]
 
 INTERVAL = 1.0
-"""Real seconds between two times that the index is written."""
+"""Real seconds between two writes of the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a cell; `kept` means that its run was there already.
+    """Result of a cell.
 
-    `seconds` is what it took just now, by the clock; `message` says why a cell failed.
+    Attributes
+    ----------
+    status
+        `kept`: its run existed already.
+    seconds
+        Real seconds that it took now.
+    message
+        Reason of a failure.
     """
 
     cell: Cell
@@ -40,7 +47,13 @@ class Outcome:
 
 
 def build_executor(choice: NamedChoice, registry: Registry, folder: Path) -> Executor:
-    """Return the chosen executor; raises PluginError where it cannot be built."""
+    """Return the chosen executor.
+
+    Raises
+    ------
+    PluginError
+        If it cannot be built.
+    """
     installed = registry.get("executor", choice.plugin_name)
     # An executor belongs to no scenario, so there is no context but a folder.
     factory: Any = installed.plugin.factory
@@ -72,11 +85,25 @@ def run_cells(
     again: bool = False,
     started: Callable[[Cell], None] = lambda _: None,
 ) -> Iterator[Outcome]:
-    """Run cells in a folder that is locked, and yield what became of each as soon as it is known.
+    """Run cells in a locked folder, and yield the outcome of each as soon as it is known.
 
-    At most `limit` run at a time. A cell whose run is there is kept, unless `again`. Cells of one
-    address are run once. `started` is told of each cell that begins, maybe from another thread. An
-    exception of the caller's, or Ctrl-C, stops those that run and begins no others.
+    Cells with one address are run once. An exception of the caller, or Ctrl-C, stops the running
+    cells and begins no others.
+
+    Parameters
+    ----------
+    cells
+        The cells.
+    folder
+        Locked folder of the experiment.
+    executor
+        Executor of the runs.
+    limit
+        Largest number of cells that run at a time.
+    again
+        True: run cells again that are complete.
+    started
+        Called with each cell that begins, maybe from another thread.
     """
     alike: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -105,12 +132,12 @@ def run_cells(
 
 
 def _each(running: Iterator[Ended]) -> Generator[Ended, None, None]:
-    """Yield what an executor yields; an iterator that can be closed is closed with this one."""
+    """Yield the results of an executor, and close it with this generator if possible."""
     yield from running
 
 
 def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
-    """Give what a task came to its place, and say what became of the cell."""
+    """Move the run of a task to its place, and return the outcome of the cell."""
     log = folder.log(cell)
     message = ended.message
     try:
@@ -133,7 +160,7 @@ def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
 
 
 class IndexWriter:
-    """Keeps the index of an experiment current while it runs."""
+    """Writer that keeps the index of a running experiment current."""
 
     def __init__(self, experiment: Experiment, folder: ExperimentFolder) -> None:
         self._experiment = experiment
@@ -142,7 +169,7 @@ class IndexWriter:
         self._due = 0.0
 
     def carry_over(self, cells: Collection[Cell]) -> None:
-        """Take note of cells that are not run this time: of their runs, and of earlier failures."""
+        """Add cells that are not run this time: their runs, and earlier failures."""
         failed: dict[str, str] = {}
         with suppress(InputError):  # there is no index yet, or it is damaged and written anew
             for earlier in read_index(self._folder.path).cells:
@@ -155,7 +182,7 @@ class IndexWriter:
                 self._statuses[cell.address] = ("failed", failed[cell.address])
 
     def note(self, outcome: Outcome) -> None:
-        """Take note of an outcome, and write the index now and then."""
+        """Add an outcome, and write the index at intervals."""
         status: CellStatus = "failed" if outcome.status == "failed" else "complete"
         self._statuses[outcome.cell.address] = (status, outcome.message)
         if monotonic() >= self._due:
@@ -163,7 +190,13 @@ class IndexWriter:
             self._due = monotonic() + INTERVAL
 
     def write(self) -> None:
-        """Write the index; raises InputError where it cannot be written."""
+        """Write the index.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
         name, cells = self._experiment.declaration.name, self._experiment.cells
         index = make_index(name, self._experiment.axes, cells, self._statuses)
         write_index(self._folder.index, index)

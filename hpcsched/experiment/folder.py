@@ -1,4 +1,4 @@
-"""The folder of an experiment: its runs by address, its index, and a lock."""
+"""Folder of an experiment: its runs by address, its index, and a lock."""
 
 import os
 import shutil
@@ -19,10 +19,10 @@ _UNFINISHED = "unfinished"
 
 
 class ExperimentFolder:
-    """Where the runs of an experiment are.
+    """Folder with the runs of an experiment.
 
     A run gets its place, `runs/ADDRESS`, by a rename once it is complete; before that it is in a
-    folder of its own under `unfinished`. So what is in its place is whole.
+    folder of its own under `unfinished`. So a run in its place is whole.
     """
 
     def __init__(self, path: Path) -> None:
@@ -35,26 +35,29 @@ class ExperimentFolder:
 
     @property
     def unfinished(self) -> Path:
-        """Where attempts are made."""
+        """Folder of attempts."""
         return self.path / _UNFINISHED
 
     def place(self, cell: Cell) -> Path:
-        """Return the run directory of a cell, which may not be there yet."""
+        """Return the run directory of a cell, which may not exist yet."""
         return self.path / _RUNS / cell.address
 
     def log(self, cell: Cell) -> Path:
-        """Return where the output of a cell that failed is kept."""
+        """Return the file with the output of a cell that failed."""
         return self.path / _LOGS / f"{cell.address}.log"
 
     def run_of(self, cell: Cell) -> RunDirectory | None:
-        """Return a cell's run if it is there and complete, else None."""
+        """Return the run of a cell if it is complete, else None."""
         return complete_run(self.place(cell), cell.text)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder and hold it alone, with no attempts in it before and after.
+        """Create and lock the folder, with no attempts in it before and after.
 
-        Raises InputError where it cannot be written or somebody else holds it.
+        Raises
+        ------
+        InputError
+            If it cannot be written or is locked.
         """
         try:
             for name in (_RUNS, _LOGS):
@@ -74,10 +77,15 @@ class ExperimentFolder:
                 self._clear()
 
     def take(self, attempt_run: Path, cell: Cell) -> str:
-        """Give a run that was just made its place; returns why not, or nothing.
+        """Move a new run to its place; return the reason if that is refused, or nothing.
 
         It must be complete, of the cell's scenario, and of the data that the cell's address stands
-        for. Raises OSError where it cannot be moved.
+        for.
+
+        Raises
+        ------
+        OSError
+            If it cannot be moved.
         """
         run = complete_run(attempt_run, cell.text)
         if run is None:

@@ -1,4 +1,4 @@
-"""The index of an experiment: its cells, and where the run of each is."""
+"""Index of an experiment: its cells, and the place of each run."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,16 +12,24 @@ from hpcsched.experiment.folder import INDEX
 from hpcsched.results.files import problem, read_json, write_json
 
 FORMAT = 1
-"""The version of the index; readers refuse any other."""
+"""Version of the index; readers refuse any other."""
 
 CellStatus = Literal["waiting", "complete", "failed"]
 
 
 class IndexedCell(BaseModel):
-    """A cell in the index: `labels` by axis, `run` relative to the experiment's folder.
+    """A cell in the index.
 
-    There is no status for a cell that is running, since who would change it may be killed.
-    `message` says why a cell failed, and `log` where more is.
+    Attributes
+    ----------
+    labels
+        Labels by axis.
+    run
+        Run directory, relative to the experiment's folder.
+    status
+        No status for running cells: a killed experiment could not change it.
+    message, log
+        Reason of a failure, and file with more.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -38,7 +46,7 @@ class IndexedCell(BaseModel):
 
 
 class Index(BaseModel):
-    """The content of `experiment.json`: labels by axis, and the cells in order."""
+    """Content of `experiment.json`: labels by axis, and the cells in order."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,7 +62,19 @@ def make_index(
     cells: Iterable[Cell],
     statuses: Mapping[str, tuple[CellStatus, str]],
 ) -> Index:
-    """Return the index of cells; `statuses` has status and message by address."""
+    """Return the index of cells.
+
+    Parameters
+    ----------
+    name
+        Name of the experiment.
+    axes
+        Its axes.
+    cells
+        Its cells.
+    statuses
+        Status and message by address.
+    """
     indexed = []
     for cell in cells:
         status, message = statuses.get(cell.address, ("waiting", ""))
@@ -76,14 +96,23 @@ def make_index(
 
 
 def write_index(path: Path, index: Index) -> None:
-    """Write an index as a whole; raises InputError where it cannot be written."""
+    """Write an index atomically.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
     write_json(path, index.model_dump(mode="json"))
 
 
 def read_index(folder: Path) -> Index:
     """Return the index of an experiment's folder.
 
-    Raises InputError where there is none, it is damaged, or of a format that is not known here.
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged or of an unknown format.
     """
     path = folder / INDEX
     if not path.is_file():

@@ -1,7 +1,7 @@
-"""Runs one cell, as a program of its own: SCENARIO OUT [KEY.PATH=VALUE...].
+"""Program that runs one cell: SCENARIO OUT [KEY.PATH=VALUE...].
 
-Standard input is a pipe that nothing is written to: it ends when the program that started this one
-does, and then this one stops too, so that nothing goes on that nobody waits for.
+Standard input is a pipe that nothing is written to. It ends with the program that started this one,
+and then this one stops too, so that no run goes on unattended.
 """
 
 import os
@@ -15,11 +15,11 @@ import hpcsched
 from hpcsched.errors import HpcschedError
 
 AGAIN = 20.0
-"""After so many seconds to interrupt once more: an interrupt can be lost while modules load."""
+"""Seconds after which to interrupt again: an interrupt can be lost while modules load."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a cell; returns 0, 1 where it failed with a message, or 130 where it was stopped."""
+    """Run a cell; return 0, 1 for a failure with a message, or 130 for an interrupt."""
     scenario, out, *overrides = arguments
     threading.Thread(target=_stop_with_starter, daemon=True).start()
     try:

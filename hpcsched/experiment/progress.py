@@ -1,4 +1,4 @@
-"""How an experiment gets on: a live table on a terminal, else a line for each cell."""
+"""Progress of an experiment: a live table on a terminal, else a line for each cell."""
 
 import sys
 from collections import Counter
@@ -11,11 +11,11 @@ from hpcsched.experiment.cell import Cell
 from hpcsched.experiment.execution import Outcome
 
 MOST_ROWS = 8
-"""Running cells that the table shows by name."""
+"""Number of running cells that the table shows by name."""
 
 
 class Progress(Protocol):
-    """Is told of cells that begin and end."""
+    """Protocol of progress displays."""
 
     def __enter__(self) -> Self:
         """Begin to show."""
@@ -26,13 +26,13 @@ class Progress(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Show no more."""
+        """End the display."""
 
     def started(self, cell: Cell) -> None:
-        """Take note of a cell that begins; may be called from any thread."""
+        """Handle the begin of a cell; may be called from any thread."""
 
     def ended(self, outcome: Outcome) -> None:
-        """Take note of what became of a cell."""
+        """Handle the outcome of a cell."""
 
 
 def make_progress(title: str, cells: int, stream: TextIO | None = None) -> Progress:
@@ -42,7 +42,7 @@ def make_progress(title: str, cells: int, stream: TextIO | None = None) -> Progr
 
 
 class Lines:
-    """Writes a line for each cell that has come to an end."""
+    """Display with a line for each cell that has ended."""
 
     def __init__(self, cells: int, stream: TextIO) -> None:
         self._cells = cells
@@ -56,7 +56,7 @@ class Lines:
         self._stream.flush()
 
     def started(self, cell: Cell) -> None:
-        """Say nothing: cells that run at a time would mix."""
+        """Show nothing: lines of simultaneous cells would mix."""
 
     def ended(self, outcome: Outcome) -> None:
         """Write the line."""
@@ -70,7 +70,7 @@ class Lines:
 
 
 class LiveTable:
-    """A table of counts, the rate and the remaining time, and what runs at present."""
+    """Table of counts, rate, remaining time, and running cells."""
 
     def __init__(self, title: str, cells: int, stream: TextIO) -> None:
         from rich.console import Console  # noqa: PLC0415 (takes its time)
@@ -96,12 +96,12 @@ class LiveTable:
         self._live.stop()
 
     def started(self, cell: Cell) -> None:
-        """Count it as running."""
+        """Count the cell as running."""
         with self._lock:
             self._running[cell.name] = monotonic()
 
     def ended(self, outcome: Outcome) -> None:
-        """Count it; what failed is also written above the table."""
+        """Count the outcome; a failure is also written above the table."""
         with self._lock:
             self._running.pop(outcome.cell.name, None)
             self._counts[outcome.status] += 1
@@ -140,6 +140,12 @@ class LiveTable:
 
 
 def clock(seconds: float) -> str:
-    """Return a time as h:mm:ss."""
+    """Return a time as h:mm:ss.
+
+    Examples
+    --------
+    >>> clock(3725)
+    '1:02:05'
+    """
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

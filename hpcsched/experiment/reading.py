@@ -1,4 +1,4 @@
-"""Reads an experiment: a file in, cells with valid scenarios or all that is wrong out.
+"""Reading of an experiment: from a file to validated cells, or to all findings.
 
 Findings about a value of an axis point at that value in the experiment's file.
 """
@@ -30,17 +30,17 @@ from hpcsched.scenario.review import missing_inputs, review
 from hpcsched.scenario.yaml_core import StrictDumper
 
 KEYS = ("matrix", "scenario")
-"""The keys that tell an experiment's file from a scenario's, which has neither."""
+"""Keys that distinguish an experiment's file from a scenario, which has neither."""
 
 ON_KEY = ("missing-key", "unknown-key", "duplicate-key")
-"""Rules whose findings point at a key."""
+"""Rules with findings that point at a key."""
 
 _LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A validated experiment: what was declared, and its cells in order."""
+    """A validated experiment: its declaration, and its cells in order."""
 
     declaration: ExperimentDeclaration
     path: Path
@@ -51,7 +51,7 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """A value for a key path, as an override, and where it stands in the experiment's file."""
+    """Value for a key path, as an override, with its place in the experiment's file."""
 
     override: str
     key: KeyPath
@@ -59,7 +59,7 @@ class _Setting:
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file seems to declare an experiment; one that cannot be read does not."""
+    """Return True if a file seems to declare an experiment; an unreadable one does not."""
     try:
         value = parse_document(read_text(path)).value
     except InputError:
@@ -77,9 +77,25 @@ def read_experiment(
 ) -> Experiment:
     """Return an experiment with all of its cells.
 
-    `overrides` are as for a scenario and apply to every cell; `executor` is a YAML text that takes
-    the place of the file's. With `warn`, the warnings of all cells are collected. Raises InputError
-    with everything that is wrong, PluginError where a plugin fails.
+    Parameters
+    ----------
+    path
+        The file.
+    overrides
+        Values of `--set`, which apply to every cell.
+    executor
+        YAML text in place of the file's executor.
+    registry
+        Installed plugins.
+    warn
+        True: collect the warnings of all cells.
+
+    Raises
+    ------
+    InputError
+        If anything is wrong, with all findings.
+    PluginError
+        If a plugin fails.
     """
     registry = manager.registry() if registry is None else registry
     file = Path(path)
@@ -167,7 +183,7 @@ def _declaration(
 def _settings(
     declaration: ExperimentDeclaration, axes: Sequence[Axis], position: Position
 ) -> Iterator[_Setting]:
-    """Yield what is set in a cell, in order: what is the same for all, then axis by axis."""
+    """Yield the settings of a cell, in order: common ones, then axis by axis."""
     for text, value in declaration.set.items():
         yield _Setting(_override(text, value), parse_key_path(text), ("set", text))
     for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True)):
@@ -185,7 +201,13 @@ def _override(key: str, value: Any) -> str:
 
 
 def _given(overrides: Sequence[str], axes: Sequence[Axis]) -> Iterator[_Setting]:
-    """Yield what the command line sets; raises InputError for what an axis sets as well."""
+    """Yield the settings of the command line.
+
+    Raises
+    ------
+    InputError
+        If an axis sets the same key path.
+    """
     for text in overrides:
         try:
             path = parse_key_path(text.partition("=")[0].strip())
@@ -203,7 +225,7 @@ def _given(overrides: Sequence[str], axes: Sequence[Axis]) -> Iterator[_Setting]
 
 
 def _moved(finding: Finding, settings: Iterable[_Setting], places: Positions) -> Finding:
-    """Return a finding about an override of ours with its place in the experiment's file."""
+    """Return a finding about an override with its place in the experiment's file."""
     if finding.place is None:
         return finding
     for setting in settings:
@@ -221,7 +243,7 @@ def _moved(finding: Finding, settings: Iterable[_Setting], places: Positions) ->
 
 
 def _steps(key: str) -> KeyPath:
-    """Return the steps of a key path as a finding shows it; none where a name is quoted in it."""
+    """Return the steps of a key path as a finding shows it; none if it quotes a name."""
     try:
         return parse_key_path(key)
     except ValueError:
@@ -239,14 +261,20 @@ def _replicas(
 
 
 def _cell_name(labels: Iterable[str], replica: int | None) -> str:
-    """Return a scenario's name that is made of labels, cut where it would be too long."""
+    """Return the name of a scenario made of labels, cut if it is too long."""
     parts = [*labels, *([] if replica is None else [f"r{replica}"])]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(parts)).lstrip("._-") or "cell"
     return name[:_LONGEST_NAME]
 
 
 def _told_apart(cells: Sequence[Cell]) -> Sequence[Cell]:
-    """Return the cells; raises InputError where two of them have the same name."""
+    """Return the cells, after a check that their names differ.
+
+    Raises
+    ------
+    InputError
+        If two cells have the same name.
+    """
     counts = Counter(cell.name for cell in cells)
     for cell in cells:
         if counts[cell.name] > 1:
@@ -261,7 +289,7 @@ def _reviewed_executor(
     registry: Registry,
     places: Positions,
 ) -> Iterator[Finding]:
-    """Yield what the executor's own review finds, such as a package that is not installed."""
+    """Yield the findings of the executor's own review, such as a missing package."""
     choice = declaration.executor
     installed = registry.get("executor", choice.plugin_name)
     if installed.plugin.review is None or not cells:

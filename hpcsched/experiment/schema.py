@@ -1,4 +1,4 @@
-"""The JSON Schema of experiments, for editors."""
+"""JSON Schema of experiments, for editors."""
 
 from typing import Any
 

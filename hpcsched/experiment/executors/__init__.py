@@ -1,1 +1,1 @@
-"""Executors: how programs that each carry out one task are run, here or on a cluster."""
+"""Executors: programs that run tasks, on this machine or on a cluster."""

@@ -1,6 +1,6 @@
-"""An attempt at a task: a folder with the scenario, what the program said, and its run directory.
+"""Attempts at a task: a folder each, with scenario, log and run directory.
 
-Each attempt has a folder of its own, so that two attempts at the same task cannot meet.
+Two attempts at the same task cannot meet.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ LOG = "log"
 RUN = "run"
 
 POLL = 0.1
-"""Real seconds between two looks at whether to stop."""
+"""Real seconds between two checks for a stop."""
 
 GRACE = 5.0
 """Real seconds that a program has for stopping before it is killed."""
@@ -23,7 +23,13 @@ STOPPED = "it was stopped"
 
 
 def new_attempt(folder: Path, name: str) -> Path:
-    """Make and return the folder of an attempt; raises OSError where it cannot be made."""
+    """Create and return the folder of an attempt.
+
+    Raises
+    ------
+    OSError
+        If it cannot be created.
+    """
     return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
 
 
@@ -34,9 +40,25 @@ def carry_out(
     overrides: Sequence[str] = (),
     stopped: Callable[[], bool] = lambda: False,
 ) -> str:
-    """Run a task's program to its end, or until `stopped`; returns why it failed, or nothing.
+    """Run a task's program to its end; return the reason of a failure, or nothing.
 
-    Raises OSError where the attempt's folder cannot be written.
+    Parameters
+    ----------
+    program
+        Python module.
+    scenario
+        The scenario as YAML.
+    attempt
+        Folder of the attempt.
+    overrides
+        Values of `--set`.
+    stopped
+        Function that returns True when the program is to stop.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
     """
     (attempt / SCENARIO).write_text(scenario, encoding="utf-8")
     log = attempt / LOG
@@ -80,7 +102,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _why(code: int, log: Path) -> str:
-    """Say why a program failed: the last line that it wrote, or how it ended."""
+    """Return why a program failed: its last line, or its exit code."""
     if code < 0:
         return f"its process was ended by signal {-code}"
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")

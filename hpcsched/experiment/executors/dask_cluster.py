@@ -1,4 +1,4 @@
-"""The executor `dask`: tasks are run by the workers of a Dask cluster."""
+"""Executor `dask`: tasks run by the workers of a Dask cluster."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,10 +18,10 @@ from hpcsched.experiment.executors.executor import Ended, Task, TaskFile
 from hpcsched.experiment.executors.packing import put_back_paths, unpack
 
 TRIES = 3
-"""How often a task is given to the cluster when it is lost on the way."""
+"""Number of submissions of a task that is lost on the way."""
 
 INTERVAL = 1.0
-"""Real seconds between two looks at how many workers there are."""
+"""Real seconds between two looks at the number of workers."""
 
 CLUSTERS: Mapping[ClusterKind, tuple[str, str]] = {
     "slurm": ("SLURMCluster", "account"),
@@ -34,7 +34,7 @@ CLUSTERS: Mapping[ClusterKind, tuple[str, str]] = {
 
 
 class DaskExecutor:
-    """Runs tasks on the workers of a cluster that is there, or of one started for it."""
+    """Executor on the workers of an existing cluster, or of one started for it."""
 
     def __init__(self, params: DaskParams) -> None:
         self._params = params
@@ -73,7 +73,10 @@ class DaskExecutor:
 def make_jobqueue(params: JobQueue) -> Any:
     """Return a dask-jobqueue cluster without workers yet.
 
-    Raises PluginError where dask-jobqueue refuses the parameters.
+    Raises
+    ------
+    PluginError
+        If dask-jobqueue refuses the parameters.
     """
     import dask_jobqueue  # noqa: PLC0415 (not needed for other clusters)
 
@@ -96,7 +99,7 @@ def make_jobqueue(params: JobQueue) -> Any:
 
 
 class _Session:
-    """Gives tasks to a client's workers, and takes their results."""
+    """Submission of tasks to a client's workers, and collection of results."""
 
     def __init__(self, client: Client, *, ship: bool) -> None:
         self._client = client
@@ -141,7 +144,7 @@ class _Session:
         return self._client.submit(run_shipped, task, *contents, key=key)
 
     def _content(self, file: TaskFile) -> Future[Any]:
-        """Return the content of a file as the workers have it, sent once for all tasks."""
+        """Return the content of a file on the workers, sent once for all tasks."""
         if file.sha256 not in self._contents:
             try:
                 content = Path(file.path).read_bytes()

@@ -1,4 +1,4 @@
-"""The executor `dask` without Dask: its parameters, its packages, its factory."""
+"""Executor `dask` without importing Dask: parameters, packages, factory."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ ClusterKind = Literal["slurm", "pbs", "sge", "lsf", "oar"]
 
 
 class JobQueue(Params):
-    """A cluster with a batch system, to which jobs with workers in them are submitted."""
+    """Cluster with a batch system, to which jobs with workers in them are submitted."""
 
     cluster: ClusterKind = Field(description="The batch system, as dask-jobqueue knows it.")
     jobs: int = Field(default=1, ge=1, description="How many batch jobs to submit.")
@@ -33,7 +33,7 @@ class JobQueue(Params):
 
 
 class DaskParams(Params):
-    """Where the workers are: exactly one of `address`, `workers` and `jobqueue` is given."""
+    """Place of the workers: exactly one of `address`, `workers` and `jobqueue`."""
 
     address: str | None = Field(
         default=None,
@@ -68,7 +68,7 @@ class DaskParams(Params):
 
 
 def missing_packages(params: DaskParams) -> list[str]:
-    """Return the packages that the parameters call for and that are not installed."""
+    """Return the packages that the parameters need and that are not installed."""
     wanted = {"dask": "dask", "distributed": "distributed"}
     if params.jobqueue is not None:
         wanted["dask_jobqueue"] = "dask-jobqueue"
@@ -76,7 +76,7 @@ def missing_packages(params: DaskParams) -> list[str]:
 
 
 def what_to_install(params: DaskParams) -> str | None:
-    """Return what to install where something is missing, else None."""
+    """Return the command that installs missing packages; None if none is missing."""
     missing = missing_packages(params)
     if not missing:
         return None
@@ -85,7 +85,7 @@ def what_to_install(params: DaskParams) -> str | None:
 
 
 def review_dask(params: DaskParams, _system: object) -> Iterator[Caution]:
-    """Refuse where packages are missing, and say what to install."""
+    """Yield an error if packages are missing, with the command that installs them."""
     missing = what_to_install(params)
     if missing:
         yield Caution("not-installed", missing, severity="error")
@@ -99,7 +99,13 @@ def review_dask(params: DaskParams, _system: object) -> Iterator[Caution]:
     review=review_dask,
 )
 def make_dask(params: DaskParams, _folder: object) -> Executor:
-    """Return the executor; raises PluginError where packages are missing."""
+    """Return the executor.
+
+    Raises
+    ------
+    PluginError
+        If packages are missing.
+    """
     missing = what_to_install(params)
     if missing:
         raise PluginError(missing)

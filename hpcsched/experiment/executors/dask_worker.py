@@ -1,7 +1,7 @@
-"""What a Dask worker does for a task: it starts the task's program and waits for it.
+"""Work of a Dask worker on a task: start its program and wait for it.
 
-The program is a process of its own, so that it can be stopped, and so that a task that needs too
-much memory does not end the worker. It ends with the worker, through its standard input.
+The program is a process of its own, so that it can be stopped, and so that a task with too much
+memory does not end the worker. It ends with the worker, through its standard input.
 """
 
 import hashlib
@@ -22,13 +22,22 @@ from hpcsched.experiment.executors.executor import Task
 from hpcsched.experiment.executors.packing import pack
 
 RUNNING = ("executing", "long-running")
-"""The states of a task, as Dask calls them, in which somebody still waits for it."""
+"""States of Dask in which a client still waits for the task."""
 
 
 class Returned(NamedTuple):
-    """What a worker answers: the attempt's folder if files are shared, else its content.
+    """Answer of a worker.
 
-    `paths` maps the paths of trace files on the worker to their numbers among the task's.
+    Attributes
+    ----------
+    attempt
+        Folder of the attempt, if files are shared.
+    archive
+        Content of that folder, if they are not.
+    paths
+        Number of each trace file among the task's, by its path on the worker.
+    seconds, message
+        Real seconds, and the reason of a failure.
     """
 
     attempt: str | None
@@ -39,7 +48,7 @@ class Returned(NamedTuple):
 
 
 def run_here(task: Task) -> Returned:
-    """Run a task whose files this worker sees."""
+    """Run a task with files that this worker can read."""
     began = perf_counter()
     if not task.folder.is_dir():
         message = (
@@ -53,7 +62,7 @@ def run_here(task: Task) -> Returned:
 
 
 def run_shipped(task: Task, *contents: bytes) -> Returned:
-    """Run a task whose files were sent along, and return all that came of it."""
+    """Run a task with files sent along, and return its results."""
     began = perf_counter()
     base = Path(get_worker().local_directory)
     copies = [
@@ -74,7 +83,7 @@ def run_shipped(task: Task, *contents: bytes) -> Returned:
 
 
 def _copy(base: Path, name: str, content: bytes) -> Path:
-    """Return a file with this content, written unless it is there already, by its SHA-256."""
+    """Return a file with this content, named by its SHA-256, written unless it exists."""
     path = base / "hpcsched-files" / hashlib.sha256(content).hexdigest() / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +95,7 @@ def _copy(base: Path, name: str, content: bytes) -> Path:
 
 
 def _wanted_no_more() -> Callable[[], bool]:
-    """Return what says whether this thread's task is cancelled, or its client is gone."""
+    """Return a function that tells if this thread's task is cancelled or its client gone."""
     worker = get_worker()
     key = worker.get_current_task()
 

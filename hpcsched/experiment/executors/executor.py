@@ -1,4 +1,4 @@
-"""What an executor is asked to run, and what it answers."""
+"""Protocol of executors: tasks and their results."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 
 class TaskFile(NamedTuple):
-    """A file that a task reads: where its path stands in the scenario, the path, its SHA-256."""
+    """An input file of a task: its key path in the scenario, its path, and its SHA-256."""
 
     key: str
     path: str
@@ -16,9 +16,18 @@ class TaskFile(NamedTuple):
 class Task(NamedTuple):
     """A scenario to be replayed by a program of its own.
 
-    `program` is a Python module, run as `python -m PROGRAM SCENARIO OUT [KEY.PATH=VALUE...]`, which
-    stops when its standard input ends. `scenario` is a YAML text with absolute paths. `folder` is
-    where attempts go, each into a new folder of its own (`hpcsched.experiment.executors.attempt`).
+    Attributes
+    ----------
+    program
+        Python module, run as `python -m PROGRAM SCENARIO OUT [KEY.PATH=VALUE...]`, which stops when
+        its standard input ends.
+    scenario
+        YAML text with absolute paths.
+    files
+        Input files.
+    folder
+        Folder of attempts, each in a new folder of its own
+        (`hpcsched.experiment.executors.attempt`).
     """
 
     name: str
@@ -29,10 +38,16 @@ class Task(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """What became of a task: `attempt` is its folder here, if there is one.
+    """Result of a task.
 
-    `message` says in a line why it failed, and is empty where the program ended well. `seconds` is
-    how long the program ran, by the clock.
+    Attributes
+    ----------
+    attempt
+        Folder of the attempt on this machine, if there is one.
+    seconds
+        Real seconds that the program ran.
+    message
+        Reason of a failure in one line; empty otherwise.
     """
 
     task: Task
@@ -42,15 +57,27 @@ class Ended(NamedTuple):
 
 
 class Executor(Protocol):
-    """Runs tasks somewhere."""
+    """Protocol of executors."""
 
     def run(
         self, tasks: Sequence[Task], limit: int | None, started: Callable[[Task], None]
     ) -> Iterator[Ended]:
-        """Run tasks and yield what became of each as soon as it is known.
+        """Run tasks and yield the result of each as soon as it is known.
 
-        At most `limit` run at a time; where it is None, as many as there is room for. `started` is
-        told of each task that begins, from any thread. A task that fails is no exception. Closing
-        the iterator stops what runs, and begins nothing more. Raises InputError where nothing can
-        be run at all.
+        A task that fails is no exception. Closing the iterator stops the running tasks, and begins
+        no others.
+
+        Parameters
+        ----------
+        tasks
+            The tasks.
+        limit
+            Largest number of tasks at a time; None: as many as there is room for.
+        started
+            Called with each task that begins, from any thread.
+
+        Raises
+        ------
+        InputError
+            If nothing can be run at all.
         """

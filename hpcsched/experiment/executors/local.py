@@ -1,4 +1,4 @@
-"""The executor `local`: a process for each task, several at a time."""
+"""Executor `local`: a process for each task, several at a time."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from hpcsched.registration import builtin
 
 
 class LocalParams(Params):
-    """How many tasks run at a time."""
+    """Largest number of tasks at a time."""
 
     jobs: int | None = Field(
         default=None,
@@ -26,7 +26,7 @@ class LocalParams(Params):
 
 @builtin("executor", "local", LocalParams, summary="processes of this machine")
 class LocalExecutor:
-    """Runs tasks as processes of this machine, which stop when the one that started them ends."""
+    """Executor with processes of this machine, which end with the process that started them."""
 
     def __init__(self, params: LocalParams) -> None:
         self._jobs = params.jobs

@@ -14,7 +14,7 @@ _RESOLVED = "scenario.yaml"
 
 
 def pack(attempt: Path, *, run: bool) -> bytes:
-    """Return what came of an attempt: the log and, on request, the run directory."""
+    """Return the log of an attempt, and with `run` its run directory, as an archive."""
     buffer = io.BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name in (LOG, RUN) if run else (LOG,):
@@ -25,15 +25,28 @@ def pack(attempt: Path, *, run: bool) -> bytes:
 
 
 def unpack(content: bytes, attempt: Path) -> None:
-    """Write what was packed into a folder; raises OSError or zipfile.BadZipFile where it fails."""
+    """Write an archive into a folder.
+
+    Raises
+    ------
+    OSError, zipfile.BadZipFile
+        If that fails.
+    """
     with ZipFile(io.BytesIO(content)) as archive:
         archive.extractall(attempt)
 
 
 def put_back_paths(run: Path, scenario: str, paths: Mapping[str, str]) -> None:
-    """Let a run that was made elsewhere speak of the files of this machine.
+    """Replace the paths of another machine in a run by those of this one.
 
-    `paths` maps the paths of trace files there to those here, `scenario` is the text with these.
+    Parameters
+    ----------
+    run
+        The run directory.
+    scenario
+        The scenario with the paths of this machine.
+    paths
+        Path of each trace file on this machine, by its path there.
     """
     resolved = scenario.encode()
     (run / _RESOLVED).write_bytes(resolved)
