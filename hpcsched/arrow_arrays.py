@@ -1,7 +1,7 @@
-"""Conversion between Arrow and NumPy arrays through their memory.
+"""Conversion between NumPy and Arrow arrays by their memory buffers.
 
-`pyarrow.array` and `to_numpy` import pandas first, where it is installed. That takes longer than
-the replay of a log of 28,000 jobs.
+`pyarrow.array` and `to_numpy` import pandas first, where it is installed, to recognise its types.
+That takes longer than the replay of a log of 28,000 jobs.
 """
 
 from collections.abc import Sequence
@@ -25,18 +25,35 @@ _TYPES = {kind: dtype for dtype, kind in _KINDS.items()}
 def arrow_array(
     values: npt.NDArray[np.generic], missing: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:
-    """Return numbers or flags as an Arrow array, with nulls where `missing`."""
+    """Convert numbers or flags to an Arrow array.
+
+    Parameters
+    ----------
+    values
+        `[n]`, of type int8, int32, int64, float64 or bool.
+    missing
+        `[n]`, True where the result is null; None if nothing is missing.
+    """
     valid = None if missing is None else _bits(~missing)
     if values.dtype == np.bool_:
         return pa.Array.from_buffers(
             pa.bool_(), len(values), [valid, _bits(values.astype(np.bool_))]
         )
+    # Arrow reads the buffer from its first byte on and knows no strides.
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(_KINDS[values.dtype], len(values), [valid, data])
 
 
 def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = None) -> pa.Array:
-    """Return texts as an Arrow array, with nulls where `missing`."""
+    """Convert texts to an Arrow array.
+
+    Parameters
+    ----------
+    texts
+        `n` texts; those that are missing may have any value.
+    missing
+        `[n]`, True where the result is null; None if nothing is missing.
+    """
     valid = None if missing is None else _bits(~missing)
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
@@ -45,7 +62,15 @@ def text_array(texts: Sequence[str], missing: npt.NDArray[np.bool_] | None = Non
 
 
 def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return texts, numbers, flags or lists of such as an Arrow array, with nulls for None."""
+    """Convert Python values to an Arrow array; None becomes null.
+
+    Parameters
+    ----------
+    values
+        Texts, numbers, flags, or sequences of these.
+    kind
+        The Arrow type of the result.
+    """
     missing = np.array([value is None for value in values], dtype=np.bool_)
     absent = missing if missing.any() else None
     if kind == pa.string():
@@ -62,9 +87,17 @@ def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def null_structs(kind: pa.StructType, count: int) -> pa.Array:
-    """Return null structs with empty fields: `pyarrow.nulls` has null fields, too.
+    """Return an array of null structs whose fields hold no nulls.
 
-    A Parquet file accepts no null in a field that is declared without.
+    A Parquet file refuses a null in a field declared without nulls, and `pyarrow.nulls` writes
+    nulls into the fields, too.
+
+    Parameters
+    ----------
+    kind
+        The type of the structs; fields are texts or numbers.
+    count
+        The number of structs.
     """
     texts, numbers = text_array([""] * count), np.zeros(count)
     fields = [
@@ -76,7 +109,13 @@ def null_structs(kind: pa.StructType, count: int) -> pa.Array:
 
 
 def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
-    """Return an Arrow array as a NumPy array; numbers are not copied."""
+    """Convert an Arrow array to NumPy, numbers without a copy.
+
+    Returns
+    -------
+    numpy.ndarray
+        Read-only where it shares memory with `values`.
+    """
     dtype = _TYPES.get(values.type)
     if values.null_count or (dtype is None and values.type != pa.bool_()):
         return np.asarray(values.to_numpy(zero_copy_only=False))
@@ -86,15 +125,23 @@ def numpy_array(values: pa.Array) -> npt.NDArray[Any]:
     _, data = values.buffers()
     if dtype is not None:
         return np.frombuffer(data, dtype, count, offset * dtype.itemsize)
+    # Arrow stores flags as bits, lowest first; a sliced array begins inside a byte.
     flags = np.unpackbits(np.frombuffer(data, np.uint8), count=offset + count, bitorder="little")
     return flags[offset:].astype(np.bool_)
 
 
 def computed(function: str, *values: Any) -> Any:
-    """Apply a compute function of Arrow to arrays or tables.
+    """Call a compute function of Arrow by name.
 
-    Methods such as `take` import `pyarrow.compute`, which builds Python functions for all 280 of
-    them.
+    Methods such as `take` import `pyarrow.compute`, which first builds Python wrappers for all 280
+    functions.
+
+    Parameters
+    ----------
+    function
+        Name of the Arrow function, such as `take`.
+    values
+        Its arguments: arrays or tables.
     """
     return call_function(function, values)
 

@@ -7,7 +7,17 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Position in a file; lines and columns count from 1, and are None if unknown."""
+    """Position in a file, for messages.
+
+    Attributes
+    ----------
+    file
+        Path of the file, as the user gave it.
+    line
+        Line number, from 1; None if unknown.
+    column
+        Column number, from 1; None if unknown.
+    """
 
     file: str
     line: int | None = None
@@ -20,20 +30,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An error about an input, or a warning about a legal but suspicious one.
+    """Error in an input, or warning about a legal but suspicious input.
 
     Attributes
     ----------
     rule
-        Short stable name, such as `unknown-key`.
+        Short stable name of the check, such as `unknown-key`.
     message
-        Expected and found value.
+        One sentence: expected value, found value, remedy.
     place
-        Position in the file, if known.
+        Position in a file; None if the input has none.
     key
-        Path inside the file, such as `system.groups[0].count`.
+        Path inside the file, such as `system.groups[0].count`; empty if none.
     severity
-        `error` or `warning`.
+        `error` stops the command, `warning` does not.
     """
 
     rule: str
@@ -49,11 +59,17 @@ class Finding:
 
 
 class HpcschedError(Exception):
-    """Base of every error that ends a command with a message instead of a traceback."""
+    """Base class of errors that end a command with a message instead of a traceback."""
 
 
 class InputError(HpcschedError):
-    """Unusable input: a scenario, a trace, a run directory. Exit code 1."""
+    """Unusable input: a scenario, a trace or a run directory. Exit code 1.
+
+    Attributes
+    ----------
+    findings
+        All errors found in the input; the message has one line for each.
+    """
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
         self.findings: Sequence[Finding] = (
@@ -63,8 +79,11 @@ class InputError(HpcschedError):
 
 
 class PluginError(HpcschedError):
-    """A plugin that is broken, incompatible, or clashes with another. Exit code 1."""
+    """Fault of a plugin: broken, incompatible or in conflict with another. Exit code 1.
+
+    The message names the plugin.
+    """
 
 
 class DecisionError(HpcschedError):
-    """A decision of a dispatcher that the system cannot carry out. Exit code 3."""
+    """Decision of a dispatcher that the system cannot carry out. Exit code 3."""

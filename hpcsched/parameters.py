@@ -1,4 +1,4 @@
-"""Base of plugin parameters: a strict model, and quantities with units."""
+"""Building blocks of plugin parameters: a strict base model, and quantities with units."""
 
 import os
 import re
@@ -33,33 +33,40 @@ AMOUNTS = {
 
 
 LARGEST = 2**53
-"""The largest duration and amount: sums of them stay exact in 64 bits, and so they do in JSON."""
+"""Largest duration (s) and amount: sums stay exact in 64 bits, and numbers exact in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotReproducible:
-    """Mark of a parameter that makes results depend on the machine, with the reason.
+    """Marker of a field or plugin that makes results depend on the machine.
 
-    A review warns, and the manifest states it. A field is marked in its annotation, for when it is
-    given; a plugin that always does, in `not_reproducible` of its parameters.
+    A review of the scenario warns about it, and the manifest of a run records it. A field is marked
+    in its annotation and counts when it is given; a plugin that always depends on the machine sets
+    `not_reproducible` of its parameters.
+
+    Attributes
+    ----------
+    why
+        The reason, for the warning.
     """
 
     why: str
 
 
 class Params(BaseModel):
-    """Base of plugin parameters: frozen, strict; unknown keys and infinities are refused.
+    """Base model of plugin parameters: frozen, strict, without unknown keys or infinite numbers.
 
-    Defaults are validated too, so that one can be written as a user would write it (`30min`).
+    Defaults are validated too, so that a default can be written with units (`30min`).
 
     Examples
     --------
-    >>> class EveryParams(Params):
-    ...     period: Duration = 60
-    >>> EveryParams.model_validate({"period": "2h"}).period
-    7200
+    >>> class WindowParams(Params):
+    ...     length: PositiveDuration = "30min"
+    >>> WindowParams().length
+    1800
     """
 
+    # Building a model's validator takes milliseconds: it is deferred, so that `--help` stays quick.
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
@@ -77,7 +84,7 @@ class Params(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _note_keys(cls, data: Any, info: ValidationInfo) -> Any:
-        """Note the valid keys of a mapping, for the message about an unknown one."""
+        """Record a mapping's valid keys, so that a message about an unknown key can list them."""
         known = (info.context or {}).get("known_keys")
         if known is not None and isinstance(data, dict):
             known[id(data)] = tuple(cls.model_fields)
@@ -90,10 +97,15 @@ class Params(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Selects:
-    """Mark of a field that names a plugin of `kind`, with its parameters beside the name.
+    """Marker of a field that selects a plugin by name, with its parameters beside the name.
 
     While a scenario is read, the value becomes an instance of the plugin's parameters that also
-    carries the name. Elsewhere, as in a plugin's own tests, it is left as it is.
+    carries the name. Elsewhere, as in a plugin's own tests, the value stays as it is.
+
+    Attributes
+    ----------
+    kind
+        The kind of plugin, such as `predictor`.
     """
 
     kind: str
@@ -114,12 +126,12 @@ class Selects:
 
 
 NONE = "none"
-"""The word for no plugin at all, where a field allows it."""
+"""Word for no plugin, in fields that allow it."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrNone:
-    """Mark of a field, after `Selects`, that may also be the word `none`, which stays."""
+    """Marker, after `Selects`, of a field that also accepts the word `none`."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -138,7 +150,7 @@ class OrNone:
 
 @dataclass(frozen=True, slots=True)
 class OrNull:
-    """Mark of a field, after `Selects`, that may also be null, which stays."""
+    """Marker, after `Selects`, of a field that also accepts null."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -152,31 +164,41 @@ class OrNull:
 
 
 SELECTS_KEYWORD = "x-selects"
-"""Stands in a JSON Schema for the choices of a kind, until those of a registry are filled in."""
+"""Placeholder in a JSON Schema; a plugin registry replaces it by the choices of a kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """Mark of a field that names a file to be read."""
+    """Marker of a field that names a file to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """Mark of a text that names a resource type of the scenario's system, or a word `beside` them.
+    """Marker of a text that names a resource type of the scenario's system.
 
-    A scenario that names one which no node group has is refused when it is read.
+    Reading a scenario fails if no node group has the resource type.
+
+    Attributes
+    ----------
+    beside
+        Further words that are accepted.
     """
 
     beside: tuple[str, ...] = ()
 
 
 def parse_duration(text: str) -> int:
-    """Return the seconds in a text such as `90s`, `30min`, `1h30min` or `2d`.
+    """Return a duration such as `90s`, `30min`, `1h30min` or `2d` in seconds.
+
+    Returns
+    -------
+    int
+        Seconds; several numbers with units are added up.
 
     Raises
     ------
     ValueError
-        If the text is anything else.
+        If the text is not a duration.
 
     Examples
     --------
@@ -187,22 +209,28 @@ def parse_duration(text: str) -> int:
 
 
 def parse_amount(text: str) -> int:
-    """Return the bytes in a text such as `16GiB` or `500MB`.
+    """Return an amount such as `16GiB` or `500MB` in bytes.
+
+    Returns
+    -------
+    int
+        Bytes; `kB` is 1000 bytes, `KiB` is 1024.
 
     Raises
     ------
     ValueError
-        If the text is anything else.
+        If the text is not an amount with a unit.
 
     Examples
     --------
-    >>> parse_amount("1KiB"), parse_amount("1MB")
-    (1024, 1000000)
+    >>> parse_amount("16GiB")
+    17179869184
     """
     return _parse(text, AMOUNTS, "an amount such as 4, 512MB or 16GiB")
 
 
 def _parse(text: str, units: Mapping[str, int], expected: str) -> int:
+    # Longest unit first, as `m` would otherwise match the beginning of `min`.
     unit = "|".join(sorted(units, key=len, reverse=True))
     if not re.fullmatch(rf"(\d+\s*({unit})\s*)+", text.strip()):
         raise ValueError(f"expected {expected}, found {text!r}")
@@ -218,7 +246,7 @@ def _read_amount(value: Any) -> Any:
 
 
 def _resolve_path(text: str, info: ValidationInfo) -> str:
-    """Expand `${VAR}` and make the path absolute; an unset variable stays as it is."""
+    """Expand `${VAR}` and make the path absolute; a path with an unset variable stays as it is."""
     context = info.context or {}
     expanded = expand_variables(text, context.get("environment", os.environ))
     if unset_variables(expanded):
@@ -230,12 +258,25 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def expand_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Replace every `${VAR}` that the environment sets."""
+    """Replace every `${VAR}` in a path by a non-empty value of the environment.
+
+    Parameters
+    ----------
+    text
+        The path.
+    environment
+        Values by variable name; a variable that is unset or empty stays as `${VAR}`.
+
+    Examples
+    --------
+    >>> expand_variables("${HOME}/logs", {"HOME": "/home/ada"})
+    '/home/ada/logs'
+    """
     return _VARIABLE.sub(lambda match: environment.get(match[1]) or match[0], text)
 
 
 def unset_variables(path: str) -> list[str]:
-    """Return the names of the variables that are not set."""
+    """Return the names of the variables that are still in a path."""
     return _VARIABLE.findall(path)
 
 
@@ -244,7 +285,7 @@ _AMOUNT_PATTERN = r"^\s*(\d+\s*([kMGTP]?B|[KMGTP]iB)\s*)+$"
 
 
 def _quantity(read: Callable[[Any], Any], pattern: str, least: int) -> Any:
-    """Return the type of whole numbers from `least` on that may be written with units."""
+    """Return the type of whole numbers of at least `least` that may be written with units."""
     number = {"type": "integer", "minimum": least}
     return Annotated[
         int,
@@ -279,4 +320,4 @@ OutputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path)]
 """A file or folder to write; paths are resolved as those of `InputPath` are."""
 
 Listed = Strict(False)
-"""Put into an annotation of a tuple field, so that a YAML list is accepted for it."""
+"""Annotation of a tuple field that accepts a YAML list."""

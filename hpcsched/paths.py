@@ -1,4 +1,4 @@
-"""Paths as users give them: expansion, and faults."""
+"""Paths given by users: expansion, and messages about unusable ones."""
 
 import errno
 import os
@@ -6,14 +6,19 @@ from pathlib import Path
 
 
 def given_path(text: str, folder: Path) -> Path:
-    """Return the path of a text.
+    """Return the absolute path for a text that a user gave.
 
-    `~` and `~USER` are expanded; a relative path starts at `folder`.
+    Parameters
+    ----------
+    text
+        The path as given; `~` and `~USER` are expanded.
+    folder
+        Start of relative paths.
 
     Raises
     ------
     ValueError
-        If there is no such user, or no file can have the path.
+        If the user of `~USER` does not exist, or no file can have the path.
     """
     _check_characters(text)
     try:
@@ -22,6 +27,7 @@ def given_path(text: str, folder: Path) -> Path:
         user = Path(text).parts[0].removeprefix("~")
         what = f"there is no user {user!r}" if user else "this user has no home directory"
         raise ValueError(f"{what}, with which the path {_shown(text)} begins") from None
+    # `Path.resolve` would follow symbolic links, and messages would show paths unknown to the user.
     path = os.path.normpath(folder / expanded)
     fault = path_fault(path, text)
     if fault is not None:
@@ -30,7 +36,15 @@ def given_path(text: str, folder: Path) -> Path:
 
 
 def path_fault(path: str, text: str | None = None) -> str | None:
-    """Return why no file can have a path, which was given as `text`; None if one can."""
+    """Return a message if no file can have this path, else None.
+
+    Parameters
+    ----------
+    path
+        The path to check.
+    text
+        The path as the user gave it, for the message; `path` if None.
+    """
     try:
         _check_characters(path)
         os.lstat(path)
@@ -44,12 +58,12 @@ def path_fault(path: str, text: str | None = None) -> str | None:
 
 
 def too_long(path: str) -> str:
-    """Return the message about a path, or a name in it, that is too long for the file system."""
+    """Return the message about a path that is too long for the file system."""
     return f"too long a path: {len(os.fsencode(path))} bytes; it begins with {_shown(path)}"
 
 
 def unreadable(path: str) -> str | None:
-    """Return why there is nothing to read at a path; None if there is."""
+    """Return a message if there is no readable file at a path, else None."""
     try:
         Path(path).stat()  # Path.exists calls what may not be looked at an error, or not there
     except (FileNotFoundError, NotADirectoryError):
@@ -60,12 +74,12 @@ def unreadable(path: str) -> str | None:
 
 
 def _check_characters(path: str) -> None:
-    """Raise ValueError for a character that no path has."""
+    """Raise ValueError for the null character, which no path may contain."""
     if "\0" in path:
         raise ValueError(f"expected a path without the character U+0000, found {_shown(path)}")
 
 
 def _shown(text: str) -> str:
-    """Return a text for a message, cut if it is long."""
+    """Return a text quoted for a message, cut after 60 characters."""
     shown = repr(text)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"

@@ -1,1 +1,1 @@
-"""Metrics: figures of a run, one function each."""
+"""Metrics of a finished run, from the tables of its jobs and rounds."""

@@ -19,11 +19,21 @@ LEVEL = 0.95
 RESAMPLES = 2000
 SEED = 0
 _AT_ONCE = 4_000_000
-"""Number of block sums held at a time, 8 bytes each."""
+"""Maximum number of block sums in memory at a time, 8 bytes each."""
 
 
 class Interval(NamedTuple):
-    """Mean with its confidence interval."""
+    """Mean with its confidence interval, in the unit of the values.
+
+    Attributes
+    ----------
+    mean
+        Mean of the sample.
+    lower
+        Lower bound of the interval.
+    upper
+        Upper bound of the interval.
+    """
 
     mean: float
     lower: float
@@ -31,7 +41,7 @@ class Interval(NamedTuple):
 
 
 def block_length(count: int) -> int:
-    """Return ⌈√n⌉: blocks grow with the number of values, and so does the number of blocks."""
+    """Return ⌈√n⌉ for n values: both the length and the number of blocks grow with n."""
     return max(math.isqrt(max(count, 1) - 1) + 1, 1)
 
 
@@ -43,16 +53,16 @@ def mean_interval(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Interval | None:
-    """Return the mean of values with a percentile interval; None without values.
+    """Return the mean of values with a bootstrap percentile interval; None without values.
 
     Parameters
     ----------
     values
-        Values, `[n]`.
+        Sample in its original order, `[n]`; neighbours may depend on each other.
     block
-        Number of neighbours that are drawn together, from 1 to n; ⌈√n⌉ by default.
+        Number of neighbours drawn together, 1 to n; ⌈√n⌉ if None.
     level
-        Level of confidence.
+        Level of confidence, between 0 and 1.
     resamples
         Number of resamples.
     seed
@@ -60,7 +70,7 @@ def mean_interval(
 
     Notes
     -----
-    The interval of a single value has no width, which says nothing.
+    A single value has an interval of width 0, which says nothing about its uncertainty.
     """
     count = len(values)
     if not count:
@@ -73,7 +83,7 @@ def mean_interval(
 
 
 def _resampled(values: FloatColumn, block: int, resamples: int, seed: int) -> FloatColumn:
-    """Return the means of resamples, each of n values in blocks, the last one cut."""
+    """Return the means of resamples, each of n values in blocks, the last block cut."""
     count = len(values)
     blocks = -(-count // block)
     # The sum of a block is a difference of two sums up to a place on the circle, walked twice.

@@ -1,4 +1,4 @@
-"""Makespan, utilization and loss of capacity."""
+"""Use of the machine: makespan, utilization and loss of capacity."""
 
 import math
 from collections.abc import Iterator
@@ -15,6 +15,8 @@ from hpcsched.metrics.metric_tables import Column, Table
 def makespan(jobs: Table) -> int | None:
     """Return max(end) − min(submit), in seconds, over all jobs that ran; None if there are none.
 
+    Notes
+    -----
     Source: DEBS 2024 paper, section 3.1.
     """
     span = _span(jobs)
@@ -36,11 +38,18 @@ def _span(jobs: Table) -> tuple[int, int] | None:
 def utilization_by_resource(run: RunTables) -> dict[str, float]:
     """Return Σ amount × run time / (capacity × makespan) for each resource type, a ratio.
 
+    Returns
+    -------
+    dict
+        Ratios by resource type. Empty if the makespan is 0 or no job ran; resource types of
+        capacity 0 are left out.
+
+    Notes
+    -----
     Source: DEBS 2024 paper, section 3.1, for each resource type instead of one. Population: all
-    jobs that ran, with what they asked for, from the first submission to the last end. Empty where
-    the makespan is 0 or no job ran; a resource type of which there is none is left out. What is out
-    of service does not count as capacity, and attempts that were lost to outages not as use. Every
-    product is rounded to 53 bits and the sum is exact.
+    jobs that ran, with their requests, from the first submission to the last end. Nodes out of
+    service do not count as capacity, nor attempts that were lost to outages as use. Every product
+    is rounded to 53 bits and the sum is exact.
     """
 
     def used(units: Column, amount: Column, run_time: Column) -> FloatColumn:
@@ -61,13 +70,21 @@ def utilization(run: RunTables) -> float | None:
 
 
 def loss_of_capacity_by_resource(run: RunTables) -> dict[str, float]:
-    """Return ∫ min(amount waited for, amount free) dt / (capacity × makespan) by resource type.
+    """Return the loss of capacity of each resource type, a ratio.
 
-    A ratio. Source: DEBS 2024 paper, section 3.1. Population: all jobs while they wait, rejected
-    ones included. It is worked out from the rounds. While a decision is awaited, the round adds up
-    what is lost. Once it is carried out, what waits and what is free stays as it is until the next
-    round is asked for, since there is one at every instant at which anything changes while jobs
-    wait. Empty where the makespan is 0 or no job ran.
+    It is ∫ min(amount waiting, amount free) dt / (capacity × makespan).
+
+    Returns
+    -------
+    dict
+        Ratios by resource type; empty if the makespan is 0 or no job ran.
+
+    Notes
+    -----
+    Source: DEBS 2024 paper, section 3.1. Population: all jobs while they wait, rejected ones
+    included. It is computed from the rounds. While a decision is awaited, the round adds up the
+    loss. After the decision, waiting and free amounts are constant until the next round, since
+    there is a round at every instant at which anything changes while jobs wait.
     """
     if "loss_of_capacity" not in run.known:
         run.known["loss_of_capacity"] = {
@@ -84,7 +101,7 @@ def loss_of_capacity(run: RunTables) -> float | None:
 
 
 def _capacity_over_time(run: RunTables) -> dict[str, int]:
-    """Return capacity × makespan of each resource type, less the parts out of service."""
+    """Return capacity × makespan of each resource type, less the part out of service."""
     span = _span(run.jobs)
     if span is None:
         return {}
@@ -96,7 +113,7 @@ def _capacity_over_time(run: RunTables) -> dict[str, int]:
 
 
 def _lost(rounds: Table, resource: str) -> Iterator[list[Any]]:
-    """Yield, batch by batch, the amount × seconds lost in rounds, and between one and the next."""
+    """Yield, by batch, the amount × seconds lost within rounds and between rounds."""
     amounts = (f"{which}_amounts.{resource}" for which in ("waiting", "free", "lost"))
     last_now = last_done = last_idle = np.empty(0, dtype=np.int64)
     for batch_now, latency, waiting, free, lost in rounds.batches("now", "latency", *amounts):

@@ -1,4 +1,4 @@
-"""Metrics of jobs by classes of run time, such as short, medium and long."""
+"""Metrics by run-time class, such as short, medium and long jobs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,29 @@ from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
 
 NAMES = {1: ("all",), 2: ("short", "long"), 3: ("short", "medium", "long")}
-"""Names of classes, by their number; more than three are numbered."""
+"""Names of the classes by their number; more than three classes are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTimeClass:
-    """Jobs of a table with a run time from `least` to `most` seconds; None: no bound."""
+    """Jobs of a table with a run time from `least` to `most`, both included.
+
+    Attributes
+    ----------
+    jobs
+        The table of all jobs.
+    least
+        Smallest run time, in seconds.
+    most
+        Largest run time, in seconds; None: no bound.
+    """
 
     jobs: Table
     least: int
     most: int | None
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield the named columns of the jobs of this class."""
+        """Yield the named columns of the jobs of this class, batch by batch."""
         for run_time, *batch in self.jobs.batches("run_time", *columns):
             keep = run_time >= self.least
             if self.most is not None:
@@ -31,7 +41,7 @@ class RunTimeClass:
 def class_values(
     jobs: Table, bounds: Sequence[int], tau: int
 ) -> list[dict[str, str | float | None]]:
-    """Return the number of jobs and the means of each run-time class.
+    """Return the number of jobs and the means of each class of jobs that ran.
 
     With bounds of 1 h and 5 h jobs are short below 1 h, medium from 1 h to 5 h, and long above 5 h
     (Galleguillos, thesis 2020, section 2.1).
@@ -39,18 +49,19 @@ def class_values(
     Parameters
     ----------
     jobs
-        Jobs that ran.
+        The jobs that ran.
     bounds
-        Ascending run times in seconds. The first class is below the first bound, the last above the
-        last; any other includes its upper bound.
+        Ascending run times, in seconds. Jobs below the first are in the first class, jobs above the
+        last in the last; any other class includes its upper bound.
     tau
-        Threshold of the bounded slowdown, in seconds.
+        Lower bound of run times in the bounded slowdown, in seconds.
 
     Returns
     -------
     list
-        For each class `run_time_from` and `run_time_to`, both included, and means: wait and
-        response times in seconds, slowdowns as ratios; None without jobs.
+        A mapping for each class. `run_time_from` and `run_time_to` are its bounds, both included.
+        Wait and response times are in seconds, slowdowns are ratios; means are None where a class
+        has no job.
     """
     values: list[dict[str, str | float | None]] = []
     ranges = _ranges(bounds)

@@ -21,7 +21,15 @@ FloatTerm = Callable[..., FloatColumn]
 def mean_of_integers(table: Table, columns: tuple[str, ...], term: IntTerm) -> float | None:
     """Return the mean of `term(*columns)` over all rows; None without rows.
 
-    A batch's sum must stay below 2⁶³, as times in seconds do.
+    Parameters
+    ----------
+    table
+        The rows.
+    columns
+        Names of the columns passed to `term`.
+    term
+        Whole numbers of each row; their sum over a batch must stay below 2⁶³, as times in seconds
+        do.
     """
     count = total = 0
     for batch in table.batches(*columns):
@@ -32,9 +40,16 @@ def mean_of_integers(table: Table, columns: tuple[str, ...], term: IntTerm) -> f
 
 
 def mean_of_floats(table: Table, columns: tuple[str, ...], term: FloatTerm) -> float | None:
-    """Return the mean of `term(*columns)` over all its values; None where there are none.
+    """Return the mean of `term(*columns)` over all its values; None without values.
 
-    The term may return fewer values than it is given rows, which restricts the population.
+    Parameters
+    ----------
+    table
+        The rows.
+    columns
+        Names of the columns passed to `term`.
+    term
+        Values of some of the rows: fewer than it is given restrict the population.
     """
     count = 0
 

@@ -9,7 +9,7 @@ from hpcsched.metrics.metric_tables import DownAmounts, Table
 
 @dataclass(frozen=True, slots=True)
 class RunTables:
-    """A finished run as metrics see it.
+    """Finished run as seen by metrics.
 
     Attributes
     ----------
@@ -18,11 +18,11 @@ class RunTables:
     rounds
         Dispatching rounds.
     capacity
-        Capacity of the system, by resource type.
+        Capacity of the whole system by resource type.
     down
-        Amounts out of service over time, by resource type.
+        Amounts out of service by resource type, with their intervals.
     known
-        Cache of figures by resource type that several metrics need.
+        Cache of figures by resource type that several metrics share.
     """
 
     jobs: Table
@@ -33,7 +33,7 @@ class RunTables:
 
 
 class Metric(Protocol):
-    """Protocol of one figure of a summary."""
+    """Scalar figure of a run's summary."""
 
     @property
     def unit(self) -> str:
@@ -44,4 +44,4 @@ class Metric(Protocol):
         """Jobs that the figure covers, in words."""
 
     def measure(self, run: RunTables) -> float | None:
-        """Return the figure; None where the population is empty."""
+        """Return the figure for a run; None where the population is empty."""

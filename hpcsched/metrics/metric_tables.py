@@ -1,4 +1,4 @@
-"""Protocol of the tables that metrics are computed over."""
+"""Tables that metrics are computed from."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
@@ -10,14 +10,16 @@ Column = npt.NDArray[np.int64]
 
 
 class DownAmounts(NamedTuple):
-    """Amounts of one resource type that are out of service, `[K]`.
+    """Amounts of one resource type that are out of service.
 
     Attributes
     ----------
-    start, end
-        Seconds.
+    start
+        Begin of each interval, in seconds, `[K]`.
+    end
+        End of each interval, in seconds, `[K]`.
     amount
-        Amount in between.
+        Amount out of service in each interval, `[K]`.
     """
 
     start: Column
@@ -25,10 +27,19 @@ class DownAmounts(NamedTuple):
     amount: Column
 
     def within(self, begin: int, end: int) -> int:
-        """Return amount × seconds between two instants, exactly."""
+        """Return the sum of amount × seconds between two instants, exactly.
+
+        Parameters
+        ----------
+        begin
+            First instant, in seconds.
+        end
+            Last instant, in seconds.
+        """
         length: Column = np.minimum(self.end, end) - np.maximum(self.start, begin)
         inside = length > 0
         return sum(
+            # Python integers: the product of a large capacity and a long outage may pass 2⁶³.
             amount * seconds
             for amount, seconds in zip(
                 self.amount[inside].tolist(), length[inside].tolist(), strict=True
@@ -40,7 +51,7 @@ class Table(Protocol):
     """Rows in batches, so that a metric over a long trace needs little memory."""
 
     def batches(self, *columns: str) -> Iterator[tuple[Column, ...]]:
-        """Yield, batch by batch, the named columns as arrays of equal length."""
+        """Yield the named columns, batch by batch, as arrays of equal length."""
 
 
 def whole_column(table: Table, column: str) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Time series of levels, such as waiting jobs or used cores, from starts and ends."""
+"""Piecewise constant time series, such as jobs waiting or cores in use."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from hpcsched.metrics.metric_tables import Column
 
 
 class OverTime(NamedTuple):
-    """Time series: `levels[k]` holds from `instants[k]` to `instants[k + 1]`.
+    """Time series that is constant between instants.
 
     Attributes
     ----------
     instants
-        Ascending simulated seconds, `[K + 1]`.
+        Simulated seconds, ascending, `[K + 1]`.
     levels
-        Levels, `[K]`.
+        Value from `instants[k]` to `instants[k + 1]`, `[K]`.
     """
 
     instants: Column
@@ -24,19 +24,21 @@ class OverTime(NamedTuple):
 
     @property
     def seconds(self) -> Column:
-        """Duration of each level, `[K]`, in seconds."""
+        """Duration of each level, `[K]`."""
         return np.diff(self.instants)
 
 
 def over_time(since: Column, until: Column, amounts: Column | None = None) -> OverTime:
-    """Return the time series of the sum of amounts.
+    """Return the time series of a sum of amounts, each present in a half-open interval.
 
     Parameters
     ----------
-    since, until
-        Seconds from which, and before which, each amount counts, `[J]`.
+    since
+        Begin of each interval, in seconds, `[J]`.
+    until
+        End of each interval, in seconds, `[J]`.
     amounts
-        Amounts, `[J]`; 1 by default.
+        Amount of each interval, `[J]`; 1 if None.
     """
     if amounts is None:
         amounts = np.ones(len(since), np.int64)
@@ -47,7 +49,17 @@ def over_time(since: Column, until: Column, amounts: Column | None = None) -> Ov
 
 
 def spanning(course: OverTime, begin: int, end: int) -> OverTime:
-    """Return the time series from `begin` to `end`, in seconds; 0 outside its own span."""
+    """Return a time series from `begin` to `end`, in s, with 0 outside its own span.
+
+    Parameters
+    ----------
+    course
+        The time series.
+    begin
+        First instant of the result.
+    end
+        Last instant of the result.
+    """
     instants = np.unique(np.clip(np.concatenate((course.instants, [begin, end])), begin, end))
     at = np.searchsorted(course.instants, instants[:-1], side="right") - 1
     # Before the first instant `at` is -1 and from the last on it is K: both are the 0 appended.
@@ -55,15 +67,20 @@ def spanning(course: OverTime, begin: int, end: int) -> OverTime:
 
 
 def time_mean(course: OverTime) -> float | None:
-    """Return the time-weighted mean of a level; None for an empty span."""
+    """Return the mean of a time series, weighted by duration; None without duration."""
     total = int(course.seconds.sum())
     return float((course.levels * course.seconds).sum()) / total if total else None
 
 
 def time_quantile(course: OverTime, percent: int) -> float | None:
-    """Return the least level that is not exceeded for `percent` of the time.
+    """Return a percentile of a time series, weighted by duration; None without duration.
 
-    A percentile by nearest rank over seconds, from 1 to 100; None for an empty span.
+    Parameters
+    ----------
+    course
+        The time series.
+    percent
+        From 1 to 100; by nearest rank over seconds.
     """
     total = int(course.seconds.sum())
     if not total:
@@ -76,14 +93,19 @@ def time_quantile(course: OverTime, percent: int) -> float | None:
 
 
 def binned(course: OverTime, bins: int) -> tuple[FloatColumn, FloatColumn, FloatColumn]:
-    """Return the time series in bins of equal length.
+    """Return the means and maxima of a time series over equal spans of time.
 
-    A series of at most `bins` levels has a bin for each level.
+    Parameters
+    ----------
+    course
+        The time series.
+    bins
+        Number of spans; a series of at most this many levels keeps its own spans.
 
     Returns
     -------
-    bounds, means, maxima
-        Bounds of the bins, `[B + 1]`, in seconds, and mean and maximum of each, `[B]`.
+    tuple
+        Bounds of the spans in s, `[B + 1]`, and means and maxima, `[B]` each.
     """
     if len(course.levels) <= bins:
         return course.instants.astype(np.float64), course.levels, course.levels

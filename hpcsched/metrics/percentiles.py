@@ -13,26 +13,29 @@ from hpcsched.metrics.slowdown import COLUMNS, bounded_slowdowns
 def percentiles(
     jobs: Table, percents: Sequence[int], tau: int
 ) -> dict[str, dict[str, float | None]]:
-    """Return percentiles over all jobs that ran, by quantity and by `p50`, `p90` and so on.
+    """Return percentiles of wait time, response time and bounded slowdown of all jobs that ran.
 
-    The p-th percentile of n values is by nearest rank: the ⌈p·n/100⌉-th smallest (the smallest for
-    0), always a value that occurs. None where no job ran. All values of one quantity are held at
-    once, 8 bytes a job.
+    All values of one quantity are in memory at once, 8 bytes a job.
 
     Parameters
     ----------
     jobs
-        Jobs that ran.
+        The jobs that ran.
     percents
-        Percentiles, from 0 to 100.
+        Percentages, from 0 to 100.
     tau
-        Threshold of the bounded slowdown, in seconds. The bounded slowdown is a ratio; wait and
-        response times are in seconds.
+        Lower bound of run times in the bounded slowdown, in seconds.
 
-    Examples
-    --------
-    >>> nearest_rank(50, 5), nearest_rank(99, 5)
-    (2, 4)
+    Returns
+    -------
+    dict
+        By quantity and by `p50`, `p90` and so on; times in seconds, slowdowns as ratios. None where
+        no job ran.
+
+    Notes
+    -----
+    The p-th percentile of n values is by nearest rank: the ⌈p·n/100⌉-th smallest (the smallest for
+    0), always a value that occurs.
     """
     waits = [start - submit for submit, start in jobs.batches("submit_time", "start_time")]
     found = {"wait_time": _nearest_ranks(waits, percents)}
@@ -60,5 +63,13 @@ def _nearest_ranks(
 
 
 def nearest_rank(percent: int, count: int) -> int:
-    """Return the index, from 0, of a percentile among `count` ascending values."""
+    """Return the index, from 0, of a percentile among `count` ascending values.
+
+    Parameters
+    ----------
+    percent
+        From 0 to 100.
+    count
+        Number of values, at least 1.
+    """
     return max(-(-percent * count // 100), 1) - 1

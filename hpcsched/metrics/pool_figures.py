@@ -1,4 +1,4 @@
-"""Figures of a shared resource (pool) over a run: sum over time, mean, peak, and excess."""
+"""Consumption of a shared resource (pool) over a run: energy, mean, peak, excess over the cap."""
 
 from typing import NamedTuple
 
@@ -10,18 +10,22 @@ from hpcsched.metrics.over_time import OverTime, time_mean
 
 
 class PoolFigures(NamedTuple):
-    """Figures of one pool over all jobs that ran, from the first submission to the last end.
+    """Consumption of one pool by all jobs that ran, from the first submission to the last end.
 
     Attributes
     ----------
     energy
-        Amount × time, in the pool's unit × seconds: joules for watts.
-    mean, peak
-        Amount drawn, in the pool's unit.
+        Integral over time, in the pool's unit × seconds: joules if the unit is the watt.
+    mean
+        Mean draw, in the pool's unit; None without duration.
+    peak
+        Largest draw, in the pool's unit.
     over_cap_time
-        Seconds with more drawn than offered.
-    over_cap_energy, over_cap_peak
-        Excess × time, and largest excess.
+        Seconds with a draw above the capacity.
+    over_cap_energy
+        Integral of the excess over that time.
+    over_cap_peak
+        Largest excess, in the pool's unit.
     """
 
     energy: int
@@ -33,14 +37,16 @@ class PoolFigures(NamedTuple):
 
 
 def pool_figures(instants: Column, drawn: Column, offered: Column) -> PoolFigures:
-    """Return the figures of a pool from its time series.
+    """Return the consumption of a pool from its draw and capacity over time.
 
     Parameters
     ----------
     instants
-        Ascending seconds, `[K]`; the last is the end.
-    drawn, offered
-        Amounts from each instant on, `[K]`.
+        Seconds, ascending, `[K]`; the last is the end.
+    drawn
+        Draw from each instant on, `[K]`; the last does not count.
+    offered
+        Capacity from each instant on, `[K]`; the last does not count.
     """
     seconds = np.diff(instants)
     levels: Column = drawn[:-1]

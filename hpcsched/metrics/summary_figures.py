@@ -1,4 +1,4 @@
-"""Built-in metrics as plugins: population, parameters, and construction."""
+"""Built-in metrics as plugins: unit, population, parameters and factory of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,27 +30,37 @@ Alpha = Annotated[
 
 
 class TauParams(Params):
-    """The bound of a bounded slowdown."""
+    """Parameters of a bounded slowdown: the lower bound of run times."""
 
     tau: Tau = 10
 
 
 class AlphaParams(Params):
-    """The level of a priority-weighted specific response time."""
+    """Parameters of a priority-weighted specific response time: its exponent."""
 
     alpha: Alpha = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Metric made of a function over a run; `unit` is empty for a ratio."""
+    """Metric made of a function over a run.
+
+    Attributes
+    ----------
+    unit
+        Unit of the value; empty for a ratio.
+    population
+        The jobs and the window that it covers, in words.
+    function
+        Computes the value; None where the population is empty.
+    """
 
     unit: str
     population: str
     function: Callable[[RunTables], float | None]
 
     def measure(self, run: RunTables) -> float | None:
-        """Return the figure; None where the population is empty."""
+        """Return the value for a run; None where the population is empty."""
         return self.function(run)
 
 

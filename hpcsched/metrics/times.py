@@ -7,6 +7,8 @@ from hpcsched.metrics.metric_tables import Table
 def mean_wait_time(jobs: Table) -> float | None:
     """Return Σ (start − submit) / n, in seconds, over all jobs that ran; None if there are none.
 
+    Notes
+    -----
     The integer sum is exact.
     """
     return mean_of_integers(
@@ -17,6 +19,8 @@ def mean_wait_time(jobs: Table) -> float | None:
 def mean_response_time(jobs: Table) -> float | None:
     """Return AF = Σ F / n with F = end − submit, in seconds; None if no job ran.
 
+    Notes
+    -----
     Source: DEBS 2024 paper, section 2.1, equation (4). Population: all jobs that ran. The integer
     sum is exact.
     """

@@ -1,4 +1,4 @@
-"""Response times weighted by requests: AWF and PαSF."""
+"""Response times weighted by the jobs' demand: AWF and PαSF."""
 
 import numpy as np
 
@@ -9,6 +9,8 @@ from hpcsched.metrics.metric_tables import Column, Table
 def area_weighted_response_time(jobs: Table) -> float | None:
     """Return AWF = Σ r·D·F / Σ r·D, in seconds; None if no job that ran has an area.
 
+    Notes
+    -----
     r is the demand, D the run time, F = end − submit. Source: DEBS 2024 paper, section 2.1,
     equation (5). Population: all jobs that ran; those of zero run time weigh nothing. Every product
     is rounded to 53 bits and the sums are exact, so the relative error is below 10⁻¹⁵.
@@ -30,11 +32,21 @@ def area_weighted_response_time(jobs: Table) -> float | None:
 def specific_response_time(jobs: Table, alpha: float) -> float | None:
     """Return PαSF, in seconds; None if no job that ran has an area.
 
-    PαSF = (α+1)/(α+2) · Σ r·(F^(α+2) − Q^(α+2)) / Σ r·(F^(α+1) − Q^(α+1)), where r is the demand,
-    F = end − submit and Q = start − submit. Source: DEBS 2024 paper, section 2.1, equation (6).
-    Population: all jobs that ran; those of zero run time weigh nothing. For a whole α of at most 10
-    the relative error is below 10⁻¹⁴ and the result is the same on every machine; for another α it
-    is below 10⁻¹³, and its last digits depend on the machine's mathematical functions.
+    PαSF = (α+1)/(α+2) · Σ r·(F^(α+2) − Q^(α+2)) / Σ r·(F^(α+1) − Q^(α+1)), where r is the demand, F
+    = end − submit and Q = start − submit.
+
+    Parameters
+    ----------
+    jobs
+        The jobs that ran; those of zero run time weigh nothing.
+    alpha
+        The exponent α, at least 0.
+
+    Notes
+    -----
+    Source: DEBS 2024 paper, section 2.1, equation (6). For a whole α of at most 10 the relative
+    error is below 10⁻¹⁴ and the result is the same on every machine; for another α it is below
+    10⁻¹³, and its last digits depend on the machine's mathematical functions.
     """
 
     def weighted(power: float) -> float:
@@ -52,7 +64,14 @@ def specific_response_time(jobs: Table, alpha: float) -> float | None:
 def power_difference(wait: FloatColumn, run_time: FloatColumn, power: float) -> FloatColumn:
     """Return (wait + run_time)^power − wait^power, without cancellation after a long wait.
 
-    Times in seconds, of one shape; the power is positive.
+    Parameters
+    ----------
+    wait
+        Wait times in seconds, `[n]`.
+    run_time
+        Run times in seconds, `[n]`.
+    power
+        Positive exponent.
     """
     response = wait + run_time
     if float(power).is_integer():

@@ -1,1 +1,1 @@
-"""Run-time predictors and corrections."""
+"""Run-time predictors: estimates that dispatchers plan with."""

@@ -11,7 +11,7 @@ from hpcsched.workload.job import Job
     capabilities={SEES_RUN_TIME},
 )
 class Actual:
-    """Oracle that predicts the real run time: an upper bound on the value of prediction."""
+    """Oracle that predicts the real run time: an upper bound on the benefit of prediction."""
 
     def foresee(self, job: Job, run_time: int) -> int:
         """Return the real run time."""

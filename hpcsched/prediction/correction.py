@@ -6,22 +6,22 @@ from hpcsched.workload.job import Job
 
 
 class Correction(Protocol):
-    """Protocol of corrections of outlived predictions.
+    """Rule for the new estimate of a running job that has outlived its prediction.
 
-    A correction is not told how long jobs really run.
+    It never sees real run times, and its answer depends on the arguments alone.
     """
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
-        """Return the new predicted run time of a job, in seconds, above `elapsed`.
+        """Return the new estimate of the run time, in seconds, above `elapsed`.
 
-        The answer holds until the job outlives it too.
+        The estimate holds until the job outlives it, too.
 
         Parameters
         ----------
         job
             The running job.
         predicted_run_time
-            Prediction at submission, in seconds, without corrections since.
+            The prediction at submission, in seconds; never an earlier correction.
         elapsed
-            Seconds that the job has run, at least as many.
+            Seconds that the job has run, at least `predicted_run_time`.
         """

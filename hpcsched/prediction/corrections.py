@@ -1,4 +1,4 @@
-"""Built-in corrections of outlived predictions."""
+"""Built-in corrections of predictions that running jobs have outlived."""
 
 from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
@@ -10,13 +10,15 @@ from hpcsched.workload.job import Job
     summary="one more second, in every round anew",
 )
 class OneSecond:
-    """Correction to one second from now, each time anew.
+    """Correction that expects the end one second from now, in every round anew.
 
-    The rule of Galleguillos, thesis 2020, section 5.2.
+    Notes
+    -----
+    Source: Galleguillos, PhD thesis, 2020, section 5.2.
     """
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
-        """Return `elapsed` + 1."""
+        """Return the elapsed time plus one second."""
         return elapsed + 1
 
 
@@ -28,18 +30,32 @@ class OneSecond:
 class Doubling:
     """Correction that doubles the prediction as often as needed, up to the requested time.
 
-    The further a prediction was off, the more time is added, and a long job is corrected a few
-    times only. Growing corrections are an idea of Tsafrir, Etsion and Feitelson, "Backfilling using
+    The further a prediction was off, the more time is added, so that a long job is corrected a few
+    times only.
+
+    Notes
+    -----
+    Corrections that grow are an idea of Tsafrir, Etsion and Feitelson, "Backfilling using
     system-generated predictions rather than user runtime estimates", IEEE Transactions on Parallel
     and Distributed Systems 18(6), 2007. They add time from a fixed list.
     """
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
-        """Return the first double above `elapsed`, or the requested time if that is less.
+        """Return the first doubling above the elapsed time, at most the requested time.
 
-        A requested time that has passed is no bound.
+        A requested time that has passed is not a bound.
+
+        Parameters
+        ----------
+        job
+            The running job.
+        predicted_run_time
+            The prediction at submission, in seconds, at least 1.
+        elapsed
+            Seconds that the job has run.
         """
         doubled = predicted_run_time
+        # Terminates: predictions are at least one second (see `PredictorDriver`).
         while doubled <= elapsed:
             doubled *= 2
         return min(doubled, job.requested_time) if job.requested_time > elapsed else doubled
@@ -51,8 +67,8 @@ class Doubling:
     summary="the requested time; when that has passed, one more second",
 )
 class ToRequestedTime:
-    """Correction to the requested time; when that has passed, to one second from now."""
+    """Correction to the requested time; after it has passed, to one second from now."""
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
-        """Return the larger of the requested time and `elapsed` + 1."""
+        """Return the requested time, but at least the elapsed time plus one second."""
         return max(job.requested_time, elapsed + 1)

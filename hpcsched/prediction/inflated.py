@@ -1,4 +1,4 @@
-"""Predictors that multiply the predictions of another one."""
+"""Predictor `inflated`: multiplies the predictions of another predictor."""
 
 from bisect import bisect_left, insort
 from collections import deque
@@ -20,7 +20,7 @@ _ONE = Fraction(1)
 
 
 class InflatedParams(Params):
-    """Parameters of the predictor `inflated`: `factor` or `quantile`, and the other predictor."""
+    """Parameters of `inflated`: the inner predictor, and either `factor` or `quantile`."""
 
     of: Annotated[Any, Selects("predictor")] = Field(
         description="The predictor whose answers are multiplied."
@@ -59,23 +59,46 @@ class InflatedParams(Params):
 
 
 class Multiplier(Protocol):
-    """Protocol of multipliers of predictions, which may learn from completions."""
+    """Factor of predictions, which may learn from completed jobs."""
 
     @property
     def value(self) -> Fraction:
-        """The present multiplier."""
+        """Current factor."""
 
     def predicted(self, job: Job, seconds: int) -> None:
-        """Record a prediction before it is multiplied."""
+        """Record the prediction of a job.
+
+        Parameters
+        ----------
+        job
+            The job at its submission.
+        seconds
+            Prediction before multiplication, in seconds, at least 1.
+        """
 
     def completed(self, job: Job, run_time: int) -> None:
-        """Record a completion."""
+        """Record the end of a job.
+
+        Parameters
+        ----------
+        job
+            The completed job.
+        run_time
+            Its real run time in seconds.
+        """
 
 
 class ConstantFactor:
-    """Multiplier by a constant, exactly as it is written."""
+    """Constant factor, exactly as it is written in the scenario.
+
+    Parameters
+    ----------
+    factor
+        The factor, above 0.
+    """
 
     def __init__(self, factor: float) -> None:
+        # By its decimal digits: 1.1 is 11/10 here, and not the nearest double, which is above.
         self.value = Fraction(repr(factor))
 
     def predicted(self, job: Job, seconds: int) -> None:
@@ -86,11 +109,19 @@ class ConstantFactor:
 
 
 class QuantileOfRatios:
-    """Multiplier by a quantile of run time over predicted time of the last `window` jobs.
+    """Quantile of run time / predicted time of the last completed jobs.
 
-    By nearest rank: the smallest ratio that at least the share `quantile` of them do not exceed; 1
-    before the first completion. At most `memory` predictions of jobs in the system are remembered;
-    a job whose prediction is forgotten adds no ratio.
+    By nearest rank: the smallest ratio that at least the share `quantile` of the ratios does not
+    exceed. It is 1 until a job has completed. A job whose prediction is forgotten adds no ratio.
+
+    Parameters
+    ----------
+    quantile
+        Share of jobs, above 0 and at most 1.
+    window
+        Number of last completed jobs.
+    memory
+        Maximum number of predictions remembered for jobs that have not completed.
     """
 
     def __init__(self, quantile: float, window: int, memory: int) -> None:
@@ -102,19 +133,20 @@ class QuantileOfRatios:
 
     @property
     def value(self) -> Fraction:
-        """The present multiplier."""
+        """Current factor, an exact fraction."""
         count = len(self._sorted)
         if not count:
             return _ONE
+        # Whole numbers: a rank by floats could be one too large at an exact multiple.
         rank = -(-self._quantile.numerator * count // self._quantile.denominator)
         return self._sorted[rank - 1]
 
     def predicted(self, job: Job, seconds: int) -> None:
-        """Remember a prediction until the job completes."""
+        """Remember the prediction until the job completes."""
         self._pending.put(job.job_id, seconds)
 
     def completed(self, job: Job, run_time: int) -> None:
-        """Add the job's ratio, and drop the oldest beyond the window."""
+        """Add the job's ratio, and drop the oldest ratio beyond the window."""
         seconds = self._pending.pop(job.job_id)
         if seconds is None:
             return
@@ -130,12 +162,16 @@ class QuantileOfRatios:
 
 
 class Inflated:
-    """Predictor that multiplies the predictions of another and rounds up to whole seconds.
+    """Predictor that multiplies another's predictions and rounds up to whole seconds.
 
     Parameters
     ----------
+    inner
+        The other predictor.
+    multiplier
+        The factor.
     cap
-        True: a prediction is at most the requested time.
+        Limit predictions to the requested time.
     """
 
     def __init__(self, inner: Predictor, multiplier: Multiplier, *, cap: bool) -> None:
@@ -143,41 +179,54 @@ class Inflated:
         self._scale = _Scale(multiplier, cap=cap)
 
     def predict(self, job: Job) -> int:
-        """Return the multiplied prediction of the other predictor, in seconds."""
+        """Return the other predictor's prediction times the factor, in seconds."""
         return self._scale.apply(job, self._inner.predict(job))
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Notify the other predictor and the multiplier of a completion."""
+        """Pass the completed job to the other predictor and to the multiplier."""
         self._inner.observe(job, run_time)
         self._scale.multiplier.completed(job, run_time)
 
 
 class InflatedOracle:
-    """Oracle that multiplies the predictions of another: predictions off by a known factor."""
+    """Oracle that multiplies another oracle's predictions: errors by a known factor.
+
+    It sees real run times on behalf of the inner oracle, so it is an oracle itself.
+
+    Parameters
+    ----------
+    inner
+        The other oracle.
+    multiplier
+        The factor.
+    cap
+        Limit predictions to the requested time.
+    """
 
     def __init__(self, inner: Oracle, multiplier: Multiplier, *, cap: bool) -> None:
         self._inner = inner
         self._scale = _Scale(multiplier, cap=cap)
 
     def foresee(self, job: Job, run_time: int) -> int:
-        """Return the multiplied prediction of the oracle, in seconds."""
+        """Return the oracle's prediction times the factor, in seconds."""
         return self._scale.apply(job, self._inner.foresee(job, run_time))
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Notify the oracle and the multiplier of a completion."""
+        """Pass the completed job to the oracle and to the multiplier."""
         self._inner.observe(job, run_time)
         self._scale.multiplier.completed(job, run_time)
 
 
 class _Scale:
-    """Multiplication of predictions of at least one second."""
+    """Application of a multiplier to predictions of at least one second."""
 
     def __init__(self, multiplier: Multiplier, *, cap: bool) -> None:
         self.multiplier = multiplier
         self._cap = cap
 
     def apply(self, job: Job, seconds: int) -> int:
-        """Return the seconds multiplied and rounded up, at least 1, capped if wanted."""
+        """Return the seconds times the factor, rounded up, at least 1, and capped if set so."""
+        # An inner predictor plugin may answer anything; 59.9 is refused here, not truncated.
         seconds = whole_seconds(seconds)
         factor = self.multiplier.value
         self.multiplier.predicted(job, seconds)
@@ -192,7 +241,15 @@ class _Scale:
     summary="what another predictor says, multiplied",
 )
 def make_inflated(params: InflatedParams, context: Context) -> Inflated | InflatedOracle:
-    """Return the predictor `inflated`; around an oracle, it is one."""
+    """Make the predictor `inflated`; around an oracle, the result is an oracle.
+
+    Parameters
+    ----------
+    params
+        The parameters of `inflated`.
+    context
+        Makes the inner predictor.
+    """
     inner: Predictor | Oracle = context.make("predictor", params.of)
     multiplier: Multiplier
     if params.factor is not None:

@@ -1,4 +1,4 @@
-"""Predictor by the user's last two jobs."""
+"""Predictor `last-two`: mean run time of the user's last two jobs."""
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ LAST_TWO = "last_two"
 
 
 class LastTwoParams(Params):
-    """Parameters of the predictor `last-two`."""
+    """Parameters of `last-two`: the size of its memory."""
 
     memory: int = Field(
         10_000,
@@ -28,12 +28,14 @@ class LastTwoParams(Params):
     summary="the mean run time of the user's last two jobs",
 )
 class LastTwo:
-    """Predicts the mean of the run times of the user's last two completed jobs.
+    """Predictor of the mean run time of the user's last two completed jobs.
 
-    *Last* is by the order in which jobs complete. The mean is rounded down to whole seconds and
-    capped by the requested time. With fewer than two completed jobs of the user, so also with one,
-    the requested time is predicted; likewise for jobs without a user, from which nothing is learnt.
+    *Last* is by order of completion. The mean is rounded down to whole seconds and capped by the
+    requested time. With fewer than two completed jobs of the user, the prediction is the requested
+    time; likewise for jobs without a user, from which nothing is learnt.
 
+    Notes
+    -----
     Source: Tsafrir, Etsion and Feitelson, *Backfilling using system-generated predictions rather
     than user runtime estimates*, IEEE TPDS 18(6), 2007; the thesis that compares it with profiles
     calls it L2 (Galleguillos, 2020, section 4.2).
@@ -46,7 +48,13 @@ class LastTwo:
         self._run_times: Recent[int, tuple[int, int | None]] = Recent(params.memory)
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the prediction, by the rule `last_two` or `requested_time`."""
+        """Return the prediction and its rule.
+
+        Returns
+        -------
+        Prediction
+            Seconds, and `last_two` or `requested_time`.
+        """
         known = None if job.user is None else self._run_times.get(job.user)
         if known is None or known[1] is None:
             return Prediction(capped(job.requested_time, job), REQUESTED_TIME)
@@ -57,7 +65,15 @@ class LastTwo:
         return self.predict_by(job).seconds
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Remember the run time as the user's last."""
+        """Record a run time as the user's last.
+
+        Parameters
+        ----------
+        job
+            The completed job; one without a user is ignored.
+        run_time
+            Its real run time in seconds.
+        """
         if job.user is not None:
             known = self._run_times.get(job.user)
             self._run_times.put(job.user, (run_time, known[0] if known else None))

@@ -7,37 +7,71 @@ from hpcsched.workload.job import Job
 
 
 class Predictor(Protocol):
-    """Protocol of predictors: run times at submission, learnt from completions.
-
-    Examples
-    --------
-    >>> class Half:
-    ...     def predict(self, job):
-    ...         return max(1, job.requested_time // 2)
-    ...     def observe(self, job, run_time):
-    ...         pass
-    """
+    """Predictor of run times at submission, which may learn from completed jobs."""
 
     def predict(self, job: Job) -> int:
-        """Return the predicted run time of a job at its submission, in seconds, at least 1."""
+        """Return the predicted run time of a job at its submission.
+
+        Returns
+        -------
+        int
+            Whole seconds; `PredictorDriver` raises values below 1 to 1 and refuses other types.
+        """
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn from a job that has completed after `run_time` seconds."""
+        """Learn from a completed job.
+
+        Parameters
+        ----------
+        job
+            The job.
+        run_time
+            Its real run time in seconds.
+        """
 
 
 @runtime_checkable
 class Oracle(Protocol):
-    """Protocol of predictors that are shown the real run time; their plugins must declare it."""
+    """Predictor that sees the real run time; its plugin declares the capability `SEES_RUN_TIME`."""
 
     def foresee(self, job: Job, run_time: int) -> int:
-        """Return the predicted run time of a job with a known real one, in seconds."""
+        """Return the predicted run time of a job.
+
+        Parameters
+        ----------
+        job
+            The job that is being submitted.
+        run_time
+            Its real run time in seconds.
+
+        Returns
+        -------
+        int
+            Whole seconds.
+        """
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn from a job that has completed after `run_time` seconds."""
+        """Learn from a completed job.
+
+        Parameters
+        ----------
+        job
+            The job.
+        run_time
+            Its real run time in seconds.
+        """
 
 
 class Prediction(NamedTuple):
-    """A predicted run time in seconds, and the name of the rule that it comes from."""
+    """Predicted run time, and the rule that gave it.
+
+    Attributes
+    ----------
+    seconds
+        Predicted run time in seconds.
+    rule
+        Name of the rule.
+    """
 
     seconds: int
     rule: str
@@ -45,38 +79,52 @@ class Prediction(NamedTuple):
 
 @runtime_checkable
 class RulePredictor(Protocol):
-    """Protocol of predictors that name the rule of each prediction."""
+    """Predictor with a list of rules that names the rule behind each prediction."""
 
     @property
     def rules(self) -> Sequence[str]:
         """Names of the rules, in the order in which they are tried."""
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the predicted run time of a job that is being submitted, with its rule."""
+        """Return the predicted run time of a job at its submission, and the rule.
+
+        Returns
+        -------
+        Prediction
+            Whole seconds, and one of `rules`.
+        """
 
     def predict(self, job: Job) -> int:
-        """Return the predicted run time alone."""
+        """Return the predicted run time in seconds, without the rule."""
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn from a job that has completed after `run_time` seconds."""
+        """Learn from a completed job.
+
+        Parameters
+        ----------
+        job
+            The job.
+        run_time
+            Its real run time in seconds.
+        """
 
 
 REQUESTED_TIME = "requested_time"
-"""Last rule of every list: without knowledge, the requested time."""
+"""Name of the last rule of every list: without history, the requested time is the prediction."""
 
 
 def whole_seconds(answer: object) -> int:
-    """Return a predictor's answer as a run time in seconds; an answer below 1 counts as 1.
+    """Return a predictor's answer as a run time in seconds; an answer below 1 becomes 1.
 
     Raises
     ------
     ValueError
-        If it is no `int`; so also for `59.9`, which is not rounded.
+        If the answer is not an `int`; so a float such as 59.9 is refused, not rounded.
 
     Examples
     --------
-    >>> whole_seconds(60), whole_seconds(-5)
-    (60, 1)
+    >>> whole_seconds(0)
+    1
     """
     if type(answer) is not int:
         raise ValueError(f"expected a whole number of seconds, found {answer!r}")
@@ -84,5 +132,13 @@ def whole_seconds(answer: object) -> int:
 
 
 def capped(seconds: int, job: Job) -> int:
-    """Return seconds between 1 and the requested time of a job."""
+    """Return a run time of at least 1 s and at most the job's requested time.
+
+    Parameters
+    ----------
+    seconds
+        Estimated run time in seconds.
+    job
+        The job whose requested time is the upper bound.
+    """
     return max(1, min(seconds, job.requested_time))

@@ -1,6 +1,7 @@
-"""The one way to ask a predictor or a correction: it checks answers and names the plugin at fault.
+"""Driver of predictors and corrections: asks, checks the answer, names the plugin at fault.
 
-Simulations, evaluations and live runs ask here, so that an answer means the same to all of them.
+Simulation, predictor evaluation and live runs all ask through this module, so that the same answer
+has the same effect in each of them.
 """
 
 from collections.abc import Callable
@@ -18,14 +19,14 @@ from hpcsched.workload.job import Job
 
 
 class PredictorDriver:
-    """Predictor with checked answers; only an oracle is shown real run times.
+    """Checked access to a predictor; real run times reach oracles only.
 
     Parameters
     ----------
     predictor
-        The predictor.
+        The predictor to ask.
     name
-        Name of its plugin in messages; its class by default.
+        The name of its plugin, for messages; the predictor's class if None.
     """
 
     def __init__(self, predictor: Predictor | Oracle, name: str | None = None) -> None:
@@ -69,12 +70,17 @@ class PredictorDriver:
         return self._seconds(job, answer)
 
     def predict_by(self, job: Job, run_time: int) -> Prediction:
-        """Return the predicted run time as `predict` does, with its rule; empty without rules.
+        """Return the predicted run time as `predict` does, and the rule behind it.
+
+        Returns
+        -------
+        Prediction
+            Seconds and rule; the rule is empty for a predictor without rules.
 
         Raises
         ------
         PluginError
-            As for `predict`, and if the rule is not one that the predictor lists.
+            If `predict` would raise it, or the predictor does not list the rule.
         """
         if self._rule_predictor is None:
             return Prediction(self.predict(job, run_time), "")
@@ -88,12 +94,19 @@ class PredictorDriver:
         return Prediction(self._seconds(job, seconds), rule)
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Notify the predictor of a completion.
+        """Pass a completed job to the predictor.
+
+        Parameters
+        ----------
+        job
+            The job.
+        run_time
+            Its real run time in seconds.
 
         Raises
         ------
         PluginError
-            If it fails.
+            If the predictor raises an exception.
         """
         try:
             self._learn(job, run_time)
@@ -116,29 +129,30 @@ class PredictorDriver:
 def corrected_run_time(
     correction: Correction, job: Job, predicted_run_time: int, elapsed: int
 ) -> int:
-    """Return the corrected run time of a running job, in seconds, above `elapsed`.
+    """Return the corrected estimate of a running job, in seconds, above the elapsed time.
 
     Parameters
     ----------
     correction
-        The correction.
+        The correction to ask.
     job
-        The job.
+        The running job.
     predicted_run_time
-        Prediction at submission, in seconds.
+        The prediction at submission, in seconds.
     elapsed
         Seconds that the job has run.
 
     Raises
     ------
     PluginError
-        If the correction fails or returns anything else.
+        If the correction raises an exception, or its answer is not a whole number above `elapsed`.
     """
     try:
         run_time = correction.correct(job, predicted_run_time, elapsed)
     except Exception as error:
         what = f"raised {type(error).__name__}: {error}"
         raise _correction_fault(correction, job, what) from error
+    # Not isinstance: True is an int too, and numpy integers would leak into results.
     if type(run_time) is not int or run_time <= elapsed:
         what = f"expected a whole number of seconds above {elapsed}, found {run_time!r}"
         raise _correction_fault(correction, job, what)

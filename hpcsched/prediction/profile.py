@@ -1,4 +1,4 @@
-"""Predictor by the user's last job of a similar profile."""
+"""Predictor `profile`: run time of the user's last job with a similar profile."""
 
 from collections.abc import Hashable, Iterator
 
@@ -25,7 +25,7 @@ _Key = tuple[str, int, Hashable]
 
 
 class ProfileParams(Params):
-    """Parameters of the predictor `profile`."""
+    """Parameters of `profile`: the size of its memory."""
 
     memory: int = Field(
         100_000,
@@ -74,7 +74,13 @@ class Profile:
         self._run_times: Recent[_Key, int] = Recent(params.memory)
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the prediction, with its rule in `RULES`."""
+        """Return the prediction and its rule.
+
+        Returns
+        -------
+        Prediction
+            Seconds, and one of `RULES`.
+        """
         for key in _keys(job):
             run_time = self._run_times.get(key)
             if run_time is not None:
@@ -86,7 +92,15 @@ class Profile:
         return self.predict_by(job).seconds
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Remember the run time as the last of the job's profile, under every rule."""
+        """Record a run time under the key of every rule, as the last of the job's profile.
+
+        Parameters
+        ----------
+        job
+            The completed job; one without a user is ignored.
+        run_time
+            Its real run time in seconds.
+        """
         for key in _keys(job):
             self._run_times.put(key, run_time)
 
@@ -96,18 +110,18 @@ class Profile:
 
 
 def prefix(name: str) -> str | None:
-    """Return a name without the digits at its end; None if it is empty then.
+    """Return a job name without the digits at its end; None if nothing is left.
 
     Examples
     --------
-    >>> prefix("train_07"), prefix("42")
-    ('train_', None)
+    >>> prefix("run012"), prefix("42")
+    ('run', None)
     """
     return name.rstrip("0123456789") or None
 
 
 def _keys(job: Job) -> Iterator[_Key]:
-    """Yield the keys of a job: rule, user, and the compared values."""
+    """Yield the keys of a job in the memory: rule, user, and the values that must be equal."""
     user = job.user
     if user is None:
         return

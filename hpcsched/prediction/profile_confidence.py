@@ -1,4 +1,4 @@
-"""Predictor that believes accurate users, and uses profiles otherwise."""
+"""Predictor `profile-confidence`: requested time of accurate users, profile of the others."""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ BELIEVED = "believed"
 
 
 class ProfileConfidenceParams(ProfileParams):
-    """Parameters of the predictor `profile-confidence`."""
+    """Parameters of `profile-confidence`: memory, number of records, and threshold of accuracy."""
 
     memory: int = Field(
         100_000,
@@ -39,14 +39,16 @@ class ProfileConfidenceParams(ProfileParams):
     summary="the requested time of users who have been accurate, and otherwise as profile",
 )
 class ProfileConfidence:
-    """Predictor of the requested time for accurate users, and by `Profile` otherwise.
+    """Predictor of the requested time for accurate users, and as `Profile` for the others.
 
     A user's accuracy is run time over requested time, averaged over the last `records` completed
-    jobs, or over as many as there are. From the `threshold` on, the requested time is predicted.
-    The comparison is exact, with the threshold as it is written.
+    jobs, or over as many as there are. At or above the `threshold` the prediction is the requested
+    time. The comparison is exact, with the threshold as it is written.
 
+    Notes
+    -----
     Source: Galleguillos, PhD thesis, 2020, section 4.2 and Algorithm 3 (D2), with 3 records and a
-    threshold of 80 %. It averages all records of a user with fewer.
+    threshold of 80 %. It averages over the records there are where a user has fewer.
     """
 
     rules = (BELIEVED, *RULES)
@@ -58,8 +60,15 @@ class ProfileConfidence:
         self._accuracies: Recent[int, tuple[Fraction, ...]] = Recent(params.memory)
 
     def predict_by(self, job: Job) -> Prediction:
-        """Return the prediction, and the rule: `believed`, or one of the rules of profiles."""
+        """Return the prediction and its rule.
+
+        Returns
+        -------
+        Prediction
+            Seconds, and `believed` or one of the rules of `Profile`.
+        """
         known = None if job.user is None else self._accuracies.get(job.user)
+        # Multiplied out, so that a mean of exactly 80 % is believed: no division, no rounding.
         if known and sum(known) >= self._threshold * len(known):
             return Prediction(capped(job.requested_time, job), BELIEVED)
         return self._profile.predict_by(job)
@@ -69,7 +78,7 @@ class ProfileConfidence:
         return self.predict_by(job).seconds
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Remember the run time by the job's profile, and how accurate the user was."""
+        """Record the run time by the job's profile, and the accuracy of the user's request."""
         self._profile.observe(job, run_time)
         if job.user is not None:
             known = self._accuracies.get(job.user) or ()

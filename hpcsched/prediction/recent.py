@@ -8,9 +8,14 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """Values by key, at most `size` of them; writing a key again makes it the newest.
+    """Mapping of at most `size` entries; writing a key again makes it the newest.
 
     Reading changes nothing, so that asking for a prediction has no effect on later ones.
+
+    Parameters
+    ----------
+    size
+        Maximum number of entries.
     """
 
     def __init__(self, size: int) -> None:
@@ -25,7 +30,15 @@ class Recent(Generic[K, V]):
         return self._values.get(key)
 
     def put(self, key: K, value: V) -> None:
-        """Store a value; drop the oldest if there are too many."""
+        """Store a value; forget the oldest entry if there are more than `size`.
+
+        Parameters
+        ----------
+        key
+            Key; an existing one becomes the newest.
+        value
+            Its new value.
+        """
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._size:

@@ -1,4 +1,4 @@
-"""Predictor of the requested time."""
+"""Predictor `requested-time`."""
 
 from hpcsched.registration import builtin
 from hpcsched.workload.job import Job
@@ -10,7 +10,7 @@ from hpcsched.workload.job import Job
     summary="the time that the user requested",
 )
 class RequestedTime:
-    """Predicts the requested time."""
+    """Predictor of the requested time."""
 
     def predict(self, job: Job) -> int:
         """Return the requested time."""

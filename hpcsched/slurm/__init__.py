@@ -1,5 +1,5 @@
 """Slurm's syntax: host lists, generic resources, TRES, durations, memory sizes, `key=value` lines.
 
-Each has one module, which every reader of Slurm's output uses. Scenarios, traces and clusters are
-unknown here.
+Each has one module, which every reader of Slurm's output uses. The modules know nothing of
+scenarios, traces or clusters.
 """

@@ -18,16 +18,18 @@ _NOT_CONSUMED = "no_consume"
 
 
 class Gres(NamedTuple):
-    """A generic resource.
+    """Generic resource of a node or request.
 
     Attributes
     ----------
-    name, type
-        Name and type; an empty type means any.
+    name
+        Its name, such as `gpu`.
+    type
+        Its type, such as `a100`; empty: any.
     amount
-        Number of devices.
+        The number of devices.
     consumed
-        False: any number of jobs may use all of them (`no_consume`).
+        False: any number of jobs may use all of them at once.
     """
 
     name: str
@@ -37,7 +39,7 @@ class Gres(NamedTuple):
 
 
 class GresList(NamedTuple):
-    """Resources in a text, and the parts that are not understood."""
+    """Generic resources in a text, and the parts of the text that are not understood."""
 
     resources: tuple[Gres, ...]
     not_understood: tuple[str, ...]
@@ -48,10 +50,10 @@ def read_gres(text: str) -> GresList:
 
     Notes
     -----
-    The last of several fields is a count if it is a number, with a suffix (`2K`) or without;
-    anything else is a type, which may begin with a digit: `gpu:2080ti:4`, `gpu:1g.5gb:7`, but
-    `gpu:4`. Device numbers in parentheses (`(S:0-1)`, `(IDX:0,3)`) are not read. `N/A`, `none`,
-    `(null)` and empty parts mean nothing.
+    The last of several fields is a count if it is a number, with a suffix (`2K`) or without; all
+    else is a type, which may begin with a digit: `gpu:2080ti:4`, `gpu:1g.5gb:7`, but `gpu:4`.
+    Parentheses list the devices (`(S:0-1)`, `(IDX:0,3)`) and are not read. `N/A`, `none`, `(null)`
+    and empty parts stand for nothing.
     """
     found: list[Gres] = []
     unknown: list[str] = []
@@ -64,12 +66,17 @@ def read_gres(text: str) -> GresList:
 
 
 def parse_gres(text: str) -> tuple[Gres, ...]:
-    """Return the resources of a list.
+    """Return the generic resources of a list.
 
     Raises
     ------
     ValueError
-        If a part of it is not understood.
+        If a part of the list is not understood.
+
+    Examples
+    --------
+    >>> parse_gres("gpu:a100:4(S:0-1)")
+    (Gres(name='gpu', type='a100', amount=4, consumed=True),)
     """
     resources, unknown = read_gres(text)
     if unknown:
@@ -78,7 +85,15 @@ def parse_gres(text: str) -> tuple[Gres, ...]:
 
 
 def offers(node: Iterable[Gres], asked: Iterable[Gres]) -> bool:
-    """Return True if a node has enough of each resource, of the named types."""
+    """Return whether a node offers all requested generic resources.
+
+    Parameters
+    ----------
+    node
+        The resources of the node.
+    asked
+        The requested resources; an empty type matches every type.
+    """
     there = tuple(node)
     return all(
         sum(one.amount for one in there if one.name == want.name and want.type in {"", one.type})
@@ -88,7 +103,7 @@ def offers(node: Iterable[Gres], asked: Iterable[Gres]) -> bool:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Yield the parts between commas outside parentheses, without empty ones."""
+    """Yield the parts between commas outside parentheses, without those for nothing."""
     for part in re.split(r",(?![^(]*\))", text):
         item = part.strip()
         if item.lower() not in NOT_GIVEN:

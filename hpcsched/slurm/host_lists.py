@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 def expand(text: str) -> tuple[str, ...]:
     """Return the names in a list, in its order; numbers keep their leading zeros.
 
-    Blanks around names and numbers and empty parts (`c1, c2,`) are accepted, as by Slurm; `(null)`,
+    Blanks around names and numbers and empty parts (`c1, c2,`) are ignored, as by Slurm; `(null)`,
     `N/A` and `None assigned` are no hosts.
 
     Raises
@@ -47,8 +47,8 @@ def fold(names: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> fold(["c08", "c09", "c10", "g1"])
-    'c[08-10],g1'
+    >>> fold(["c1", "c2", "c3", "g1"])
+    'c[1-3],g1'
     """
     found: list[str] = []
     split = [(name, _LAST_NUMBER.fullmatch(name)) for name in names]
@@ -66,7 +66,7 @@ def fold(names: Iterable[str]) -> str:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Yield the parts between commas outside brackets, without empty ones."""
+    """Yield the non-empty parts between commas outside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "[") - (letter == "]")
@@ -82,6 +82,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def _expand_item(item: str, most: int) -> Iterator[str]:
+    # `re.split` with a group alternates: text outside brackets, text inside, text outside, ...
     texts = _PARTS.split(item)  # by turns what is outside and inside of brackets
     choices = [_numbers(text, most) for text in texts[1::2]]
     total = 1
@@ -114,12 +115,12 @@ def _numbers(text: str, most: int) -> list[str]:
 
 
 def _frame(match: re.Match[str] | None) -> tuple[str, str] | None:
-    """Return the texts around the last number of a name; None if it has none."""
+    """Return the texts around the last number of a name; None without a number."""
     return None if match is None else (match[1], match[3])
 
 
 def _follows(before: str, number: str) -> bool:
-    """Return True if a number is the next one, with the zeros that a range would give."""
+    """Return whether a number is the successor, with the leading zeros of a range."""
     as_wide = len(number) == len(before) or not (before.startswith("0") or number.startswith("0"))
     return int(number) == int(before) + 1 and as_wide
 

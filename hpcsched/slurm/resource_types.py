@@ -1,6 +1,6 @@
-"""Resource types for generic resources: names that a scenario accepts.
+"""Resource types for generic resources, under names that a scenario accepts.
 
-A resource type is made of lower-case letters, digits and `_`, and starts with a letter; Slurm's
+A resource type consists of lower-case letters, digits and `_`, and starts with a letter; Slurm's
 names may be anything.
 """
 
@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 from hpcsched.slurm.gres import Gres
 
 _TAKEN = frozenset({"core", "mem"})
-"""Types of processors and memory, which no device may have."""
+"""Resource types of processors and memory, which no device may use."""
 _PREFIX = "gres_"
 
 
 def resource_type(name: str) -> str:
-    """Return the resource type of a generic resource: its name with the fewest changes.
+    """Return the resource type of a generic resource: its name, changed as little as possible.
 
-    Capitals become small, and any other letter or sign `_`. A name that does not start with a
-    letter then, or is that of another resource (`core`, `mem`), gets the prefix `gres_`.
+    Letters become lower case, any other character `_`. A name that then does not start with a
+    letter, or is a built-in type (`core`, `mem`), gets the prefix `gres_`.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def resource_type(name: str) -> str:
 
 
 def renamed(names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each changed name, and for each name that two resources share."""
+    """Yield a sentence for each changed name, and for each type shared by several names."""
     by_type: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         by_type.setdefault(resource_type(name), []).append(name)
@@ -45,7 +45,7 @@ def renamed(names: Iterable[str]) -> Iterator[str]:
 
 
 def totals(resources: Iterable[Gres]) -> Counter[str]:
-    """Return the number of devices of each resource type, without those that jobs do not use up."""
+    """Return the number of devices of each resource type, without those that are not consumed."""
     counts: Counter[str] = Counter()
     for one in resources:
         if one.consumed and one.amount:

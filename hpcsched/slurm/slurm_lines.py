@@ -1,4 +1,4 @@
-"""Lines of `key=value` pairs, in a `slurm.conf` or printed by `scontrol show`.
+"""Lines of `key=value` pairs: of `slurm.conf`, and of `scontrol show`.
 
 Source: the manual pages `slurm.conf` and `scontrol` of SchedMD.
 """
@@ -13,16 +13,16 @@ _STATE = re.compile(r"\bCPUAlloc=")
 
 
 class Line(NamedTuple):
-    """A logical line, and the number of its first physical line."""
+    """Logical line of a file, and the number of its first physical line, from 1."""
 
     number: int
     text: str
 
 
 def is_state(text: str) -> bool:
-    """Return True if a text is the output of `scontrol show nodes`, and no configuration.
+    """Return whether a text is the output of `scontrol show nodes`, not a configuration.
 
-    Only the state of a node has a number of allocated CPUs.
+    Only the state of a node says how many CPUs are allocated.
     """
     return _STATE.search(text) is not None
 
@@ -41,7 +41,7 @@ def configuration_lines(text: str) -> Iterator[Line]:
 
 
 def state_blocks(text: str) -> Iterator[Line]:
-    """Yield the block of each node and partition as one line."""
+    """Yield the block of each node and partition as one line; it ends where the next begins."""
     begun, block = 0, ""
     for number, line in enumerate([*text.splitlines(), "NodeName="], 1):
         if line.startswith(("NodeName=", "PartitionName=")):
@@ -53,10 +53,15 @@ def state_blocks(text: str) -> Iterator[Line]:
 
 
 def pairs_of(text: str) -> dict[str, str]:
-    """Return the values of a line by key in lower case, in order, without quotes.
+    """Return the values of a line by key in lower case, in their order, without quotes.
 
-    Of a key that occurs twice the first value counts: free text, such as the reason of a drained
-    node, comes last and may look like pairs.
+    The first value of a repeated key counts: free text, such as the reason why a node is down,
+    comes last and may look like pairs.
+
+    Examples
+    --------
+    >>> pairs_of('NodeName=c1 CPUs=8 Reason="no CPUs=4"')
+    {'nodename': 'c1', 'cpus': '8', 'reason': 'no CPUs=4'}
     """
     pairs: dict[str, str] = {}
     for key, value in _PAIR.findall(text):

@@ -8,14 +8,14 @@ from collections.abc import Container
 from hpcsched.slurm.values import NOT_GIVEN, parse_scaled_count, parse_size
 
 GRES = "gres/"
-"""The start of the name of a generic resource."""
+"""Prefix of the names of generic resources."""
 
 
 def parse_tres(text: str) -> dict[str, int]:
-    """Return the amounts of a list, by name; memory in bytes.
+    """Return the amounts of a TRES list by name; memory is in bytes.
 
-    `cpu`, `mem`, `node` and `gres/NAME` are read, with or without a type (`gres/gpu:a100`); bills,
-    energy, licences and discs do not belong to nodes.
+    The names `cpu`, `mem`, `node` and `gres/NAME` are read, with or without a type
+    (`gres/gpu:a100`); billing, energy, licences and disks are not resources of nodes.
 
     Raises
     ------
@@ -24,8 +24,8 @@ def parse_tres(text: str) -> dict[str, int]:
 
     Examples
     --------
-    >>> parse_tres("cpu=8,mem=2G,gres/gpu=4")
-    {'cpu': 8, 'mem': 2147483648, 'gres/gpu': 4}
+    >>> parse_tres("cpu=8,mem=1G,gres/gpu=2,billing=8")
+    {'cpu': 8, 'mem': 1073741824, 'gres/gpu': 2}
     """
     amounts: dict[str, int] = {}
     if text.strip().lower() in NOT_GIVEN:
@@ -42,6 +42,14 @@ def parse_tres(text: str) -> dict[str, int]:
 
 
 def counted_in_total(name: str, tres: Container[str]) -> bool:
-    """Return True if an amount has a type (`gres/gpu:a100`) and its total (`gres/gpu`) is there."""
+    """Return whether an amount of one type (`gres/gpu:a100`) is in a listed total (`gres/gpu`).
+
+    Parameters
+    ----------
+    name
+        The name of the amount.
+    tres
+        All names of the list.
+    """
     total, typed, _ = name.partition(":")
     return bool(typed) and total in tres

@@ -11,7 +11,7 @@ NOT_GIVEN = frozenset({"", "unknown", "none", "n/a", "(null)", "invalid", "none 
 """Texts for a missing value, in lower case."""
 
 NO_LIMIT = NOT_GIVEN | {"unlimited", "infinite", "partition_limit"}
-"""Texts for no time limit, in lower case."""
+"""Time limits that are no times, in lower case."""
 
 POWERS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 """Factors of the suffixes of sizes and counts, in capitals."""
@@ -23,12 +23,19 @@ _SCALED = re.compile(r"([0-9]{1,15})([KMGTP]?)", re.IGNORECASE)
 
 
 def parse_count(text: str, what: str) -> int:
-    """Return a whole number from 0 on.
+    """Return a whole number of at least 0.
+
+    Parameters
+    ----------
+    text
+        The text to read.
+    what
+        Name of the counted things, for the message.
 
     Raises
     ------
     ValueError
-        If the text is anything else.
+        If the text is not a number.
     """
     if not _COUNT.fullmatch(text):
         raise ValueError(f"expected a number of {what}, found {text!r}")
@@ -36,17 +43,24 @@ def parse_count(text: str, what: str) -> int:
 
 
 def is_scaled_count(text: str) -> bool:
-    """Return True if a text is a count such as `4` or `2K`."""
+    """Return whether a text is a count such as `4` or `2K`."""
     return _SCALED.fullmatch(text) is not None
 
 
 def parse_scaled_count(text: str, what: str) -> int:
     """Return a count such as `4` or `2K`, which is 2048.
 
+    Parameters
+    ----------
+    text
+        The text to read.
+    what
+        Name of the counted things, for the message.
+
     Raises
     ------
     ValueError
-        If the text is anything else, or more than 2⁵³.
+        If the text is not a count, or the count is over 2⁵³.
     """
     match = _SCALED.fullmatch(text)
     if match is None:
@@ -58,14 +72,17 @@ def parse_scaled_count(text: str, what: str) -> int:
 
 
 def parse_time_limit(text: str) -> int | None:
-    """Return the seconds of a limit such as `1-02:03:04`, `02:03:04`, `03:04` or `90` (minutes).
+    """Return a time limit such as `1-02:03:04`, `02:03:04`, `03:04` or `90` (minutes) in seconds.
 
-    None for a missing limit, or for none (`UNLIMITED`, `Partition_Limit`).
+    Returns
+    -------
+    int or None
+        Seconds; None without a limit (`UNLIMITED`, `Partition_Limit`) or value.
 
     Raises
     ------
     ValueError
-        If the text is anything else.
+        If the text is not a time limit.
 
     Examples
     --------
@@ -88,19 +105,21 @@ def parse_time_limit(text: str) -> int | None:
 
 
 def parse_size(text: str, default_power: str = "M") -> int:
-    """Return the bytes of a size such as `4000M`, `1.50G` or `16` (of the default unit).
+    """Return a size such as `4000M`, `1.50G` or `16` in bytes.
 
-    Units are powers of 1024; a part of a byte is rounded up.
+    Units are powers of 1024; a fraction of a byte is rounded up.
+
+    Parameters
+    ----------
+    text
+        The text to read.
+    default_power
+        Unit of a number without one: `K`, `M`, `G`, `T`, `P`, `E`, or empty for bytes.
 
     Raises
     ------
     ValueError
-        If the text is anything else, or more than 2⁵³.
-
-    Examples
-    --------
-    >>> parse_size("1.5K"), parse_size("1")
-    (1536, 1048576)
+        If the text is not a size, or the size is over 2⁵³ bytes.
     """
     match = _SIZE.fullmatch(text)
     if match is None:
@@ -116,22 +135,30 @@ def parse_size(text: str, default_power: str = "M") -> int:
 
 
 def parse_requested_memory(text: str, nodes: int, cores: int) -> int | None:
-    """Return the bytes that a whole job requests, from `ReqMem`; None if not given.
+    """Return the requested memory of a whole job, from `ReqMem`, in bytes.
 
-    Until Slurm 20.11 it is per node (`16Gn`) or per core (`4000Mc`), since then in all (`16G`). 0
-    asks for all memory of the nodes: it counts as not given.
+    Up to Slurm 20.11 the text gives memory per node (`16Gn`) or per core (`4000Mc`), later the
+    total (`16G`). The value 0 requests all memory of the nodes, of unknown size: it counts as
+    missing.
 
     Parameters
     ----------
     text
-        The field.
-    nodes, cores
-        Numbers of nodes and cores of the job.
+        The value of `ReqMem`.
+    nodes
+        Number of allocated nodes.
+    cores
+        Number of allocated cores.
+
+    Returns
+    -------
+    int or None
+        Bytes; None if not given.
 
     Raises
     ------
     ValueError
-        If the text is anything else.
+        If the text is not a size, or the total is over 2⁵³ bytes.
     """
     if text.strip().lower() in NOT_GIVEN:
         return None

@@ -1,1 +1,1 @@
-"""Hardware: node groups, free resources, allocations, shared resources and outages."""
+"""Hardware: node groups, their free resources, and placements of jobs."""

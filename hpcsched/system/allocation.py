@@ -1,4 +1,4 @@
-"""Allocations: nodes of a job, with the units on each."""
+"""Allocations: the nodes of a job, and the number of its units on each."""
 
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -9,7 +9,7 @@ from hpcsched.system.system import IntArray
 
 
 class Allocation(Protocol):
-    """Node numbers, ascending and each once, and the job units placed on each of them."""
+    """Node numbers, ascending and without repetition, and the units of a job on each."""
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -17,7 +17,7 @@ class Allocation(Protocol):
 
     @property
     def units(self) -> tuple[int, ...]:
-        """The units on each of `nodes`, at least one."""
+        """Number of units on each of `nodes`, at least 1."""
 
 
 class _Listed(NamedTuple):
@@ -26,7 +26,7 @@ class _Listed(NamedTuple):
 
 
 class NodeAllocation(_Listed):
-    """Allocation as a list of nodes; also as arrays, which are kept."""
+    """Allocation as a list of nodes, with cached arrays of nodes and units."""
 
     @cached_property
     def node_array(self) -> IntArray:
@@ -41,19 +41,29 @@ class NodeAllocation(_Listed):
 
 def _frozen(numbers: tuple[int, ...]) -> IntArray:
     array = np.array(numbers, dtype=np.int64)
+    # Allocations are shared by results and observers: writing into one would change another.
     array.flags.writeable = False
     return array
 
 
 Interval = tuple[int, int]
-"""Slots from the first number up to, and not including, the second."""
+"""First slot, and the slot after the last one."""
 
 
 class SlotMap:
-    """Numbers of the slots of a system, for jobs with equal units.
+    """Numbering of the slots of a system on which all unit requests are equal.
 
-    If all unit requests are equal, a node holds a whole number of *slots*, the units that fit on
-    it, and a unit may take any of them. Slots are numbered node by node.
+    Where all unit requests are equal, a node is worth a whole number of *slots*, the units that it
+    can hold at once, and a unit may take any of them. Slots are numbered node by node.
+
+    Attributes
+    ----------
+    per_node
+        Slots of each node, `[N]`.
+    first
+        First slot of each node, and the number of slots, `[N + 1]`.
+    total
+        Number of slots.
     """
 
     def __init__(self, slots_per_node: IntArray) -> None:
@@ -64,11 +74,18 @@ class SlotMap:
         self._one_each = bool((slots_per_node == 1).all())
 
     def numbers_like(self, other: "SlotMap") -> bool:
-        """Return True if the other map numbers its slots in the same way."""
+        """Return whether another map numbers its slots in the same way."""
         return np.array_equal(self.per_node, other.per_node)
 
     def spread(self, intervals: tuple[Interval, ...]) -> NodeAllocation:
-        """Return the nodes of these slots, with the number of slots on each."""
+        """Return the nodes of slots, with the number of slots on each.
+
+        Parameters
+        ----------
+        intervals
+            Disjoint intervals of slots, ascending.
+        """
+        # One slot a node, as on exclusive nodes: slots are nodes, and no search is needed.
         if self._one_each:
             nodes = tuple(node for low, high in intervals for node in range(low, high))
             return NodeAllocation(nodes, (1,) * len(nodes))
@@ -79,7 +96,7 @@ class SlotMap:
 
 
 class SlotAllocation(NamedTuple):
-    """Allocation as ascending intervals of slots; its nodes are computed on demand."""
+    """Allocation as ascending intervals of slots; nodes are computed on demand."""
 
     intervals: tuple[Interval, ...]
     slot_map: SlotMap

@@ -1,7 +1,7 @@
-"""A real cluster as its workload manager describes it, and the protocol of such a manager.
+"""State of a real cluster, and the protocol of workload managers.
 
-Instants are seconds since 1970 (UTC). Amounts are per resource type, as a scenario declares them:
-cores as a number, memory in bytes.
+Instants are seconds since 1970 (UTC) here, as clusters have them. Amounts are per resource type, as
+a scenario declares them: cores as a number, memory in bytes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,23 +10,25 @@ from typing import Literal, NamedTuple, Protocol
 from hpcsched.errors import HpcschedError
 
 Phase = Literal["waiting", "blocked", "running", "ended"]
-"""Phase of a job: able to start, not yet allowed to, holding nodes, or ended."""
+"""State of a job: eligible, not yet eligible, running, or finished."""
 
 Ending = Literal["completed", "killed", "cancelled"]
-"""End of a job: by itself, at its time limit, or removed before it started."""
+"""End of a job: by itself, at its time limit, or removed before its start."""
 
 
 class ClusterNode(NamedTuple):
-    """A node of a cluster.
+    """Node of a cluster.
 
     Attributes
     ----------
+    name
+        Host name.
     resources
-        Amounts that it offers.
+        Capacity by resource type.
     usable
-        True if jobs may be placed on it now.
+        Whether jobs may be placed on it now.
     why
-        The manager's reason if not; empty otherwise.
+        The manager's reason for an unusable node.
     """
 
     name: str
@@ -36,29 +38,33 @@ class ClusterNode(NamedTuple):
 
 
 class ClusterJob(NamedTuple):
-    """A job of a cluster; further fields are as in `hpcsched.workload.job.Job`.
+    """Job of a cluster; other fields are as in `hpcsched.workload.job.Job`.
 
     Attributes
     ----------
-    key, job_id
-        Name by the manager, and the number that stands for it.
-    units, amounts
-        Number of units, and amounts of each on one node.
+    key
+        The manager's name of the job.
+    job_id
+        A number that stands for it.
+    units
+        Number of units, each on one node.
+    amounts
+        Request of a unit, by resource type.
     scatter
-        True: each unit needs a node of its own.
+        Whether each unit needs a node of its own.
     allowed
-        Names of eligible nodes; None: any.
+        Names of the nodes that it may use; None: any.
     held
-        True if the job waits for hpcsched to place it.
+        Whether it waits for hpcsched to place it.
     why
-        The manager's reason of its waiting.
+        The manager's reason for its waiting.
     wanted
         Names of the nodes that it is bound to.
     placed
-        Resources that it holds while it runs, by node.
+        Allocated amounts by node and resource type, while it runs.
     unknown
-        Parts of its request that these terms cannot express; such a job is left to the manager's
-        own scheduler.
+        Part of the request that these terms cannot express, in words: such a job is left to the
+        manager's own scheduler.
     """
 
     key: str
@@ -88,16 +94,12 @@ class ClusterJob(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """A cluster at an instant.
+    """Snapshot of a cluster: its nodes and jobs, recently finished jobs included.
 
     Attributes
     ----------
-    nodes
-        All nodes.
-    jobs
-        Jobs in the system, and those that ended a while ago.
     warnings
-        Parts of the manager's answer that are left out or renamed.
+        Sentences about parts of the manager's answer that are left out or renamed.
     """
 
     nodes: tuple[ClusterNode, ...]
@@ -106,43 +108,35 @@ class ClusterState(NamedTuple):
 
 
 class UnavailableError(HpcschedError):
-    """The workload manager does not answer; it may later."""
+    """Temporary failure: the workload manager does not answer."""
 
 
 class RefusedError(HpcschedError):
-    """The workload manager did not make a change: the job is gone, has changed, or runs."""
+    """Change refused by the workload manager: the job is gone, has changed, or runs."""
 
 
 class WorkloadManager(Protocol):
-    """Protocol of a workload manager; changes concern one job each and take effect at once."""
+    """Software that runs a real cluster; a change concerns one job and is made at once."""
 
     def read(self) -> ClusterState:
-        """Return the present state of the cluster.
+        """Return the current state of the cluster.
 
         Raises
         ------
         UnavailableError
-            If it cannot be read now.
+            If the cluster cannot be read now.
         """
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
-        """Start a held job on these nodes, or leave it to the manager if none is named.
+        """Start a held job on the given nodes, or leave it to the manager without nodes.
 
         Raises
         ------
         RefusedError
-            If the manager refuses.
+            If the manager refuses the change.
         UnavailableError
-            If it does not answer.
+            If the manager does not answer.
         """
 
     def hold(self, job: ClusterJob) -> None:
-        """Take back a job that was to start and has not.
-
-        Raises
-        ------
-        RefusedError
-            If the manager refuses.
-        UnavailableError
-            If it does not answer.
-        """
+        """Hold again a job that was to start and has not; raises as `start` does."""

@@ -1,4 +1,4 @@
-"""System files of the Alea simulator (`.machines`): clusters of identical nodes, one a line.
+"""Reader of system files of the Alea simulator (`.machines`): one cluster of equal nodes a line.
 
 A line has six fields: number, cluster, nodes, cores per node, speed, memory per node in KiB.
 """
@@ -19,7 +19,21 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A line of a `.machines` file; `memory` is in bytes per node."""
+    """Line of a `.machines` file.
+
+    Attributes
+    ----------
+    line
+        Line number, from 1.
+    name
+        Name of the cluster.
+    nodes
+        Number of nodes.
+    cores
+        Cores per node.
+    memory
+        Bytes per node.
+    """
 
     line: int
     name: str
@@ -29,12 +43,12 @@ class Cluster:
 
 
 def read_machines(path: Path) -> Sequence[Cluster]:
-    """Return the clusters of a file.
+    """Return the clusters of a `.machines` file.
 
     Raises
     ------
     InputError
-        If lines are malformed, with all faults.
+        If the file cannot be read or has errors; with one finding for each error.
     """
     try:
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
@@ -66,7 +80,7 @@ def read_machines(path: Path) -> Sequence[Cluster]:
 
 
 def _problems(fields: Sequence[str], seen: dict[str, int]) -> Iterator[str]:
-    """Yield the faults of a line."""
+    """Yield the errors of a line."""
     if len(fields) != len(_FIELDS):
         yield f"expected {len(_FIELDS)} fields ({', '.join(_FIELDS)}), found {len(fields)}"
         return

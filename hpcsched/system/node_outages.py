@@ -1,7 +1,7 @@
 """Outages: intervals in which nodes are out of service, announced or not.
 
-Maintenance and advance reservations are announced: dispatchers know them from the start. Failures
-are not: a node is gone, and back some time later.
+Maintenance and advance reservations are announced: they are known from the start. Failures are not
+announced: a node is suddenly gone, and returns some time later.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,18 +15,20 @@ OutageKind = Literal["maintenance", "reservation", "failure"]
 
 
 class Outage(NamedTuple):
-    """Interval in which some nodes are out of service.
+    """Outage of some nodes, in the half-open interval from `start` to `end`.
 
     Attributes
     ----------
-    start, end
-        Seconds since the origin of the trace; `start` is before `end`, which is not included.
+    start
+        First second of the outage, since the trace's origin.
+    end
+        Second after the outage; above `start`.
     nodes
         Node numbers, ascending.
     kind
-        Maintenance, reservation or failure.
+        `maintenance`, `reservation` or `failure`.
     name
-        The user's name; may be empty.
+        The user's name for it; may be empty.
     """
 
     start: int
@@ -42,18 +44,20 @@ class Outage(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name in messages and reasons."""
+        """Name for messages and reasons."""
         return f"{self.kind} {self.name}" if self.name else self.kind
 
 
 class Outages(NamedTuple):
-    """All outages of a run, by start.
+    """All outages of a run, ascending by start; possibly none.
 
     Attributes
     ----------
+    all
+        The outages.
     requeue
-        True: a job whose node goes out of service is queued again, and run from its beginning.
-        False: it leaves the system as failed.
+        True: a job on a node that goes out of service is queued again and restarts from its
+        beginning. False: it leaves the system as failed.
     """
 
     all: tuple[Outage, ...] = ()
@@ -61,13 +65,14 @@ class Outages(NamedTuple):
 
 
 NO_OUTAGES = Outages()
-"""Outages of a system that is in service all the time."""
+"""Outages of a system that is always in service."""
 
 
 class DownTime(NamedTuple):
-    """Disjoint intervals in which single nodes are out of service, `[K]`.
+    """Disjoint intervals in which single nodes are out of service, `K` of them.
 
-    Sorted by node, and by time within a node; `start` and `end` are in seconds.
+    Node `node[k]` is out of service from `start[k]` to `end[k]`, in seconds; intervals are ordered
+    by node, then by time.
     """
 
     node: IntArray
@@ -75,7 +80,15 @@ class DownTime(NamedTuple):
     end: IntArray
 
     def within(self, begin: int, end: int) -> IntArray:
-        """Return the length of each interval between two instants, in seconds, `[K]`."""
+        """Return the seconds of each interval that lie between two instants, `[K]`.
+
+        Parameters
+        ----------
+        begin
+            First instant, in seconds.
+        end
+            Last instant, in seconds.
+        """
         length: IntArray = np.minimum(self.end, end) - np.maximum(self.start, begin)
         return np.maximum(length, 0)
 
@@ -94,7 +107,7 @@ def node_numbers(system: System) -> dict[str, int]:
 
 
 def _merged(single: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Yield node, start and end in order, merged where intervals meet or overlap."""
+    """Yield intervals by node and time, joined where they touch or overlap."""
     last: tuple[int, int, int] | None = None
     for node, start, end in single:
         if last is not None and last[0] == node and start <= last[2]:

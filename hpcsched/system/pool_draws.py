@@ -1,8 +1,8 @@
-"""Amounts that jobs draw from the shared resources (pools) of a system.
+"""Consumption of shared resources (pools) by jobs.
 
-A job draws an amount of its own wherever it runs. A node that is switched on may draw as well, once
-for all jobs on it. The nodes that a job switches on are known when it is placed; before, it is
-charged for the largest possible number, so that no start draws more than was planned for.
+A job's own draw does not depend on its placement. Beside it, a node that is switched on may draw,
+once for all jobs on it. The nodes that a job switches on are known when it has been placed; before,
+it is charged for the largest possible number, so that no start draws more than was planned for.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,19 @@ from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 
 Amounts = tuple[int, ...]
-"""An amount for each pool of a system, `[P]`."""
+"""Amount of each pool of a system, `[P]`."""
 
 
 def own_draw(system: System, request: Request) -> Amounts:
-    """Return the amounts that a job draws wherever it runs, `[P]`, without its nodes."""
+    """Return a job's draw apart from the draw of its nodes, `[P]`.
+
+    Parameters
+    ----------
+    system
+        The system with its pools.
+    request
+        The job's request.
+    """
     draws = []
     for pool in system.pools:
         draw = pool.draw
@@ -33,12 +41,12 @@ def own_draw(system: System, request: Request) -> Amounts:
 
 
 def node_draw(system: System) -> Amounts:
-    """Return the amount that a node draws from each pool while a job runs on it, `[P]`."""
+    """Return the draw of a node from each pool while any job runs on it, `[P]`."""
     return tuple(0 if pool.draw.traced else pool.draw.per_node for pool in system.pools)
 
 
 def most_draw(system: System, request: Request) -> Amounts:
-    """Return the largest amounts that a job can draw, `[P]`: alone on its nodes."""
+    """Return the largest possible draw of a job, `[P]`: alone on each of its nodes."""
     own, per_node = own_draw(system, request), node_draw(system)
     if not any(per_node):
         return own
@@ -47,10 +55,15 @@ def most_draw(system: System, request: Request) -> Amounts:
 
 
 def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) -> list[Amounts]:
-    """Return the amounts of each of some running jobs, `[K, P]`; their sum is exact.
+    """Return the draw of each of the jobs that run together, `[K, P]`; the sum is exact.
 
-    The draw of a node is charged to the last job on it: in order of ends, it is freed with that
-    job.
+    Parameters
+    ----------
+    system
+        The system with its pools.
+    running
+        Allocation and request of each job. A node's draw is charged to the last job on it, so that,
+        in order of predicted ends, each draw is the amount released at that job's end.
     """
     draws = [own_draw(system, request) for _, request in running]
     per_node = node_draw(system)
@@ -67,7 +80,15 @@ def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) 
 
 
 def total(draws: Iterable[Amounts], count: int) -> Amounts:
-    """Return the sum of draws from `count` pools, `[P]`."""
+    """Return the sum of draws, `[P]`.
+
+    Parameters
+    ----------
+    draws
+        Draws of any number of jobs, each `[P]`.
+    count
+        The number of pools, `P`.
+    """
     sums = [0] * count
     for draw in draws:
         for p, amount in enumerate(draw):

@@ -1,29 +1,31 @@
-"""Requests of jobs: units, eligible nodes, and draws from shared resources."""
+"""Request of a job: its units on nodes, and its draw from shared resources (pools)."""
 
 from typing import NamedTuple
 
 
 class Request(NamedTuple):
-    """Demand for identical units and for shared resources.
+    """Request for `units` identical units on nodes, and for shared resources.
 
-    A unit runs on one node; several units may share a node. Amounts are in the order of the
-    system's resource types.
+    The fields between `unit_request` and `pool_requests` restrict the placement of a unit; a
+    further restriction of units belongs there, too.
 
     Attributes
     ----------
     units
-        Number of units.
+        Number of units; several may share a node.
     unit_request
-        Amounts of each unit.
-    node_groups, allowed_nodes
-        Names of groups and numbers of nodes that may be used; None: any.
+        Amounts of a unit, in the order of the system's resource types.
+    node_groups
+        Names of the groups that may be used; None: any.
+    allowed_nodes
+        Numbers of the nodes that may be used; None: any.
     exclusive
-        True: no other job on these nodes.
+        Whether other jobs are kept off its nodes.
     scatter
-        True: each unit on a node of its own, beside units of other jobs if they fit (PBS:
+        Whether each unit needs a node of its own, which units of other jobs may share (PBS:
         `place=scatter`).
     pool_requests
-        Draws from pools that the trace states, by name.
+        Draw from shared resources according to the trace, by their names.
     """
 
     units: int
@@ -36,16 +38,19 @@ class Request(NamedTuple):
 
 
 ShapeKey = tuple[object, ...]
-"""Equal for requests of one shape: as many of their units fit on a node, whatever is free."""
+"""Equal for requests of one shape: the same number of their units fits on any node in any state."""
 
 _ANYWHERE = Request(1, ())[2:-1]
 
 
 def shape_key(request: Request) -> ShapeKey:
-    """Return the part of a request that decides how many of its units fit on a node."""
+    """Return the key of a request's shape: all fields but `units` and `pool_requests`."""
     return request[1:-1]
 
 
 def is_constrained(request: Request) -> bool:
-    """Return True if a request restricts nodes or their sharing, so that slots do not suffice."""
+    """Return whether a request restricts the nodes of its units, or the sharing of them.
+
+    Units of such a request are not counted as slots, of which any is as good as any other.
+    """
     return request[2:-1] != _ANYWHERE

@@ -1,7 +1,7 @@
-"""Shared resources (pools): amounts that belong to the whole system, such as power or licences.
+"""Shared resources (pools) of a whole system, such as power, licences, or storage space.
 
-The capacity of a pool may change at known instants, once or periodically. The draw of a job follows
-from a model that the pool declares (see `pool_draws`).
+A pool's capacity may change at instants that are known in advance, once or periodically. A job's
+draw follows from a model that the pool declares (see `pool_draws`).
 """
 
 from bisect import bisect_right
@@ -16,18 +16,19 @@ NEVER = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Model of the amount that a job draws while it runs, in the unit of the pool.
+    """Model of a job's draw from a pool while it runs, in the unit of the pool.
 
     Attributes
     ----------
     per
-        Amount for each unit of a resource type that the job asks for, by name.
+        Draw of each unit of a resource type in the request, by name, in the units in which the
+        system counts the type.
     per_node
-        Amount for each node that is switched on for the job.
+        Draw of each node that is switched on, shared by all jobs on it.
     per_job
-        Amount for the job itself.
+        Draw of each job.
     traced
-        True: the trace states the amount, and nothing else counts.
+        True: the trace gives the draw, and nothing is added.
     """
 
     per: Mapping[str, int] = field(default_factory=dict)
@@ -37,7 +38,15 @@ class Draw:
 
 
 class Change(NamedTuple):
-    """Capacity of a pool from second `at` on."""
+    """Change of a pool's capacity.
+
+    Attributes
+    ----------
+    at
+        Second from which it holds.
+    capacity
+        The new capacity.
+    """
 
     at: int
     capacity: int
@@ -45,19 +54,23 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Pool:
-    """A shared resource.
+    """Shared resource: name, capacity over time, and model of the jobs' draw.
+
+    Of two periods in a system the longer is a multiple of the other.
 
     Attributes
     ----------
+    name
+        Its name.
     capacity
-        Amount that holds until the first change.
+        Capacity before the first of `changes`.
     draw
-        Model of the draws of jobs.
+        Model of the jobs' draw.
     changes
-        Changes of the capacity, by ascending time.
+        Changes by ascending time: in seconds since the trace's origin or, with `every`, since the
+        beginning of each period.
     every
-        Period of the changes, in seconds, counted from the origin of the trace; None: they come
-        once. Of two periods in a system the longer is a multiple of the other.
+        Length of a period in seconds, the first from the trace's origin; None: no period.
     """
 
     name: str
@@ -67,7 +80,7 @@ class Pool:
     every: int | None = None
 
     def capacity_at(self, time: int) -> int:
-        """Return the capacity at a second."""
+        """Return the pool's capacity at a second."""
         period, within = (0, time) if self.every is None or time < 0 else divmod(time, self.every)
         upto = bisect_right(self.changes, within, key=_when)
         if upto:
@@ -75,7 +88,7 @@ class Pool:
         return self.changes[-1].capacity if period and self.changes else self.capacity
 
     def next_change(self, time: int) -> int:
-        """Return the first second after `time` at which a change is due; NEVER if there is none."""
+        """Return the first second after `time` with a change of capacity; NEVER without one."""
         if self.every is None or time < 0:
             later = self.changes[bisect_right(self.changes, time, key=_when) :]
             return later[0].at if later else NEVER
@@ -87,9 +100,9 @@ class Pool:
 
     @property
     def settled(self) -> int:
-        """First second from which the capacity is constant, or periodic.
+        """Second from which the capacity is constant or periodic.
 
-        The capacity before the first change may occur in the first period alone.
+        The capacity before the first change may apply in the first period alone.
         """
         if self.every is not None:
             return self.every
@@ -101,24 +114,35 @@ def _when(change: Change) -> int:
 
 
 def period_of(pools: Sequence[Pool]) -> int:
-    """Return the period of all pools together, in seconds; 0 if none has one."""
+    """Return the common period of all pools in seconds, the longest one; 0 if none has a period."""
     return max((pool.every or 0 for pool in pools), default=0)
 
 
 def settled_from(pools: Sequence[Pool]) -> int:
-    """Return a second from which all capacities are constant, or periodic."""
+    """Return a second from which the capacity of every pool is constant or periodic."""
     return max((pool.settled for pool in pools), default=0)
 
 
 def next_change(pools: Sequence[Pool], time: int) -> int:
-    """Return the first second after `time` at which a pool changes; NEVER if none does."""
+    """Return the first second after `time` at which a capacity changes; NEVER if none does."""
     return min((pool.next_change(time) for pool in pools), default=NEVER)
 
 
 def steps_from(pools: Sequence[Pool], begin: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the capacities from second `begin` on: second, and capacity of each pool, `[P]`.
+    """Yield the capacities of the pools from a second on.
 
-    Seconds ascend. The iterator is endless where a pool has a period.
+    Parameters
+    ----------
+    pools
+        The pools, `P`.
+    begin
+        First second.
+
+    Yields
+    ------
+    tuple
+        Second from which capacities hold, ascending from `begin`, and the capacities, `[P]`.
+        Endless if a pool has a period.
     """
     time = begin
     while time != NEVER:
@@ -127,16 +151,29 @@ def steps_from(pools: Sequence[Pool], begin: int) -> Iterator[tuple[int, tuple[i
 
 
 def longest_stay(pools: Sequence[Pool], draw: Sequence[int]) -> int:
-    """Return the longest run time, in seconds, of a job with draws `[P]`, whenever it comes.
+    """Return the longest time, in seconds, for which a job with this draw can run.
 
-    It runs alone on the system, in the best part of a period, or in the end where nothing repeats.
-    NEVER: any run time; 0: it cannot run at all.
+    That is alone on the system, in the best part of a period or, without a period, after all
+    changes.
+
+    Parameters
+    ----------
+    pools
+        The pools, `P`.
+    draw
+        The job's draw, `[P]`.
+
+    Returns
+    -------
+    int
+        Seconds; NEVER without a limit, 0 if the job cannot run at all.
     """
     period, settled = period_of(pools), settled_from(pools)
     asked = [(pool, amount) for pool, amount in zip(pools, draw, strict=True) if amount]
     if not period:
         fits = all(amount <= pool.capacity_at(settled) for pool, amount in asked)
         return NEVER if fits else 0
+    # Two periods: a stay may begin in one and end in the next; one that fills both is endless.
     end = settled + 2 * period
     times = [settled]
     while times[-1] < end:

@@ -1,8 +1,8 @@
-"""Free resources of a system, per node or as slots.
+"""Free resources of a system, in two representations that give the same answers.
 
 `NodeSpace` keeps availability per node and resource type, and is always right. `SlotSpace` keeps
-intervals of free slots, and is right if all unit requests are equal: then the number of free slots
-decides whether a job fits.
+intervals of free slots, and is right where all unit requests are equal: then the number of free
+slots alone decides whether a job fits.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,7 +17,13 @@ from hpcsched.system.system import IntArray, System
 
 
 class OvercommitError(Exception):
-    """An allocation asks for more than is free on `node`."""
+    """Allocation that exceeds the free resources of a node.
+
+    Attributes
+    ----------
+    node
+        Number of the first such node.
+    """
 
     def __init__(self, node: int, why: str) -> None:
         super().__init__(why)
@@ -25,19 +31,27 @@ class OvercommitError(Exception):
 
 
 def units_that_fit(system: System, available: IntArray, request: Request) -> IntArray:
-    """Return the number of units of a request that fit on each node, `[N]`.
-
-    An exclusive request fits only on idle nodes; of a scattered one at most one unit fits on a
-    node.
+    """Return the number of units of a request that fit on each node.
 
     Parameters
     ----------
     system
         The system.
     available
-        Free amounts, `[R, N]`; over `T` steps in time `[R, T, N]`, for an answer `[T, N]`.
+        Free amounts by resource type and node, `[R, N]`, or over `T` steps of time `[R, T, N]`.
     request
-        The request.
+        An exclusive request fits on idle nodes only; of a scattered one at most one unit fits on a
+        node.
+
+    Returns
+    -------
+    IntArray
+        Numbers of units, `[N]` or `[T, N]`.
+
+    Raises
+    ------
+    ValueError
+        If a unit requests nothing.
     """
     fits: IntArray | None = None
     for row, amount in zip(available, request.unit_request, strict=True):
@@ -50,6 +64,7 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
         fits = np.minimum(fits, 1)
     if request.exclusive:
         capacity = system.capacity.T if available.ndim == 2 else system.capacity.T[:, np.newaxis]
+        # An exclusive unit needs a node without any other job, not merely enough free resources.
         fits = np.where((available == capacity).all(axis=0), fits, 0)
     if request.node_groups is not None:
         allowed = [g.name in request.node_groups for g in system.groups]
@@ -62,21 +77,21 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
 
 
 def slots_per_node(system: System, unit_request: tuple[int, ...]) -> IntArray:
-    """Return the number of units that each idle node can hold, `[N]`."""
+    """Return the number of units of this request that fit on each idle node, `[N]`."""
     return units_that_fit(system, system.capacity.T, Request(1, unit_request))
 
 
 def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = False) -> int:
-    """Return the number of units that the idle system can hold.
+    """Return the number of units of this request that fit on the idle system.
 
     Parameters
     ----------
     system
         The system.
     unit_request
-        Amounts of a unit.
+        Amounts of a unit, `[R]`.
     scatter
-        True: one unit on each node.
+        Count at most one unit on each node.
     """
     unit = Request(1, unit_request, scatter=scatter)
     return int(units_that_fit(system, system.capacity.T, unit).sum())
@@ -85,7 +100,22 @@ def room_for(system: System, unit_request: tuple[int, ...], *, scatter: bool = F
 def held_amounts(
     system: System, allocation: Allocation, request: Request
 ) -> tuple[list[int], IntArray]:
-    """Return the `K` nodes of an allocation, and the amounts held of each, `[R, K]`."""
+    """Return the nodes of an allocation and the amounts allocated on each.
+
+    Parameters
+    ----------
+    system
+        The system.
+    allocation
+        The allocation, on `K` nodes.
+    request
+        The job's request; an exclusive job is allocated whole nodes.
+
+    Returns
+    -------
+    tuple
+        Node numbers, `K` of them, and amounts, `[R, K]`.
+    """
     nodes = list(allocation.nodes)
     if request.exclusive:
         return nodes, system.capacity.T[:, nodes]
@@ -94,7 +124,15 @@ def held_amounts(
 
 
 class NodeSpace:
-    """Availability per resource type and node, `[R, N]`, changed by claims and releases."""
+    """Availability per resource type and node, `[R, N]`, updated by claims and releases.
+
+    Parameters
+    ----------
+    system
+        The system.
+    available
+        Initial free amounts, `[R, N]`, which are copied; the whole capacity if None.
+    """
 
     def __init__(self, system: System, available: IntArray | None = None) -> None:
         self.system = system
@@ -106,12 +144,12 @@ class NodeSpace:
         return NodeSpace(self.system, self.available)
 
     def claim(self, allocation: Allocation, request: Request) -> Allocation:
-        """Take the resources of an allocation, and return the allocation to release later.
+        """Allocate resources, and return the allocation to release later.
 
         Raises
         ------
         OvercommitError
-            If they are not free; nothing is changed then.
+            If a node has too little free; then nothing is changed.
         """
         nodes, amounts = held_amounts(self.system, allocation, request)
         free = self.available[:, nodes]
@@ -123,7 +161,7 @@ class NodeSpace:
         return allocation
 
     def _check(self, nodes: list[int], amounts: IntArray, free: IntArray) -> None:
-        """Raise OvercommitError where an amount exceeds the free one, both `[R, K]`."""
+        """Raise OvercommitError if a requested amount exceeds the free one, both `[R, K]`."""
         if (amounts > free).any():
             resource, k = np.argwhere(amounts > free)[0].tolist()
             raise OvercommitError(
@@ -139,7 +177,15 @@ class NodeSpace:
 
 
 class SlotSpace:
-    """Disjoint ascending intervals of free slots, changed by claims and releases."""
+    """Ascending disjoint intervals of free slots, updated by claims and releases.
+
+    Parameters
+    ----------
+    slot_map
+        The numbering of the slots.
+    free
+        Initially free intervals, ascending and not touching; all slots if None.
+    """
 
     def __init__(self, slot_map: SlotMap, free: Iterable[Interval] | None = None) -> None:
         self.slot_map = slot_map
@@ -148,12 +194,17 @@ class SlotSpace:
         self.count = sum(high - low for low, high in self.free)
 
     def claim(self, allocation: Allocation, request: Request) -> SlotAllocation:
-        """Take the slots, or the lowest on the nodes, and return the allocation to release later.
+        """Allocate slots, the lowest on each node if the allocation names nodes.
+
+        Returns
+        -------
+        SlotAllocation
+            The allocation to release later.
 
         Raises
         ------
         OvercommitError
-            If a slot is not free; the space cannot be used any more then.
+            If a slot is not free; the space must not be used any more then.
         """
         if not isinstance(allocation, SlotAllocation):
             allocation = SlotAllocation(self._slots_on(allocation), self.slot_map)
@@ -178,9 +229,10 @@ class SlotSpace:
         return allocation
 
     def release(self, allocation: Allocation, request: Request) -> None:
-        """Release the slots of a claim."""
+        """Release the slots of an allocation that `claim` returned."""
         free = self.free
         for low, high in cast(SlotAllocation, allocation).intervals:
+            # Touching intervals are joined, so that equal states have equal lists of intervals.
             k = bisect_right(free, (low,))
             joins_left = k > 0 and free[k - 1][1] == low
             if k < len(free) and free[k][0] == high:
@@ -200,7 +252,7 @@ class SlotSpace:
         Raises
         ------
         OvercommitError
-            If a node has too few.
+            If a node has too few free slots.
         """
         nodes = np.array(allocation.nodes)
         low, high = self._bounds()
@@ -218,7 +270,7 @@ class SlotSpace:
         return tuple(zip(begins.tolist(), ends.tolist(), strict=True))
 
     def _bounds(self) -> tuple[IntArray, IntArray]:
-        """Return begin and end of the free intervals, as arrays."""
+        """Return the begins of the free intervals and the slots after their ends, as arrays."""
         bounds = np.array(self.free, dtype=np.int64).reshape(-1, 2)
         return bounds[:, 0], bounds[:, 1]
 

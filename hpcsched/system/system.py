@@ -15,7 +15,17 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """`count` identical nodes, each offering declared amounts of resource types."""
+    """Group of identical nodes.
+
+    Attributes
+    ----------
+    name
+        Name of the group.
+    count
+        Number of nodes.
+    resources
+        Declared capacity of each node by resource type; memory in bytes.
+    """
 
     name: str
     count: int
@@ -24,24 +34,24 @@ class NodeGroup:
 
 @dataclass(frozen=True)
 class System:
-    """Nodes of all groups, numbered from 0 in the order of the groups.
+    """Nodes of all groups, numbered from 0 in the order of the declaration, and shared resources.
 
-    Amounts inside a system are counted in `units`. Capacities are rounded down to whole units and
-    requests up, so that nothing fits that would not have fitted before. A request is a tuple of
-    amounts in the order of `resource_types`.
+    Inside a system, amounts are counted in `units`. Capacities are rounded down to whole units and
+    requests up, so that nothing fits that did not fit before. A request is a tuple of such amounts
+    in the order of `resource_types`.
 
     Attributes
     ----------
     groups
-        Node groups.
+        The node groups.
     units
-        Declared amount of a resource type that counts as one; 1 by default.
+        Declared amount that one unit stands for, by resource type; 1 if not listed.
     pools
-        Shared resources.
+        Shared resources, which belong to no node.
     resource_types
-        Names of the resource types, in the order of requests.
+        Names of all resource types, `R`, in the order of their declaration.
     totals
-        Capacity of the system, by resource type.
+        Capacity of the whole system, `[R]`, in units.
     """
 
     groups: tuple[NodeGroup, ...]
@@ -78,7 +88,17 @@ class System:
         return group_of
 
     def request(self, amounts: Mapping[str, int]) -> tuple[int, ...]:
-        """Return declared amounts as a request.
+        """Convert declared amounts to a request, rounded up to whole units.
+
+        Parameters
+        ----------
+        amounts
+            Amounts by resource type; types not listed get 0.
+
+        Returns
+        -------
+        tuple
+            Amounts in the order of `resource_types`.
 
         Raises
         ------
@@ -91,19 +111,19 @@ class System:
         return tuple(-(-amounts.get(name, 0) // self._unit(name)) for name in self.resource_types)
 
     def declared(self, request: Sequence[int]) -> dict[str, int]:
-        """Return the declared amounts of a request."""
+        """Convert a request to declared amounts by resource type."""
         named = zip(self.resource_types, request, strict=True)
         return {name: amount * self._unit(name) for name, amount in named}
 
     def loses(self, amounts: Mapping[str, int], allowed: frozenset[int] | None = None) -> bool:
-        """Return True if counting in units keeps a request off every node that could hold it.
+        """Return whether rounding to units keeps a request off every node that could hold it.
 
         Parameters
         ----------
         amounts
             Declared amounts of known resource types.
         allowed
-            Numbers of the nodes in question; None for all.
+            Numbers of the nodes to consider; None: all.
         """
         holds = [
             all(amount <= group.resources.get(name, 0) for name, amount in amounts.items())
@@ -121,7 +141,7 @@ class System:
         return group.resources.get(name, 0) // self._unit(name)
 
     def node_name(self, node: int) -> str:
-        """Return the name of a node: its group, and its number within the group."""
+        """Return a node's name: its group's name and its number in the group, from 0."""
         group = int(self.group_of[node])
         return f"{self.groups[group].name}-{node - sum(g.count for g in self.groups[:group])}"
 
@@ -132,16 +152,16 @@ class System:
 
     @cached_property
     def nodes_by_shape(self) -> dict[tuple[tuple[int, ...], frozenset[str] | None], int]:
-        """Cache of the number of idle nodes with room for a unit, by request and node groups."""
+        """Cache: number of idle nodes that can hold a unit, by request and node groups."""
         return {}
 
     @cached_property
     def _shares(self) -> dict[tuple[int, ...], int]:
-        """Cache of demands of one unit."""
+        """Cache: demand of one unit, by unit request."""
         return {}
 
     def demand(self, units: int, unit_request: tuple[int, ...]) -> int:
-        """Return the demand of a job: its largest share of the system over all resource types.
+        """Return a job's demand: its largest share of the system over all resource types.
 
         The share is scaled to a whole number, by the same factor for every job, so that products
         with times are exact and equal areas compare equal. With one resource type the demand is the
@@ -152,7 +172,7 @@ class System:
         units
             Number of units.
         unit_request
-            Amounts of a unit.
+            Amounts of a unit, in the order of `resource_types`.
         """
         share = self._shares.get(unit_request)
         if share is None:
@@ -162,5 +182,5 @@ class System:
 
     @property
     def full_demand(self) -> int:
-        """Demand of a job that asks for the whole system."""
+        """Demand of a job that requests the whole system."""
         return math.lcm(*(total for total in self.totals if total))

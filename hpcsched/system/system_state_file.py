@@ -1,6 +1,6 @@
-"""Workload manager `state-file`: a cluster in a file that some program writes.
+"""Workload manager `state-file`: a cluster described by a JSON file.
 
-It gives advice about a cluster that cannot be reached, or that no plugin reads.
+It allows advice about a cluster that cannot be reached, or that no plugin reads.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _STATE = TypeAdapter(ClusterState)
 
 
 class StateFileParams(Params):
-    """Parameters of the workload manager `state-file`."""
+    """Parameters of `state-file`: the path of the file."""
 
     path: InputPath = Field(
         description="A JSON file with `nodes` and `jobs`, lists of objects whose keys are the"
@@ -32,7 +32,7 @@ class StateFileParams(Params):
     summary="a cluster as some program has written it down; nothing can be placed on it",
 )
 class StateFile:
-    """A cluster in a file, which is read anew each time."""
+    """Read-only cluster in a file, which is read again on each call."""
 
     def __init__(self, params: StateFileParams) -> None:
         self._path = Path(params.path)
@@ -43,7 +43,7 @@ class StateFile:
         Raises
         ------
         InputError
-            If it cannot be read or is damaged.
+            If the file cannot be read or is damaged.
         """
         try:
             return _STATE.validate_json(self._path.read_bytes())
@@ -57,9 +57,9 @@ class StateFile:
             raise InputError(Finding("damaged-file", message, Place(str(self._path)))) from error
 
     def start(self, job: ClusterJob, nodes: Sequence[str]) -> None:
-        """Refuse: a file cannot start jobs."""
+        """Raise RefusedError: a file runs no jobs."""
         raise RefusedError(f"job {job.key}: a state in a file cannot be changed")
 
     def hold(self, job: ClusterJob) -> None:
-        """Refuse, as `start` does."""
+        """Raise RefusedError: a file runs no jobs."""
         raise RefusedError(f"job {job.key}: a state in a file cannot be changed")

@@ -1,1 +1,1 @@
-"""Jobs, where they come from, and the account of every record that was read."""
+"""Workloads: jobs, trace readers and writers, transforms, generators and statistics."""

@@ -1,1 +1,1 @@
-"""Trace sources: one module or folder for each format."""
+"""Trace sources: one module for each format, and the parts that they share."""

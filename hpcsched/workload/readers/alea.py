@@ -47,7 +47,7 @@ _used = itemgetter(*_USED)
 
 
 class AleaParams(RecordPolicies):
-    """Which log to read, and what to do with records that cannot be used as they are."""
+    """Parameters of `alea`: the log, and policies for records that cannot be used as they are."""
 
     mapping: Literal["as_requested", "one_each", "whole_nodes"] = Field(
         "as_requested",
@@ -82,10 +82,20 @@ class AleaParams(RecordPolicies):
 
 
 class _Wanted(NamedTuple):
-    """What a record wants of the system.
+    """Request of a record.
 
-    `room` is how many such units fit on the idle system. A fraction of a processor was `rounded`
-    down, and a property `ignored` that is not known.
+    Attributes
+    ----------
+    request
+        The request.
+    declared
+        Amounts of a unit, as the system declares them.
+    room
+        Number of such units that fit on the idle system.
+    rounded
+        Whether a fraction of a processor was cut off.
+    ignored
+        Whether an unknown property was ignored.
     """
 
     request: Request
@@ -96,10 +106,10 @@ class _Wanted(NamedTuple):
 
 
 _Asked = tuple[bytes, int, int]
-"""What a record asks for: its request as PBS wrote it, processors and memory."""
+"""Request of a record as PBS wrote it, its number of processors, and its memory in bytes."""
 
 _REQUESTS_KEPT = 4096
-"""How many different requests are kept, so that each need not be read again."""
+"""Size of the cache of parsed requests."""
 
 
 @builtin(
@@ -110,17 +120,24 @@ _REQUESTS_KEPT = 4096
     capabilities={RECORDS_WAITS},
 )
 class AleaSource(ColumnSource):
-    """Streams the jobs of a log.
+    """Stream of the jobs of a log of the Alea simulator.
 
-    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
-    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_requested_time`, `unlike_chunks`,
+    Reasons for skipping a record, in the order in which they apply: `malformed`, `unsorted`,
+    `missing_run_time`, `zero_run_time`, `missing_requested_time`, `unlike_chunks`,
     `fractional_processors`, `unlike_processors`, `missing_memory`, `unknown_property`,
     `larger_than_system`. Queues are numbered from 1 as they appear; `comments` name them.
+
+    Parameters
+    ----------
+    params
+        The log and its policies.
+    system
+        The system that requests are expressed for; with `core` and `mem`.
     """
 
     @classmethod
     def build(cls, params: AleaParams, context: Context) -> Self:
-        """Return the source for the scenario's system."""
+        """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: AleaParams, system: System) -> None:
@@ -137,12 +154,18 @@ class AleaSource(ColumnSource):
 
     @property
     def comments(self) -> list[str]:
-        """The queues that have been seen, as headers of the Standard Workload Format name them."""
+        """Queues seen so far, as header comments of the Standard Workload Format."""
         named = [f"Queue: {number} {name}" for name, number in self._queues.items()]
         return [*self.lines.comments, *named]
 
     def parse(self, line: bytes) -> TracedJob:
-        """Return the job of a record; raises UnusableError if there is none."""
+        """Return the job of a record.
+
+        Raises
+        ------
+        UnusableError
+            If the record gives no job; the reason names the policy.
+        """
         numbers, queue, text = _fields(line)
         (
             job_id, submit_time, run_time, processors, requested_time, memory,
@@ -175,7 +198,7 @@ class AleaSource(ColumnSource):
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:
-        """Return lines as columns; queues are numbered once it is known which lines give jobs."""
+        """Return lines as columns; `finish` numbers the queues of the lines that give jobs."""
         numbers, plain = number_fields(lines, FIELDS, _USED)
         plain &= numbers.max(axis=0) <= LARGEST
         read_odd_lines(lines, ~plain, numbers, lambda line: _fields(line)[0])
@@ -210,8 +233,19 @@ class AleaSource(ColumnSource):
         )
 
     def finish(self, lines: Sequence[bytes], scanned: ScannedLines, rows: IntArray) -> None:
-        """Number the queues of the jobs, in their order."""
+        """Number the queues of the jobs, in their order.
+
+        Parameters
+        ----------
+        lines
+            The lines, `[L]`.
+        scanned
+            Their columns, which are changed.
+        rows
+            Indices of the lines that give jobs, ascending.
+        """
         # What was read line by line numbered its queues before those of the lines around it.
+        # Both ways of reading must number the queues alike, in the order of the jobs.
         self._queues = dict(islice(self._queues.items(), self._queues_before))
         for k in rows.tolist():
             queue = lines[k].rsplit(None, 2)[1].decode()
@@ -221,10 +255,9 @@ class AleaSource(ColumnSource):
         return self._queues.setdefault(queue, len(self._queues) + 1)
 
     def _plain_request(self, asked: "_Asked", requests: list[Request]) -> tuple[int, int]:
-        """Return the units that a record asks for and where its request is listed from now on.
+        """Return the units of a record's request, and its index in the list.
 
-        There are no units where the record is to be looked at by itself: it gives no job, or it is
-        counted as clipped.
+        Zero units mean that `parse` must read the record: it gives no job, or counts as clipped.
         """
         text, processors, memory = asked
         if not text.isascii():
@@ -239,9 +272,12 @@ class AleaSource(ColumnSource):
         return wanted.request.units, len(requests) - 1
 
     def _read_request(self, text: str, processors: int, memory: int) -> _Wanted:
-        """Return what a record wants that has this request, so many processors and so much memory.
+        """Return the request of a record.
 
-        Raises UnusableError if it wants nothing that there could be.
+        Raises
+        ------
+        UnusableError
+            If the system cannot express the request.
         """
         asked = self._node_request(text, processors)
         declared, units = self._units(asked, self._memory(asked, memory))
@@ -272,7 +308,7 @@ class AleaSource(ColumnSource):
         return asked
 
     def _memory(self, asked: NodeRequest, recorded: int) -> int:
-        """Return the bytes that a job asks for on each node."""
+        """Return the requested bytes on each node."""
         if asked.memory is not None:
             return asked.memory
         if recorded > 0:
@@ -282,7 +318,7 @@ class AleaSource(ColumnSource):
         raise UnusableError("missing_memory", "no requested memory is given")
 
     def _units(self, asked: NodeRequest, memory: int) -> tuple[dict[str, int], int]:
-        """Return what a unit asks for, as declared, and how many units there are."""
+        """Return the declared amounts of a unit, and the number of units."""
         if self._params.mapping == "as_requested":
             return {"core": asked.processors, "mem": memory}, asked.nodes
         processors = asked.nodes * asked.processors
@@ -294,9 +330,9 @@ class AleaSource(ColumnSource):
         return {name: amount * size for name, amount in each.items()}, units
 
     def _allowed_nodes(self, asked: NodeRequest) -> tuple[frozenset[int] | None, bool]:
-        """Return the nodes that have what is wanted and not what is unwanted; None for all.
+        """Return the nodes that have all required and no excluded properties; None for all nodes.
 
-        Beside it stands whether a property was ignored because it is not known.
+        The second value says whether an unknown property was ignored.
         """
         wanted = [self._properties.nodes_with(name) for name in asked.wanted]
         unwanted = [self._properties.nodes_with(name) for name in asked.unwanted]
@@ -325,7 +361,7 @@ class AleaSource(ColumnSource):
         return room
 
     def _check_system(self) -> None:
-        """Raise InputError where the system lacks what the requests are about."""
+        """Raise InputError if the system lacks a resource type or node group of the requests."""
         lacking = [name for name in ("core", "mem") if name not in self.system.resource_types]
         groups = {group.name for group in self.system.groups}
         findings = [
@@ -355,9 +391,12 @@ class AleaSource(ColumnSource):
 
 
 def _fields(line: bytes) -> tuple[list[int], str, str]:
-    """Return the numbers of a record that are used, its queue and its request.
+    """Return the used numbers of a record, its queue and its request.
 
-    Raises UnusableError if the line is no record.
+    Raises
+    ------
+    UnusableError
+        If the line is no record.
     """
     fields = line.split()
     if len(fields) != FIELDS:

@@ -1,7 +1,7 @@
-"""The workload files of Batsim: JSON, plain or gzip.
+"""Reader of the workload files of Batsim: JSON, plain or gzip.
 
-The text of a file is held in memory, since its profiles may come after the jobs that name them; its
-jobs are decoded one at a time.
+The text of a file stays in memory, since its profiles may come after the jobs that name them; jobs
+are decoded one at a time.
 """
 
 import gzip
@@ -20,12 +20,12 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 def _no_constant(name: str) -> NoReturn:
-    """Refuse what Python's decoder takes beyond JSON."""
+    """Refuse the constants that Python's decoder accepts beyond JSON, such as NaN."""
     raise ValueError(f"expected JSON, which has no {name}")
 
 
 def _no_double(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raises ValueError where it has a key twice, of which one would be lost."""
+    """Return an object; raises ValueError for a repeated key, as one value would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -38,10 +38,22 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_d
 
 
 class BatsimFile:
-    """Reads a file once when it is made, and then yields its jobs as often as asked.
+    """Workload file, read once; its jobs can be iterated repeatedly.
 
-    `header` has what the file says beside its jobs, `profiles` among it. Raises InputError where
-    the file cannot be read, is damaged, or is no workload.
+    Parameters
+    ----------
+    path
+        The file.
+
+    Attributes
+    ----------
+    header
+        Entries of the file beside its jobs, including `profiles`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is damaged, or is no workload.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,17 +67,17 @@ class BatsimFile:
 
     @property
     def comments(self) -> list[str]:
-        """The lines of the description that the file gives of itself, if any."""
+        """Lines of the file's description, if any."""
         description = self.header.get("description")
         return description.splitlines() if isinstance(description, str) else []
 
     @property
     def fraction_read(self) -> float:
-        """How much of the file has been gone through, from 0 to 1."""
+        """Fraction of the file that has been read, from 0 to 1."""
         return min(self._reached / self._end, 1.0) if self._end else 1.0
 
     def records(self) -> Iterator[tuple[int, Any]]:
-        """Yield the line on which each job begins, and the job as it is decoded."""
+        """Yield the first line of each job, and the decoded job."""
         self._reached = 0
         if self._first is None:
             return
@@ -94,7 +106,7 @@ class BatsimFile:
             raise InputError(Finding("malformed", "expected UTF-8 text", place)) from None
 
     def _check(self) -> None:
-        """Decode the whole file once: all but the jobs is kept."""
+        """Decode the whole file once, and keep everything but the jobs."""
         position = self._expect("{", self._after_space(0), "a workload, which begins with {")
         position = self._after_space(position)
         while self._text[position : position + 1] != "}":
@@ -137,7 +149,7 @@ class BatsimFile:
         return self._after_space(max(ends, default=first)) + 1
 
     def _items(self, first: int) -> Iterator[tuple[int, int, Any]]:
-        """Yield where each item of a list begins and ends, and the item; `]` is after the last."""
+        """Yield the begin, the end and the value of each item of a list; `]` is after the last."""
         position = self._after_space(first)
         if self._text[position : position + 1] == "]":
             return

@@ -33,7 +33,7 @@ _NUMBER_IN_ID = re.compile(r"(?:.*!)?([0-9]{1,18})", re.DOTALL)
 
 
 class BatsimParams(RecordPolicies):
-    """Which workload to read, and what to do with jobs that cannot be used as they are."""
+    """Parameters of `batsim`: the workload, and policies for jobs."""
 
     unit: UnitAmounts = Field(
         default_factory=lambda: {"core": 1},
@@ -64,16 +64,23 @@ class BatsimParams(RecordPolicies):
     summary="workloads of the simulator Batsim, in JSON: jobs whose profiles are delays",
 )
 class BatsimSource(RecordSource):
-    """Yields the jobs of a workload.
+    """Stream of the jobs of a Batsim workload.
 
-    The reasons for which a job is skipped, in the order in which they apply: `malformed`,
-    `unsorted`, `other_profile`, `missing_run_time`, `zero_run_time`, `missing_requested_time`,
+    Reasons for skipping a job, in the order in which they apply: `malformed`, `unsorted`,
+    `other_profile`, `missing_run_time`, `zero_run_time`, `missing_requested_time`,
     `larger_than_system`.
+
+    Parameters
+    ----------
+    params
+        The workload and its policies.
+    system
+        The system that requests are expressed for.
     """
 
     @classmethod
     def build(cls, params: BatsimParams, context: Context) -> Self:
-        """Return the source for the scenario's system."""
+        """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: BatsimParams, system: System) -> None:
@@ -86,7 +93,13 @@ class BatsimSource(RecordSource):
         self._profiles: dict[str, Any] = self._file.header["profiles"]
 
     def parse(self, line: Any) -> TracedJob:
-        """Return the job of an object under `jobs`; raises UnusableError if there is none."""
+        """Return the job of an object under `jobs`.
+
+        Raises
+        ------
+        UnusableError
+            If the object gives no job; the reason names the policy.
+        """
         if not isinstance(line, dict):
             raise UnusableError("malformed", "expected an object for a job")
         job_id = self._job_id(line)
@@ -124,7 +137,7 @@ class BatsimSource(RecordSource):
         return _value({"id": found}, "id", whole_number)
 
     def _run_time(self, job: dict[str, Any]) -> int:
-        """Return the seconds for which a job's profile says that it runs; -1 if it does not say."""
+        """Return the run time in seconds from a job's profile; -1 if the profile has none."""
         name = job.get("profile")
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise UnusableError("malformed", "profile: expected the name of a profile")
@@ -142,7 +155,7 @@ class BatsimSource(RecordSource):
 
 
 def _value(record: dict[str, Any], key: str, read: Any) -> int:
-    """Return what stands under a key; raises UnusableError where it is missing or no number."""
+    """Return the number under a key; raises UnusableError if it is missing or no number."""
     if key not in record:
         raise UnusableError("malformed", f"the key {key!r} is missing")
     try:

@@ -1,9 +1,9 @@
-"""Streams a log as columns of jobs: most lines at once, and those that need care one by one.
+"""Common part of sources that read a log as columns of jobs.
 
-A format reads whole batches of lines as columns (`scan`). A line is plain where all of its fields
-are as the format has them and no policy takes it away. Plain lines become jobs together. Every
-other line goes through `parse`, in its turn, so that each policy, reason and message has one owner,
-and columns and records of a log are the same jobs with the same account.
+A format reads whole batches of lines as columns (`scan`). A line is plain if all of its fields are
+regular and no policy removes it. Plain lines become jobs together. Every other line goes through
+`parse`, in its turn, so that each policy, reason and message has one owner, and columns and records
+of a log are the same jobs with the same account.
 """
 
 from abc import abstractmethod
@@ -64,7 +64,7 @@ class ScannedLines:
     names: list[str | None]
 
     def put(self, k: int, traced: TracedJob) -> None:
-        """Have a line give this job."""
+        """Replace the columns of line `k` by a job that `parse` returned."""
         job, self.run_time[k] = traced
         self.job_id[k], self.submit_time[k] = job.job_id, job.submit_time
         self.requested_time[k], self.units[k] = job.requested_time, job.units
@@ -76,7 +76,15 @@ class ScannedLines:
             self.names[k] = job.name
 
     def columns(self, rows: IntArray, numbers: "RequestNumbers") -> "JobColumns":
-        """Return the jobs of some of the lines."""
+        """Return the jobs of some of the lines.
+
+        Parameters
+        ----------
+        rows
+            Indices of the lines.
+        numbers
+            Numbering of the unit requests of the whole trace.
+        """
         # Here and below: it takes its time, and to check a scenario needs no columns.
         import pyarrow as pa  # noqa: PLC0415
 
@@ -136,17 +144,33 @@ def read_odd_lines(
 
 
 class ColumnSource(RecordSource):
-    """A source of records that can read many lines at once."""
+    """Source that can read many lines at once."""
 
     @abstractmethod
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:
-        """Return lines as columns; the arrays are the caller's to write to."""
+        """Return lines as columns; the caller may change the arrays."""
 
     def finish(self, lines: Sequence[bytes], scanned: ScannedLines, rows: IntArray) -> None:
-        """Put in what depends on which of the lines give jobs: `rows`; nothing by default."""
+        """Complete values that depend on the lines that give jobs; does nothing by default.
+
+        Parameters
+        ----------
+        lines
+            The lines, `[L]`.
+        scanned
+            Their columns, which are changed.
+        rows
+            Indices of the lines that give jobs, ascending.
+        """
 
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
-        """Yield the jobs as columns; raises InputError as `jobs` does, after the jobs before."""
+        """Yield the jobs as columns, in batches.
+
+        Raises
+        ------
+        InputError
+            As in `jobs`, after the jobs before the error.
+        """
         self._start()
         sort = self._policies.unsorted == "sort"
         for batch in self._sorted_columns(numbers) if sort else self._read_columns(numbers):
@@ -176,7 +200,7 @@ class ColumnSource(RecordSource):
             yield batch._replace(request=request, requests=numbers.requests)
 
     def _read_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
-        """Yield what can be used, in the order of the log."""
+        """Yield the usable jobs, in the order of the log."""
         from hpcsched.workload.job_batches import BATCH  # noqa: PLC0415
 
         left = None if self._policies.unsorted == "sort" else self._policies.jobs
@@ -206,9 +230,12 @@ class ColumnSource(RecordSource):
     def _taken(
         self, held: Sequence[tuple[int, bytes]], scanned: ScannedLines, most: int | None
     ) -> tuple[IntArray, InputError | None]:
-        """Decide what becomes of each line, up to `most` jobs or the first error.
+        """Apply the policies to each line, up to `most` jobs or the first error.
 
-        Returns the lines that give a job, as indices, and the error.
+        Returns
+        -------
+        tuple
+            Indices of the lines that give a job, and the error or None.
         """
         sort = self._policies.unsorted == "sort"
         over = self._stand_in(scanned)
@@ -250,9 +277,12 @@ class ColumnSource(RecordSource):
         return rows, fault
 
     def _stand_in(self, scanned: ScannedLines) -> BoolArray:
-        """Put in what stands in for times that are not given, and cut run times.
+        """Fill in missing requested times, and cut run times.
 
-        Returns which run times were cut.
+        Returns
+        -------
+        BoolArray
+            Whether the run time of each line was cut.
         """
         missing = scanned.requested_time <= 0
         stand_in = self.stand_in_for_requested_time(scanned.run_time)
@@ -265,10 +295,10 @@ class ColumnSource(RecordSource):
         return over
 
     def _plain(self, scanned: ScannedLines) -> BoolArray:
-        """Return which lines are plain: no policy takes their jobs away, whatever the others are.
+        """Return whether each line is plain: no policy removes its job, whichever others give jobs.
 
-        Whether the others will be jobs is not known yet. So a plain line has a number that no
-        other has, and comes after no later submission, of a job or not.
+        It is not known yet which other lines will be jobs. So a plain line has a number that no
+        other line has, and comes after no later submission, of a job or not.
         """
         job_id, submit_time = scanned.job_id, scanned.submit_time
         numbered = (job_id >= 0) & (submit_time >= 0)
@@ -286,11 +316,11 @@ class ColumnSource(RecordSource):
 
 
 def _lasting(scanned: ScannedLines) -> IntArray:
-    """Return by how much each line's job adds to the sum of times."""
+    """Return each line's contribution to the sum of times."""
     return np.maximum(scanned.run_time, scanned.requested_time)
 
 
 def _repeated(numbers: IntArray) -> BoolArray:
-    """Return which numbers come more than once."""
+    """Return whether each number occurs more than once."""
     _, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
     return count[place] > 1

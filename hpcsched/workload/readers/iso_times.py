@@ -1,4 +1,4 @@
-"""Times of the calendar as logs write them, turned into Unix times."""
+"""Conversion of calendar times in logs to Unix times."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
@@ -9,17 +9,34 @@ _SECOND = timedelta(seconds=1)
 
 
 class WallTime(NamedTuple):
-    """What a clock showed, as the seconds since it showed the beginning of 1970."""
+    """Local time of a clock, without a zone.
+
+    Attributes
+    ----------
+    seconds
+        Seconds since the clock showed the beginning of 1970.
+    """
 
     seconds: int
 
 
 def iso_instant(text: str, zone: tzinfo | None) -> int:
-    """Return the Unix time of a time such as `2024-05-01T12:30:00+02:00`, in whole seconds.
+    """Return the Unix time, in whole seconds, of a text such as `2024-05-01T12:30:00+02:00`.
 
-    Parts of a second are cut off. A time without an offset is one of `zone`. Where clocks are put
-    back and show a time twice, the first is meant; where they are put forward, a time that they
-    never show is counted as if they had not been yet. Raises ValueError for anything else.
+    Fractions of a second are cut off. Of a time that clocks show twice, the first is meant; a time
+    that they skip counts as if they had not been put forward yet.
+
+    Parameters
+    ----------
+    text
+        An ISO 8601 time.
+    zone
+        Zone of times without an offset; None: there must be an offset.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such time.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -29,7 +46,20 @@ def iso_instant(text: str, zone: tzinfo | None) -> int:
 
 
 def wall_instant(wall: WallTime, zone: tzinfo | None) -> int:
-    """Return the Unix time at which clocks in a zone show this; as `iso_instant` otherwise."""
+    """Return the Unix time at which clocks in a zone show a local time; otherwise as `iso_instant`.
+
+    Parameters
+    ----------
+    wall
+        The local time.
+    zone
+        The zone of the clock.
+
+    Raises
+    ------
+    ValueError
+        If the zone is None, or the year is not from 1 to 9999.
+    """
     try:
         moment = _NAIVE_EPOCH + timedelta(seconds=wall.seconds)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Whole numbers out of lines of fields between white space, a batch of lines at a time."""
+"""Vectorised reader of whole numbers in lines of fields between white space."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from hpcsched.system.system import IntArray
 BoolArray = npt.NDArray[np.bool_]
 
 _MOST_DIGITS = 18
-"""Numbers of so many digits fit into 64 bits."""
+"""Maximum number of digits that always fits into 64 bits."""
 
 _MARGIN = b" " * _MOST_DIGITS
-"""Stands before the first line, so that a field always has so many bytes before its end."""
+"""Padding before the first line, so that every field has enough bytes before its end."""
 
 
 def number_fields(
@@ -58,7 +58,7 @@ def number_fields(
 def _numbers(
     text: npt.NDArray[np.uint8], starts: IntArray, ends: IntArray
 ) -> tuple[IntArray, BoolArray]:
-    """Return the numbers between starts and ends in a text, and which of them are such."""
+    """Return the numbers between starts and ends in a text, and whether each is a number."""
     negative = text[starts] == ord("-")
     digits = ends - starts - negative
     whole = (digits > 0) & (digits <= _MOST_DIGITS)
@@ -72,9 +72,18 @@ def _numbers(
 
 
 def distinct(columns: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where each distinct column of numbers comes first, `[D]`, and which each is, `[L]`.
+    """Return the distinct columns of an array of numbers.
 
-    Given are `[A, L]` numbers; with A = 0 all columns are alike.
+    Parameters
+    ----------
+    columns
+        Numbers, `[A, L]`; with A = 0 all columns are equal.
+
+    Returns
+    -------
+    tuple
+        Index of the first occurrence of each distinct column, `[D]`, and the distinct column of
+        each column, `[L]`.
     """
     which = np.zeros(columns.shape[1], dtype=np.int64)
     for numbers in columns:

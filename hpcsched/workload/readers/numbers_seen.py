@@ -1,4 +1,4 @@
-"""A set of job numbers that stays small where numbers mostly count upwards."""
+"""Compact set of whole numbers that are mostly consecutive."""
 
 from bisect import bisect_right
 
@@ -9,7 +9,7 @@ from hpcsched.system.system import IntArray
 
 
 class NumbersSeen:
-    """Remembers whole numbers as runs of consecutive ones."""
+    """Set of whole numbers, stored as runs of consecutive numbers."""
 
     def __init__(self) -> None:
         self._firsts: list[int] = []
@@ -20,7 +20,14 @@ class NumbersSeen:
         return k > 0 and number <= self._lasts[k - 1]
 
     def add(self, number: int) -> bool:
-        """Add a number; return False if it was there already."""
+        """Add a number; return False if it was there already.
+
+        Examples
+        --------
+        >>> seen = NumbersSeen()
+        >>> seen.add(7), seen.add(7)
+        (True, False)
+        """
         lasts = self._lasts
         if lasts and number == lasts[-1] + 1:  # the common case
             lasts[-1] = number
@@ -32,7 +39,7 @@ class NumbersSeen:
         return True
 
     def lacks(self, numbers: IntArray) -> npt.NDArray[np.bool_]:
-        """Return which of some numbers are not there."""
+        """Return whether each of some numbers is not in the set."""
         if not self._lasts or not len(numbers) or numbers.min() > self._lasts[-1]:
             return np.ones(len(numbers), dtype=np.bool_)
         before = np.searchsorted(self._firsts, numbers, side="right")
@@ -41,7 +48,15 @@ class NumbersSeen:
         return ~there
 
     def add_run(self, first: int, last: int) -> bool:
-        """Add the numbers from a first to a last one; return False if one was there already."""
+        """Add consecutive numbers; return False if one was there already.
+
+        Parameters
+        ----------
+        first
+            The first number.
+        last
+            The last number, included.
+        """
         k = bisect_right(self._firsts, first)
         before_others = k == len(self._firsts) or last < self._firsts[k]
         if before_others and not (k and first <= self._lasts[k - 1]):
@@ -53,7 +68,7 @@ class NumbersSeen:
         return new
 
     def add_all(self, numbers: IntArray) -> bool:
-        """Add numbers; return False if one was there already, or comes twice."""
+        """Add numbers; return False if one was there already, or occurs twice."""
         numbers, new = np.sort(numbers), True
         ends = np.flatnonzero(np.diff(numbers) != 1)
         firsts, lasts = np.insert(ends + 1, 0, 0), np.append(ends, len(numbers) - 1)
@@ -63,7 +78,7 @@ class NumbersSeen:
         return new
 
     def _insert(self, k: int, first: int, last: int) -> None:
-        """Insert consecutive numbers between two runs, of which the second is the k-th."""
+        """Insert consecutive numbers before the k-th run, and join touching runs."""
         firsts, lasts = self._firsts, self._lasts
         joins_left = k > 0 and lasts[k - 1] == first - 1
         joins_right = k < len(firsts) and firsts[k] == last + 1

@@ -1,7 +1,7 @@
-"""Node requests as users of PBS and TORQUE write them: `2:ppn=8:cl_zewura#excl`.
+"""Node requests in the syntax of PBS and TORQUE users: `2:ppn=8:cl_zewura#excl`.
 
-A request is a list of chunks with `+` between them; a chunk is a number of nodes, the processors
-wanted on each (`ppn`), and what the nodes must have (`cl_zewura`) or must not have (`^cl_zewura`).
+A request is a list of chunks with `+` between them; a chunk is a number of nodes, the processors on
+each (`ppn`), and properties that the nodes must have (`cl_zewura`) or must not have (`^cl_zewura`).
 """
 
 import re
@@ -16,10 +16,24 @@ _LARGEST = 10**9
 
 
 class NodeRequest(NamedTuple):
-    """So many like nodes, with processors and, if given, bytes of memory on each.
+    """Request for identical nodes.
 
-    `rounded` says that a fraction of a processor was cut off; `wanted` and `unwanted` are names of
-    properties or nodes.
+    Attributes
+    ----------
+    nodes
+        Number of nodes.
+    processors
+        Processors on each node.
+    memory
+        Bytes on each node; None if not given.
+    exclusive
+        Whether other jobs are kept off the nodes.
+    wanted
+        Names of required properties or nodes.
+    unwanted
+        Names of excluded properties or nodes.
+    rounded
+        Whether a fraction of a processor was cut off.
     """
 
     nodes: int
@@ -32,14 +46,23 @@ class NodeRequest(NamedTuple):
 
 
 class UnlikeChunksError(ValueError):
-    """The chunks of a request ask for unlike nodes, which are no units of one job."""
+    """Request for heterogeneous chunks, which are no identical units of one job."""
 
 
 def parse_node_request(text: str) -> NodeRequest:
-    """Return what a request asks for.
+    """Return the request in a text.
 
-    Raises UnlikeChunksError where its chunks differ in more than their number of nodes, and
-    ValueError for a text that is no request.
+    Raises
+    ------
+    UnlikeChunksError
+        If its chunks differ in more than their number of nodes.
+    ValueError
+        If the text is no request.
+
+    Examples
+    --------
+    >>> parse_node_request("2:ppn=8").processors
+    8
     """
     body, mark, flags = text.partition("#")
     if mark and flags != "excl":

@@ -1,4 +1,4 @@
-"""Which log to read, and what to do with records that cannot be used as they are."""
+"""Policies for records that cannot be used as they are, and the errors that invoke them."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from hpcsched.parameters import InputPath, Params, PositiveDuration
 
 
 class RecordPolicies(Params):
-    """The parameters that all sources share which read a log record by record."""
+    """Parameters that all sources of records share: the log, and policies."""
 
     path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
     jobs: int | None = Field(None, ge=1, description="Stop after so many jobs; all if not given.")
@@ -43,9 +43,16 @@ class RecordPolicies(Params):
 
 
 class UnusableError(Exception):
-    """A record that gives no job; the reason is the name of the policy that decides on it.
+    """Record that gives no job.
 
-    A reason that no policy is named after is an error always.
+    A record without a policy of its reason's name always ends the reading with an error.
+
+    Parameters
+    ----------
+    reason
+        Name of the policy that decides on the record.
+    message
+        Sentence for the user.
     """
 
     def __init__(self, reason: str, message: str) -> None:
@@ -54,4 +61,4 @@ class UnusableError(Exception):
 
 
 class SetAsideError(UnusableError):
-    """A record that is something else than a job that ran; it is counted, and never an error."""
+    """Record of something else than a job that ran; it is counted, and never an error."""

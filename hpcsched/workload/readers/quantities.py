@@ -1,8 +1,8 @@
-"""Numbers as logs of other tools give them, turned into the whole numbers that jobs are made of.
+"""Conversion of numbers in other tools' logs to the whole numbers of jobs.
 
-Instants are rounded down to whole seconds, so that jobs keep their order; durations are rounded up,
-so that what ran for a moment did not run for nothing, and a run time within a requested time stays
-within it.
+Instants are rounded down to whole seconds, so that jobs keep their order. Durations are rounded up,
+so that a job of a fraction of a second has a run time above 0, and a run time within the requested
+time stays within it.
 """
 
 import math
@@ -13,9 +13,22 @@ _FLOAT_CHARACTERS = frozenset("0123456789+-.eE")
 
 
 def whole_number(value: object) -> int:
-    """Return a whole number that is given as one, as a fraction of nothing (`4.0`), or as text.
+    """Return a whole number given as int, as float (`4.0`) or as text.
 
-    Raises ValueError for anything else, and for numbers above 2⁵³.
+    Returns
+    -------
+    int
+        The number; -1 for any negative number, which means not given.
+
+    Raises
+    ------
+    ValueError
+        If the value is anything else, or above 2⁵³.
+
+    Examples
+    --------
+    >>> whole_number("4.0"), whole_number(-7)
+    (4, -1)
     """
     number = _number(value)
     if isinstance(number, float):
@@ -26,19 +39,36 @@ def whole_number(value: object) -> int:
 
 
 def instant(value: object) -> int:
-    """Return the whole second that an instant in seconds is in; raises ValueError for no number."""
+    """Return an instant in seconds, rounded down.
+
+    Raises
+    ------
+    ValueError
+        If the value is no number, or above 2⁵³.
+    """
     number = _number(value)
     return _bounded(math.floor(number) if isinstance(number, float) else number)
 
 
 def duration(value: object) -> int:
-    """Return the seconds of a duration, rounded up; raises ValueError for no number."""
+    """Return a duration in seconds, rounded up.
+
+    Raises
+    ------
+    ValueError
+        If the value is no number, or above 2⁵³.
+
+    Examples
+    --------
+    >>> duration(0.2), instant(0.2)
+    (1, 0)
+    """
     number = _number(value)
     return _bounded(math.ceil(number) if isinstance(number, float) else number)
 
 
 def _number(value: object) -> int | float:
-    """Return a finite number; raises ValueError where the value is none."""
+    """Return a finite number; raises ValueError for any other value."""
     if isinstance(value, bool):
         raise ValueError(f"expected a number, found {_shown(value)}")
     if isinstance(value, int):
@@ -75,7 +105,7 @@ def _bounded(number: int) -> int:
 
 
 def _shown(value: object) -> str:
-    """Return a value as a message shows it, cut where it is long."""
+    """Return a value quoted for a message, cut after 40 characters."""
     try:
         text = repr(value)
     except ValueError:  # a whole number of thousands of digits

@@ -1,4 +1,4 @@
-"""Streams the jobs of a log whose lines are records, keeping account of each."""
+"""Common part of sources that read a log record by record and account for each record."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,38 +16,52 @@ from hpcsched.workload.time_bounds import TimeBounds
 from hpcsched.workload.trace_account import TraceAccount
 
 Times = TypeVar("Times", int, IntArray)
-"""The time of one record, or those of many."""
+"""Time of one record, or times of many."""
 
 
 class Records(Protocol):
-    """What gives the records of a log one by one, each with the number of its line or row."""
+    """Reader of the records of a log, each with the number of its line or row."""
 
     @property
     def path(self) -> Path:
-        """The log."""
+        """File of the log."""
 
     @property
     def comments(self) -> Sequence[str]:
-        """Its header comments, as far as it has been read."""
+        """Header comments read so far."""
 
     @property
     def fraction_read(self) -> float:
-        """How much of it has been read, from 0 to 1."""
+        """Fraction of the log that has been read, from 0 to 1."""
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """Yield the number and content of each record, from the first on.
 
-        Raises InputError when the log cannot be read, or is damaged further on.
+        Raises
+        ------
+        InputError
+            If the log cannot be read or is damaged.
         """
 
 
 class RecordSource(ABC):
-    """The part of a trace source that does not depend on what a record looks like.
+    """Trace source without the format of its records.
 
-    Every record that is read counts once in the account: submitted, or skipped for the first reason
-    that applies, which is the name of a policy; or the name of what it is instead of a job, where
-    a format has other records too; or `after_first_jobs`, where a log had to be sorted before its
-    first jobs were known.
+    Every record counts once in the account: submitted, or skipped for the first reason that
+    applies. A reason is the name of a policy; or the kind of a record that is no job, in formats
+    with other records; or `after_first_jobs` in a log that had to be sorted before its first jobs
+    were known.
+
+    Parameters
+    ----------
+    policies
+        The log and its policies.
+    path
+        The file.
+    system
+        The system that requests are expressed for.
+    records
+        The reader of the records; None: lines of the Standard Workload Format.
     """
 
     uniform_request: tuple[int, ...] | None = None
@@ -71,44 +85,66 @@ class RecordSource(ABC):
 
     @property
     def comments(self) -> Sequence[str]:
-        """The header comments of the log."""
+        """Header comments of the log."""
         return self.lines.comments
 
     @property
     def files(self) -> Sequence[Path]:
-        """The log."""
+        """Files of the log."""
         return [self.lines.path]
 
     @property
     def fraction_read(self) -> float:
-        """How much of the log has been read, from 0 to 1."""
+        """Fraction of the log that has been read, from 0 to 1."""
         return self.lines.fraction_read
 
     @abstractmethod
     def parse(self, line: Any) -> TracedJob:
-        """Return the job of a record; raises UnusableError if there is none.
+        """Return the job of a record.
 
-        A record is what `lines` yields: a line of bytes, unless it was given other records.
+        Parameters
+        ----------
+        line
+            A record as `lines` yields it: bytes of a line, unless `records` was given.
+
+        Raises
+        ------
+        UnusableError
+            If the record gives no job; the reason names the policy.
         """
 
     def keep_waits(self) -> dict[int, int]:
-        """Return the wait times that the log records; see `RecordsWaits`."""
+        """Return the mapping of recorded wait times; see `RecordsWaits`."""
         if self._waits is None:
             self._waits = {}
         return self._waits
 
     @property
     def keeps_waits(self) -> bool:
-        """Whether somebody has asked for the wait times that the log records."""
+        """Whether recorded wait times were requested."""
         return self._waits is not None
 
     def note_wait(self, job_id: int, wait: int) -> None:
-        """Keep how long a job waited, in seconds, if wanted; less than 0 is no wait time."""
+        """Record the wait time of a job if wait times were requested.
+
+        Parameters
+        ----------
+        job_id
+            The job's number.
+        wait
+            Seconds; a negative number means not given.
+        """
         if self._waits is not None and wait >= 0:
             self._waits[job_id] = wait
 
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs; raises InputError at the first record that a policy calls an error."""
+        """Yield the jobs in order of submission.
+
+        Raises
+        ------
+        InputError
+            At the first record that a policy calls an error.
+        """
         self._start()
         jobs, limit = self._read(), self._policies.jobs
         if self._policies.unsorted == "sort":
@@ -121,14 +157,14 @@ class RecordSource(ABC):
             yield traced
 
     def _start(self) -> None:
-        """Forget what has been read."""
+        """Reset the account and all checks."""
         self.account = TraceAccount()
         self._seen, self._earliest, self._bounds = NumbersSeen(), 0, TimeBounds()
         if self._waits is not None:
             self._waits.clear()
 
     def _read(self) -> Iterator[TracedJob]:
-        """Yield what can be used, in the order of the log."""
+        """Yield the usable jobs, in the order of the log."""
         account, sort = self.account, self._policies.unsorted == "sort"
         for number, line in self.lines.records():
             account.read += 1
@@ -142,7 +178,7 @@ class RecordSource(ABC):
                 yield traced
 
     def _checked(self, traced: TracedJob) -> TracedJob:
-        """Return a job whose times are no larger than times may be; raises UnusableError else."""
+        """Return a job after a check of its times; raises UnusableError if one is too large."""
         try:
             self._bounds.check(traced)
         except ValueError as error:
@@ -150,7 +186,15 @@ class RecordSource(ABC):
         return traced
 
     def check_types(self, names: Iterable[str], key: str) -> None:
-        """Raise InputError where a scenario's key names resource types that the system lacks."""
+        """Raise InputError if the system lacks one of the resource types.
+
+        Parameters
+        ----------
+        names
+            The resource types.
+        key
+            The scenario's key that names them, for the message.
+        """
         unknown = [name for name in names if name not in self.system.resource_types]
         if unknown:
             raise InputError(
@@ -164,7 +208,15 @@ class RecordSource(ABC):
             )
 
     def check_submission(self, job_id: int, submit_time: int) -> None:
-        """Raise UnusableError for a number that is missing or seen before, or a step back."""
+        """Raise UnusableError for a missing or repeated number, or a submit time out of order.
+
+        Parameters
+        ----------
+        job_id
+            The job's number; negative if missing.
+        submit_time
+            Submit time in seconds; negative if missing.
+        """
         if job_id < 0 or submit_time < 0:
             raise UnusableError("malformed", "expected a job number and a submit time, found -1")
         if not self._seen.add(job_id):
@@ -172,7 +224,7 @@ class RecordSource(ABC):
         self.check_order(submit_time)
 
     def check_order(self, submit_time: int) -> None:
-        """Raise UnusableError for a submit time before that of the job before."""
+        """Raise UnusableError for a submit time before that of the previous job."""
         if submit_time < self._earliest:
             raise UnusableError(
                 "unsorted",
@@ -181,14 +233,27 @@ class RecordSource(ABC):
             )
 
     def check_run_time(self, run_time: int) -> None:
-        """Raise UnusableError for a run time that is not given, or 0 where that is not kept."""
+        """Raise UnusableError for a missing run time, or 0 if the policy skips such jobs."""
         if run_time < 0:
             raise UnusableError("missing_run_time", "no run time is given")
         if run_time == 0 and self._policies.zero_run_time == "skip":
             raise UnusableError("zero_run_time", "the run time is 0")
 
     def requested_time(self, requested_time: int, run_time: int) -> int:
-        """Return the requested time, or what stands in for one that is not given."""
+        """Return the requested time, or the policy's replacement for a missing one.
+
+        Parameters
+        ----------
+        requested_time
+            Seconds; at most 0 if missing.
+        run_time
+            The job's run time in seconds.
+
+        Raises
+        ------
+        UnusableError
+            If it is missing and the policy replaces nothing.
+        """
         if requested_time > 0:
             return requested_time
         stand_in = self.stand_in_for_requested_time(run_time)
@@ -197,7 +262,7 @@ class RecordSource(ABC):
         return stand_in
 
     def stand_in_for_requested_time(self, run_time: Times) -> Times | int | None:
-        """Return what stands in for requested times that are not given; None if nothing does."""
+        """Return the policy's replacement for missing requested times; None if there is none."""
         policy = self._policies.missing_requested_time
         if isinstance(policy, int):
             return policy
@@ -210,9 +275,18 @@ class RecordSource(ABC):
         amounts: Mapping[str, int],
         allowed: frozenset[int] | None = None,
     ) -> None:
-        """Raise UnusableError where only `room` units fit, each of the declared amounts.
+        """Raise UnusableError if a job's units do not fit on the idle system.
 
-        `allowed` are the nodes on which they may run (None: all).
+        Parameters
+        ----------
+        units
+            Number of units.
+        room
+            Number of such units that fit on the idle system.
+        amounts
+            Declared amounts of a unit.
+        allowed
+            Numbers of the nodes that it may use; None: all.
         """
         if units <= room:
             return
@@ -232,14 +306,28 @@ class RecordSource(ABC):
         return self._policies.over_requested_time == "clip"
 
     def clipped(self, run_time: int, requested_time: int) -> int:
-        """Return the run time, cut to the requested time if it is over it and not to be kept."""
+        """Return the run time, cut to the requested time if the policy says so.
+
+        Parameters
+        ----------
+        run_time
+            Seconds.
+        requested_time
+            Seconds.
+        """
         if run_time > requested_time and self.clips:
             self.account.clipped["over_requested_time"] += 1
             return requested_time
         return run_time
 
     def _skip(self, problem: UnusableError, number: int) -> None:
-        """Count a record that cannot be used, or raise InputError if the policy says so."""
+        """Count a record that gives no job.
+
+        Raises
+        ------
+        InputError
+            If the policy calls the record an error.
+        """
         reason = problem.reason
         if isinstance(problem, SetAsideError):
             self.account.skipped[reason] += 1

@@ -1,7 +1,7 @@
 """Trace source `run`: the jobs of an earlier run, live or simulated, as they ran.
 
-What a run directory's `jobs.parquet` says of a job is taken as it stands: submit time, request,
-nodes that it may use, and run time. Rejected jobs never ran, and are skipped.
+Submit times, requests, eligible nodes and run times come from the run directory's `jobs.parquet`.
+Rejected jobs never ran, and are skipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ _COLUMNS = (
 
 
 class RunSourceParams(Params):
-    """Which run to take the jobs of."""
+    """Parameters of `run`: the earlier run, and a delay."""
 
     path: InputPath = Field(
         description="The jobs.parquet of a run directory; ${VAR} is filled in. Its system must have"
@@ -60,14 +60,22 @@ class RunSourceParams(Params):
     capabilities={RECORDS_WAITS},
 )
 class RunSource:
-    """The jobs of a run, by submit time and number."""
+    """Jobs of an earlier run, by submit time and number.
+
+    Parameters
+    ----------
+    params
+        The run and the delay.
+    system
+        The system, with the resource types of the run.
+    """
 
     uniform_request: tuple[int, ...] | None = None
     comments: Sequence[str] = ()
 
     @classmethod
     def build(cls, params: RunSourceParams, context: Context) -> Self:
-        """Return the source for the scenario's system."""
+        """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: RunSourceParams, system: System) -> None:
@@ -84,13 +92,19 @@ class RunSource:
         return [self._path]
 
     def keep_waits(self) -> dict[int, int]:
-        """Return how long the jobs waited in the run; see `RecordsWaits`."""
+        """Return the mapping of wait times in the run; see `RecordsWaits`."""
         if self._waits is None:
             self._waits = {}
         return self._waits
 
     def jobs(self) -> Iterator[TracedJob]:
-        """Yield the jobs; raises InputError where the file is damaged or of another system."""
+        """Yield the jobs by submit time and number.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, or the run had another system.
+        """
         self.account = TraceAccount()
         bounds = TimeBounds()
         for row in self._rows():

@@ -1,19 +1,18 @@
 """Trace source `swf`: the Standard Workload Format 2.2 of the Parallel Workloads Archive.
 
 Format: Feitelson, Tsafrir, Krakov, *Experience with using the Parallel Workloads Archive*, 2014; 18
-whitespace-separated fields a line, comments after `;`, `-1` for what is not given.
+whitespace-separated fields a line, comments after `;`, `-1` for missing values.
 
-Extensions: a header comment `; UnitResources: core mem gpu` says that each record has as many
-further fields, the amounts of these resource types that one requested processor stands for. It may
-name a pool of the system, too, from which jobs draw what the trace says. A
-header comment `; JobNames: last` says that each record has one more field, the last: the job's
-name, `-1` for none.
+Extensions: a header comment `; UnitResources: core mem gpu` announces as many further fields in
+each record, the amounts of these resource types for one requested processor. It may name a shared
+resource (pool) of the system, too, from which jobs draw the amount in the trace. A header comment
+`; JobNames: last` announces one more field, the last: the job's name, `-1` for none.
 
-Fields 17 and 18, the preceding job and the think time, are used where `dependencies: honour` is
-given. The format says that the job can start only when the preceding one has ended, and that the
-think time is what passed between that end and its submission. A replay that keeps submit times as
-they are has that time in them already; here the job may start no sooner than the think time after
-the preceding job's end in the simulation.
+Fields 17 and 18, the preceding job and the think time, are used with `dependencies: honour`.
+According to the format a job can start only when the preceding one has ended, and the think time is
+the time between that end and its submission. A replay with unchanged submit times includes that
+time already; here the job may start no sooner than the think time after the preceding job's end in
+the simulation.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,11 +51,11 @@ _USED = (0, 1, 3, 4, 7, 8, 11, 12, 13, 14, 15)
 """Job, submit, run time, processors allocated and requested, requested time, user to partition."""
 _MEMORY = 9
 _PRECEDING = (16, 17)
-"""The number of the preceding job, and the think time after it."""
+"""Fields of the preceding job's number and of the think time after it."""
 
 
 class SwfParams(RecordPolicies):
-    """Which log to read, and what to do with records that cannot be used as they are."""
+    """Parameters of `swf`: the log, and policies for records that cannot be used as they are."""
 
     unit: UnitAmounts | None = Field(
         None,
@@ -86,17 +85,22 @@ class SwfParams(RecordPolicies):
 
 
 _Asked = tuple[tuple[bytes, ...], int]
-"""What a record itself says that a processor asks for: amounts of the declared types, and KiB."""
+"""Request of one processor in a record: amounts of the declared types, and memory in KiB."""
 
 _Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
-"""A unit request, how many such units fit on the idle system, and the declared amounts.
-
-Last come what a unit draws from pools.
-"""
+"""Unit request, number of such units on the idle system, declared amounts, draws from pools."""
 
 
 def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
-    """Warn where no node could hold even one unit, so that every job would be skipped."""
+    """Yield a caution if no node could hold even one unit, so that every job would be skipped.
+
+    Parameters
+    ----------
+    params
+        Parameters of the source.
+    system
+        The scenario's system.
+    """
     unit = None if params.unit is None else parted(params.unit, system)[0]
     if unit is None:
         known = {*system.resource_types, *(pool.name for pool in system.pools)}
@@ -118,16 +122,23 @@ def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
     review=review_swf,
 )
 class SwfSource(ColumnSource):
-    """Streams the jobs of a log.
+    """Stream of the jobs of a log in the Standard Workload Format.
 
-    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
-    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_processors`, `missing_requested_time`,
+    Reasons for skipping a record, in the order in which they apply: `malformed`, `unsorted`,
+    `missing_run_time`, `zero_run_time`, `missing_processors`, `missing_requested_time`,
     `larger_than_system`.
+
+    Parameters
+    ----------
+    params
+        The log and its policies.
+    system
+        The system that requests are expressed for.
     """
 
     @classmethod
     def build(cls, params: SwfParams, context: Context) -> Self:
-        """Return the source for the scenario's system."""
+        """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: SwfParams, system: System) -> None:
@@ -155,7 +166,13 @@ class SwfSource(ColumnSource):
         self._requests: dict[tuple[_Asked, int], _Request] = {}
 
     def parse(self, line: bytes) -> TracedJob:
-        """Return the job of a record; raises UnusableError if there is none."""
+        """Return the job of a record.
+
+        Raises
+        ------
+        UnusableError
+            If the record gives no job; the reason names the policy.
+        """
         (
             job_id, submit_time, run_time, allocated, units, requested_time,
             user, group, application, queue, partition, *more,
@@ -202,9 +219,14 @@ class SwfSource(ColumnSource):
         return super().jobs()
 
     def job_columns(self, numbers: "RequestNumbers") -> "Iterator[JobColumns]":
-        """Yield the jobs as columns; raises InputError as `jobs` does, after the jobs before.
+        """Yield the jobs as columns, in batches.
 
-        Where jobs wait for others or draw from pools, these are made of their records.
+        With dependencies or shared resources, the columns are made from single records.
+
+        Raises
+        ------
+        InputError
+            As in `jobs`, after the jobs before the error.
         """
         from hpcsched.workload.job_batches import columns_of  # noqa: PLC0415 (it takes its time)
 
@@ -241,10 +263,17 @@ class SwfSource(ColumnSource):
     def _fitting(
         self, processors: IntArray, asked: IntArray, plain: BoolArray
     ) -> tuple[IntArray, IntArray, list[Request]]:
-        """Return the units and the unit request of each plain line, as an index of the last.
+        """Return the units and the index of the unit request of each plain line, and the requests.
 
-        `asked` has further numbers by which unit requests differ, `[A, L]`. Lines with requests
-        that do not fit on the idle system are plain no more.
+        Parameters
+        ----------
+        processors
+            Number of processors of each line, `[L]`.
+        asked
+            Further numbers by which unit requests differ, `[A, L]`.
+        plain
+            Whether each line is plain, `[L]`; cleared where the request does not fit on the idle
+            system.
         """
         rows = np.flatnonzero(plain)
         given = np.vstack((processors, asked))[:, rows]
@@ -267,9 +296,9 @@ class SwfSource(ColumnSource):
         return units, index, [Request(1, request) for request in known]
 
     def _after(self, job: Job, preceding: int, think_time: int) -> Job:
-        """Return the job as one that waits for another, where that was read before and is used.
+        """Return a job with its dependency on a preceding job that was read before and is used.
 
-        A job whose preceding job was skipped, comes later or is not there waits for nothing; the
+        A job whose preceding job was skipped, comes later or is missing waits for nothing; the
         account counts it under `unknown_preceding_job`.
         """
         if preceding > 0:
@@ -281,16 +310,19 @@ class SwfSource(ColumnSource):
         return job
 
     def _has_separators(self, line: bytes) -> bool:
-        """Say whether a number has a `_`, which int() takes for a separator of digits.
+        """Return whether a number contains `_`, which int() accepts as a separator of digits.
 
-        A name may have it.
+        A name may contain it.
         """
         return b"_" in line and any(b"_" in field for field in line.split()[: self._number_count])
 
     def _numbers(self, line: bytes) -> tuple[list[int], list[bytes]]:
-        """Return the numbers of a record that are used, and the fields beyond the standard's.
+        """Return the used numbers of a record, and the fields beyond the standard's.
 
-        Raises UnusableError if the line is no record.
+        Raises
+        ------
+        UnusableError
+            If the line is no record.
         """
         fields = line.split()
         if len(fields) != self._field_count:
@@ -308,7 +340,7 @@ class SwfSource(ColumnSource):
         return numbers, fields[FIELDS:]
 
     def _units(self, processors: int, asked: _Asked) -> tuple[int, _Request]:
-        """Return how many units processors are packed into, and what each of them asks for."""
+        """Return the number of units for a number of processors, and the request of each unit."""
         size = 1
         if self._whole_nodes:
             per_node = processors_per_node(self.system, self._request(asked, 1)[0])
@@ -317,7 +349,7 @@ class SwfSource(ColumnSource):
         return processors, self._request(asked, size)
 
     def _request(self, asked: _Asked, size: int) -> _Request:
-        """Return what a unit of so many processors asks for, given what the record says of one."""
+        """Return the request of a unit of `size` processors, from the request of one processor."""
         known = self._requests.get((asked, size))
         if known is None:
             known = self._requests[asked, size] = self._new_request(*asked, size)
@@ -343,7 +375,7 @@ class SwfSource(ColumnSource):
         return request, room_for(self.system, request), declared, drawn
 
     def _check_amounts(self, amounts: Mapping[str, int]) -> None:
-        """Raise InputError for what neither nodes have nor traces can ask of pools."""
+        """Raise InputError for unknown resource types, and for pools with a model of their own."""
         pools = {pool.name: pool for pool in self.system.pools}
         modelled = [name for name in amounts if name in pools and not pools[name].draw.traced]
         if modelled:
@@ -364,14 +396,22 @@ def _name(field: bytes) -> str | None:
 
 
 def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:
-    """Return which amounts a unit asks for of nodes, and which of pools."""
+    """Split the amounts of a unit into those of nodes and those of shared resources (pools).
+
+    Parameters
+    ----------
+    amounts
+        Declared amounts by name.
+    system
+        The system with its pools.
+    """
     pools = {pool.name for pool in system.pools}
     of_nodes = {name: amount for name, amount in amounts.items() if name not in pools}
     return of_nodes, {name: amount for name, amount in amounts.items() if name in pools}
 
 
 def types_in_records(path: Path) -> list[str]:
-    """Return the resource types that a log's records state amounts of; none if it is not there."""
+    """Return the resource types with amounts in a log's records; empty if the log is missing."""
     lines = SwfLines(path)
     try:
         next(lines.records(), None)

@@ -1,4 +1,4 @@
-"""Lines of a Standard Workload Format file, plain or gzip, one at a time."""
+"""Reader of the lines of a Standard Workload Format file, plain or gzip, in constant memory."""
 
 import gzip
 import io
@@ -13,13 +13,21 @@ from hpcsched.workload.readers.policies import UnusableError
 GZIP_MAGIC = b"\x1f\x8b"
 
 PIECE = 8192
-"""How many bytes are unpacked at a time; what stands before damage in a piece of it is lost."""
+"""Bytes unpacked at a time; the part of a piece before damage is lost."""
 
 
 class SwfLines:
-    """Reads a file once, from the first line to the last, without holding it in memory.
+    """Lines of a file, read from the first to the last without holding it in memory.
 
-    Header comments (`;` lines before the first record) are gathered in `comments`.
+    Parameters
+    ----------
+    path
+        The file, plain or gzip.
+
+    Attributes
+    ----------
+    comments
+        Header comments: `;` lines before the first record.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,7 +38,7 @@ class SwfLines:
 
     @property
     def fraction_read(self) -> float:
-        """How much of the file has been read, from 0 to 1."""
+        """Fraction of the file that has been read, from 0 to 1."""
         if self._raw is None or not self._size:
             return 0.0
         return 1.0 if self._raw.closed else self._raw.tell() / self._size
@@ -38,8 +46,12 @@ class SwfLines:
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and text of every line that is neither blank nor a comment.
 
-        Lines come without their end. Raises InputError when the file cannot be read, or is damaged
-        further on.
+        Lines come without their end.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or is damaged.
         """
         number = 0
         in_header = True
@@ -89,9 +101,12 @@ def _lines(stream: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def wait_time(line: bytes) -> int:
-    """Return the wait time of a record (field 3), in seconds; -1 where none is given.
+    """Return the wait time of a record (field 3), in seconds; -1 if missing.
 
-    Raises UnusableError where it is no whole number.
+    Raises
+    ------
+    UnusableError
+        If the field is no whole number.
     """
     field = line.split(None, 3)[2]
     try:

@@ -1,7 +1,7 @@
-"""The rows of a table, as a CSV file (plain or gzip) or a Parquet file has them.
+"""Readers of the rows of CSV files (plain or gzip) and Parquet files.
 
-Rows of CSV are read line by line with the standard library, so that every one has its line: a value
-cannot go on in the next line. Rows of Parquet are read in batches.
+Rows of CSV are read line by line with the standard library, so that each message can name its line:
+a value cannot continue on the next line. Rows of Parquet are read in batches.
 """
 
 import csv
@@ -20,44 +20,68 @@ from hpcsched.workload.readers.text_lines import TextLines
 
 PARQUET_MAGIC = b"PAR1"
 COMMENTS_KEY = b"hpcsched.comments"
-"""Under this key of its metadata, a Parquet file has the trace's header comments, one a line."""
+"""Key in the metadata of a Parquet file for the trace's header comments, one a line."""
 
 _BATCH = 10_000
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class Rows(Protocol):
-    """The rows of a table, of which only the columns that are selected are read."""
+    """Rows of a table; only the selected columns are read."""
 
     names: Sequence[str]
 
     @property
     def path(self) -> Path:
-        """The table."""
+        """File of the table."""
 
     @property
     def comments(self) -> Sequence[str]:
-        """Header comments of the trace, where the table has some."""
+        """Header comments of the trace, if the table has any."""
 
     @property
     def fraction_read(self) -> float:
-        """How much of the table has been read, from 0 to 1."""
+        """Fraction of the table that has been read, from 0 to 1."""
 
     def select(self, names: Sequence[str]) -> None:
-        """Say which columns are wanted, and in which order."""
+        """Select the columns to read, in this order."""
 
     def records(self) -> Iterator[tuple[int, Any]]:
-        """Yield the line of each row, or its number from 1 where there are no lines, and the row.
+        """Yield the number and content of each row.
 
-        Raises InputError when the table cannot be read, or is damaged further on.
+        The number is that of the line or, in a file without lines, the position from 1.
+
+        Raises
+        ------
+        InputError
+            If the table cannot be read or is damaged.
         """
 
     def values(self, record: Any) -> Sequence[Any]:
-        """Return the wanted values of a row; raises UnusableError where it is none."""
+        """Return the selected values of a row.
+
+        Raises
+        ------
+        UnusableError
+            If the record is no row.
+        """
 
 
 def open_rows(path: Path, delimiter: str) -> Rows:
-    """Return the rows of a table, whatever its name; raises InputError where there is no table."""
+    """Return the rows of a table; its first bytes decide the format.
+
+    Parameters
+    ----------
+    path
+        The file.
+    delimiter
+        Separator of the values of a CSV file, one character.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no table.
+    """
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -68,7 +92,15 @@ def open_rows(path: Path, delimiter: str) -> Rows:
 
 
 class CsvRows:
-    """The rows of a CSV file, whose first line names the columns."""
+    """Rows of a CSV file with the names of the columns in its first line.
+
+    Parameters
+    ----------
+    path
+        The file, plain or gzip.
+    delimiter
+        Separator of values, one character.
+    """
 
     comments: Sequence[str] = ()
 
@@ -90,16 +122,16 @@ class CsvRows:
 
     @property
     def path(self) -> Path:
-        """The table."""
+        """File of the table."""
         return self._lines.path
 
     @property
     def fraction_read(self) -> float:
-        """How much of the table has been read, from 0 to 1."""
+        """Fraction of the table that has been read, from 0 to 1."""
         return self._lines.fraction_read
 
     def select(self, names: Sequence[str]) -> None:
-        """Say which columns are wanted, and in which order."""
+        """Select the columns to read, in this order."""
         self._wanted = [self.names.index(name) for name in names]
 
     def records(self) -> Iterator[tuple[int, bytes]]:
@@ -107,7 +139,13 @@ class CsvRows:
         return islice(self._lines.records(), 1, None)
 
     def values(self, record: bytes) -> Sequence[str]:
-        """Return the wanted values of a line; raises UnusableError where it is no row."""
+        """Return the selected values of a line.
+
+        Raises
+        ------
+        UnusableError
+            If the line is no row.
+        """
         fields = self._split(record)
         if len(fields) != len(self.names):
             raise UnusableError(
@@ -132,7 +170,13 @@ class CsvRows:
 
 
 class ParquetRows:
-    """The rows of a Parquet file; a field of a structure is a column called `structure.field`."""
+    """Rows of a Parquet file; a field of a structure is a column named `structure.field`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -156,11 +200,11 @@ class ParquetRows:
 
     @property
     def fraction_read(self) -> float:
-        """How much of the table has been read, from 0 to 1."""
+        """Fraction of the table that has been read, from 0 to 1."""
         return self._read / self._count if self._count else 1.0
 
     def select(self, names: Sequence[str]) -> None:
-        """Say which columns are wanted, and in which order."""
+        """Select the columns to read, in this order."""
         self._wanted = names
 
     def records(self) -> Iterator[tuple[int, Sequence[Any]]]:
@@ -172,7 +216,7 @@ class ParquetRows:
                 yield self._read, row
 
     def values(self, record: Sequence[Any]) -> Sequence[Any]:
-        """Return the values of a row, which are those that are wanted."""
+        """Return the values of a row: Parquet reads the selected columns only."""
         return record
 
     def _batches(self) -> Iterator[Iterator[Sequence[Any]]]:
@@ -198,7 +242,7 @@ class ParquetRows:
 
 
 def _within(schema: pa.Schema, root: str) -> Sequence[str]:
-    """Return the names of the columns that a field becomes."""
+    """Return the names of a field's columns."""
     field = schema.field(root)
     if pa.types.is_struct(field.type):
         return [f"{root}.{inner.name}" for inner in field.type]

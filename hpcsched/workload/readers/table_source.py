@@ -1,7 +1,7 @@
-"""Trace source `table`: jobs as the rows of a CSV file, plain or gzip, or of a Parquet file.
+"""Trace source `table`: jobs as rows of a CSV file, plain or gzip, or of a Parquet file.
 
-A scenario says which column holds what; columns that are called as the glossary has it need no
-saying. `jobs.parquet` of a run is such a table, and so is what `hpcsched trace convert` writes.
+The scenario maps columns to fields of a job; columns under the names of the glossary need no
+mapping. `jobs.parquet` of a run is such a table, and so is the output of `hpcsched trace convert`.
 """
 
 import math
@@ -42,17 +42,23 @@ _TITLES = {"queue": "Queue", "partition": "Partition", "user": "User", "group": 
     capabilities={RECORDS_WAITS},
 )
 class TableSource(RecordSource):
-    """Streams the jobs of a table.
+    """Stream of the jobs of a table.
 
-    The reasons for which a row is skipped, in the order in which they apply: `malformed`,
-    `unsorted`, `missing_run_time`, `zero_run_time`, `missing_units`, `missing_request`,
-    `missing_requested_time`, `larger_than_system`. A value that is not given is an empty text, a
-    null, or -1.
+    Reasons for skipping a row, in the order in which they apply: `malformed`, `unsorted`,
+    `missing_run_time`, `zero_run_time`, `missing_units`, `missing_request`,
+    `missing_requested_time`, `larger_than_system`. Empty text, null and -1 mean a missing value.
+
+    Parameters
+    ----------
+    params
+        The table, its columns and policies.
+    system
+        The system that requests are expressed for.
     """
 
     @classmethod
     def build(cls, params: TableParams, context: Context) -> Self:
-        """Return the source for the scenario's system."""
+        """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: TableParams, system: System) -> None:
@@ -76,7 +82,7 @@ class TableSource(RecordSource):
 
     @property
     def comments(self) -> Sequence[str]:
-        """What the table says of itself, the zone of its clocks, and the names seen so far."""
+        """Header comments of the table, zone of its clocks, and names seen so far."""
         zone = [] if self._params.time_zone is None else [f"TimeZoneString: {self._zone}"]
         named = [
             f"{_TITLES.get(label, label.capitalize())}: {number} {name}"
@@ -86,7 +92,13 @@ class TableSource(RecordSource):
         return [*zone, *self._rows.comments, *named]
 
     def parse(self, line: Any) -> TracedJob:
-        """Return the job of a row; raises UnusableError if there is none."""
+        """Return the job of a row.
+
+        Raises
+        ------
+        UnusableError
+            If the row gives no job; the reason names the policy.
+        """
         values = self._rows.values(line)
         row = dict(zip(self._fields, values, strict=False))
         job_id = self._number(row, "job_id", whole_number)
@@ -159,7 +171,7 @@ class TableSource(RecordSource):
         return columns
 
     def _check_needed(self, columns: Mapping[str, str]) -> None:
-        """Raise InputError where no job could be made."""
+        """Raise InputError if columns needed for any job are missing."""
         lacking = [] if "submit_time" in columns else ["submit_time"]
         ends = [end for end in ("start_time", "end_time") if end not in columns]
         if "run_time" not in columns and ends:
@@ -218,7 +230,7 @@ class TableSource(RecordSource):
     # What stands in them.
 
     def _number(self, row: Mapping[str, Any], field: str, read: Callable[[Any], int]) -> int:
-        """Return a number, -1 where it is not given; raises UnusableError where it is none."""
+        """Return a number, -1 if it is missing; raises UnusableError for any other value."""
         value = _given(row.get(field))
         if value is None:
             return -1
@@ -266,7 +278,7 @@ class TableSource(RecordSource):
         return None if number < 0 else number
 
     def _name_of(self, row: Mapping[str, Any], label: str) -> str | None:
-        """Return the name of a job's queue or partition, from whichever column has it."""
+        """Return the name of a job's queue or partition, from the column that has it."""
         if label in self._labels:
             return self._text(row, label)
         return self._text(row, f"{label}_name")
@@ -280,7 +292,7 @@ class TableSource(RecordSource):
         raise self._malformed(field, "expected a text")
 
     def _request(self, values: Sequence[Any]) -> tuple[dict[str, int], tuple[int, ...]]:
-        """Return what a unit asks for, as declared and as the system counts it."""
+        """Return the request of a unit, in declared amounts and in the system's units."""
         amounts = tuple(
             self._amount(value, column)
             for value, column in zip(values, self._amounts.values(), strict=True)
@@ -366,7 +378,7 @@ class TableSource(RecordSource):
 
 
 def _given(value: Any) -> Any:
-    """Return a value without spaces around it, or None where it is not given."""
+    """Return a value without surrounding spaces, or None if it is missing."""
     if isinstance(value, str):
         value = value.strip()
     if value in _NOT_GIVEN or (isinstance(value, float) and math.isnan(value)):

@@ -1,4 +1,4 @@
-"""What a scenario says about a table of jobs: which column is what, and what stands in."""
+"""Parameters of the trace source `table`: columns, constants, and policies."""
 
 from typing import Annotated, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
@@ -23,10 +23,11 @@ LABELS: tuple[Label, ...] = ("user", "group", "application", "queue", "partition
 
 
 class TableColumns(Params):
-    """The columns of a table, by what they hold.
+    """Columns of a table by field of a job.
 
-    What is not named is in the column of that very name, if there is one; null says that it is not
-    to be read. `one_unit_per_node` is in a column `scatter`, as in `jobs.parquet`.
+    A field that is not named is read from the column of its own name, if there is one; null
+    prevents that.
+    `one_unit_per_node` is read from a column `scatter`, as in `jobs.parquet`.
     """
 
     former_keys: ClassVar = {"scatter": "one_unit_per_node"}
@@ -67,12 +68,12 @@ class TableColumns(Params):
 
     @model_serializer(mode="wrap")
     def _given(self, dump: SerializerFunctionWrapHandler) -> dict[str, str | None]:
-        """Return what was given alone: null in a resolved scenario would say not to look."""
+        """Return the given fields only: null in a resolved scenario would prevent the default."""
         return {name: value for name, value in dump(self).items() if name in self.model_fields_set}
 
 
 class TableConstants(Params):
-    """What holds for every job, in the place of a column."""
+    """Values of all jobs, in place of columns."""
 
     units: int | None = Field(None, ge=1, description="How many units each job asks for.")
     requested_time: PositiveDuration | None = Field(None, description="The limit of each job.")
@@ -84,7 +85,7 @@ class TableConstants(Params):
 
 
 class TableParams(RecordPolicies):
-    """Which table to read, what its columns are, and what to do with rows that cannot be used."""
+    """Parameters of `table`: the table, its columns, and policies for rows."""
 
     columns: TableColumns = Field(
         default_factory=TableColumns, description="Which column holds what."

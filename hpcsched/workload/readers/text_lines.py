@@ -1,4 +1,4 @@
-"""Lines of logs that are text, plain or gzip: those of one file, or of every file of a folder."""
+"""Reader of the lines of text logs, plain or gzip: of one file, or of every file of a folder."""
 
 import codecs
 import gzip
@@ -11,17 +11,25 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.workload.readers.swf_lines import GZIP_MAGIC
 
 LONGEST = 2**20
-"""The longest line that is taken for one, in bytes: a file without line ends must not fill the
-memory."""
+"""Maximum length of a line in bytes: a file without line ends must not fill the memory."""
 
 _UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 
 
 class TextLines:
-    """Reads files once each, one after the other, without holding one in memory.
+    """Lines of one or several files, read one after the other in constant memory.
 
-    A folder stands for its files in the order of their names; hidden files and folders in it are
-    left out. `path` is the file that is being read, of which line numbers count.
+    A folder stands for its files in the order of their names, without hidden files and folders.
+
+    Parameters
+    ----------
+    path
+        The file or folder.
+
+    Attributes
+    ----------
+    path
+        The file that is being read, to which line numbers refer.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,9 +41,12 @@ class TextLines:
 
     @property
     def files(self) -> Sequence[Path]:
-        """The files that are read; raises InputError where a folder cannot be listed or has none.
+        """Files to read; a path that is no folder is one file, existing or not.
 
-        A path that is no folder is one file, whether it is there or not.
+        Raises
+        ------
+        InputError
+            If a folder cannot be listed or has no files.
         """
         if not self._given.is_dir():
             return [self._given]
@@ -52,7 +63,7 @@ class TextLines:
 
     @property
     def fraction_read(self) -> float:
-        """How much of the files has been read, from 0 to 1."""
+        """Fraction of the files that has been read, from 0 to 1."""
         if self._raw is None:
             return 0.0
         whole = sum(file.stat().st_size for file in self.files)
@@ -62,8 +73,11 @@ class TextLines:
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number, within its file, and the text of every line that is not blank.
 
-        Raises InputError when a file cannot be read, is damaged further on, or is no lines of text
-        of one byte or more a letter (UTF-16, lines without end).
+        Raises
+        ------
+        InputError
+            If a file cannot be read, is damaged, or is no text with one byte or more a letter
+            (UTF-16, lines without end).
         """
         self._bytes_before, self._raw = 0, None
         for file in self.files:

@@ -1,1 +1,1 @@
-"""Logs of resource managers: Slurm's accounting, and that of PBS."""
+"""Readers of the accounting logs of resource managers: Slurm and PBS."""

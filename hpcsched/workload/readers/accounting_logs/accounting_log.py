@@ -1,4 +1,4 @@
-"""What the accounting logs of resource managers have in common: totals on nodes, names, repeats."""
+"""Common part of the sources of accounting logs: requests by totals, names, repeated records."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ from hpcsched.workload.readers.text_lines import TextLines
 
 
 class BatchLogParams(RecordPolicies):
-    """The parameters that sources share which read the accounting log of a resource manager."""
+    """Parameters that the sources of accounting logs share."""
 
     unsorted: Literal["error", "skip", "sort"] = Field(
         "sort",
@@ -65,7 +65,7 @@ class BatchLogParams(RecordPolicies):
 
 
 class Names(NamedTuple):
-    """The names that a log has for numbers."""
+    """Numbers of the names in a log, by kind of name."""
 
     user: NamesSeen
     group: NamesSeen
@@ -74,7 +74,17 @@ class Names(NamedTuple):
 
 
 class BatchLogSource(RecordSource):
-    """The part of a source of accounting logs that does not depend on what a record looks like."""
+    """Source of an accounting log, without the format of its records.
+
+    Parameters
+    ----------
+    params
+        The log and its policies.
+    lines
+        The records of the log.
+    system
+        The system that requests are expressed for.
+    """
 
     def __init__(self, params: BatchLogParams, lines: TextLines, system: System) -> None:
         super().__init__(params, lines.path, system, lines)
@@ -91,12 +101,12 @@ class BatchLogSource(RecordSource):
 
     @property
     def comments(self) -> list[str]:
-        """The names that have been seen, as the Parallel Workloads Archive's headers tell them."""
+        """Names seen so far, as header comments of the Parallel Workloads Archive."""
         return list(chain.from_iterable(names.comments() for names in self.names))
 
     @property
     def files(self) -> list[Path]:
-        """The log, or the files that it consists of."""
+        """Files of the log."""
         return list(self.text_lines.files)
 
     def jobs(self) -> Iterator[TracedJob]:
@@ -106,13 +116,24 @@ class BatchLogSource(RecordSource):
 
     @abstractmethod
     def job_of(self, line: bytes) -> TracedJob:
-        """Return the job of a record, noting in `changes` what had to be changed.
+        """Return the job of a record, and record in `changes` the policies that changed it.
 
-        Raises UnusableError if there is none, and ValueError where the record is malformed.
+        Raises
+        ------
+        UnusableError
+            If the record gives no job; the reason names the policy.
+        ValueError
+            If the record is malformed.
         """
 
     def parse(self, line: bytes) -> TracedJob:
-        """Return the job of a record; raises UnusableError if there is none."""
+        """Return the job of a record.
+
+        Raises
+        ------
+        UnusableError
+            If the record gives no job; the reason names the policy.
+        """
         self.changes = []
         try:
             traced = self.job_of(line)
@@ -124,7 +145,13 @@ class BatchLogSource(RecordSource):
         return traced
 
     def number_of(self, number: int) -> int:
-        """Return a job's number, another one for a repeat that is kept; or raise UnusableError."""
+        """Return the number of a job: its own, or a new one for a repeated record that is kept.
+
+        Raises
+        ------
+        UnusableError
+            If the job has a record already and the policy does not keep both.
+        """
         job, part = number % JOBS, number // JOBS
         # Tasks of an array, and jobs, mostly follow one another: so that they do here.
         new = self._parts.add(job * JOBS + part) if part else self._whole.add(job)
@@ -139,10 +166,22 @@ class BatchLogSource(RecordSource):
         )
 
     def units_of(self, totals: Mapping[str, int], nodes: int) -> EqualUnits:
-        """Return the units of a job that asks for so much in all, by resource type.
+        """Return the units of a job from its total request.
 
-        `totals` are declared amounts. What the system does not have is left out, rounding and
-        leaving out are noted, or UnusableError is raised, as the policies say.
+        The policies decide on resource types that the system lacks, and on rounding: both are noted
+        in `changes`, or refused.
+
+        Parameters
+        ----------
+        totals
+            Declared amounts of the whole job, by resource type.
+        nodes
+            Number of its nodes.
+
+        Raises
+        ------
+        UnusableError
+            If a policy refuses the request.
         """
         asked = {name: amount for name, amount in totals.items() if amount}
         lacking = [name for name in asked if name not in self.system.resource_types]
@@ -170,9 +209,19 @@ class BatchLogSource(RecordSource):
         return found
 
     def request_for(self, found: EqualUnits, *, scatter: bool) -> tuple[int, ...]:
-        """Return what each unit asks for; raises UnusableError where so many do not fit.
+        """Return the request of each unit.
 
-        With `scatter`, each has to fit on a node of its own.
+        Parameters
+        ----------
+        found
+            The units of a job.
+        scatter
+            Whether each unit needs a node of its own.
+
+        Raises
+        ------
+        UnusableError
+            If the units do not fit on the idle system.
         """
         request = self.system.request(found.amounts)
         room = self._rooms.get((request, scatter))

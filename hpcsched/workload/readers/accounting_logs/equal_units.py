@@ -1,4 +1,4 @@
-"""How a job that asks for so much in all, on so many nodes, becomes equal units."""
+"""Division of a job's total request on several nodes into equal units."""
 
 from collections.abc import Mapping
 from math import gcd, isqrt
@@ -9,16 +9,25 @@ import numpy as np
 from hpcsched.system.system import System
 
 UnitMapping = Literal["as_requested", "one_each", "whole_nodes"]
-"""What the units are: the nodes; as small as can be; or as large as a node allows."""
+"""Meaning of a unit: a node of the job, the smallest equal part, or a part as large as a node."""
 
 _DIVISIBLE = "mem"
-"""What can be shared among any number, rounded up: bytes, of which there are many."""
+"""Resource type that any number of units can share, rounded up: bytes, of which there are many."""
 
 
 class EqualUnits(NamedTuple):
-    """So many units, and what each asks for; `uneven` where that is not what nodes could have.
+    """Equal units of a job.
 
-    `per_node` says that each stands for one of the nodes that the log tells of.
+    Attributes
+    ----------
+    units
+        Number of units.
+    amounts
+        Declared amounts of each unit.
+    uneven
+        Whether the nodes of the log cannot have had these amounts.
+    per_node
+        Whether each unit stands for one node of the log.
     """
 
     units: int
@@ -28,9 +37,16 @@ class EqualUnits(NamedTuple):
 
 
 def on_nodes(amounts: Mapping[str, int], nodes: int) -> EqualUnits:
-    """Return a unit a node, with amounts rounded up where they cannot be shared equally.
+    """Return one unit for each node, with amounts rounded up where they cannot be divided equally.
 
-    Memory is rounded up to whole bytes, which does not make it uneven.
+    Memory is rounded up to whole bytes, which does not count as uneven.
+
+    Parameters
+    ----------
+    amounts
+        Declared amounts of the whole job.
+    nodes
+        Number of nodes, at least 1.
     """
     shared = {name: -(-amount // nodes) for name, amount in amounts.items()}
     uneven = any(amount % nodes for name, amount in amounts.items() if name != _DIVISIBLE)
@@ -38,18 +54,33 @@ def on_nodes(amounts: Mapping[str, int], nodes: int) -> EqualUnits:
 
 
 def smallest(amounts: Mapping[str, int]) -> EqualUnits:
-    """Return as many equal units as all can be shared among: 8 cores and 2 GPUs make 2 units.
+    """Return the largest possible number of equal units: 8 cores and 2 GPUs make 2 units.
 
-    Raises ValueError where nothing but memory is asked for.
+    Raises
+    ------
+    ValueError
+        If nothing but memory is requested.
     """
     return _shared(amounts, _common(amounts))
 
 
 def largest_on_a_node(amounts: Mapping[str, int], system: System) -> EqualUnits:
-    """Return the fewest equal units of which an idle node of the largest group holds one.
+    """Return the smallest number of equal units that fit on an idle node of the largest group each.
 
-    The largest group is that with the most nodes, the first among equals. Where it could hold none
-    of any size, the units are the smallest. Raises ValueError as `smallest` does.
+    The largest group is that with the most nodes, the first among equals. If it can hold no unit of
+    any size, the units are the smallest.
+
+    Parameters
+    ----------
+    amounts
+        Declared amounts of the whole job.
+    system
+        The system.
+
+    Raises
+    ------
+    ValueError
+        If nothing but memory is requested.
     """
     common = _common(amounts)
     group = max(range(len(system.groups)), key=lambda k: system.groups[k].count)

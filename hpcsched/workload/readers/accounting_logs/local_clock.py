@@ -1,4 +1,4 @@
-"""The instants that local times in a log stand for, where clocks are put forward and back."""
+"""Conversion of local times in a log to Unix times, across changes of the clocks."""
 
 import re
 from datetime import datetime, tzinfo
@@ -13,11 +13,17 @@ _ISO = re.compile(
 
 
 class NoZoneError(ValueError):
-    """A local time, and no time zone in which to take it."""
+    """Local time without a time zone to interpret it."""
 
 
 def time_zone(name: str) -> ZoneInfo:
-    """Return a zone of the IANA time zone database; raises ValueError for an unknown name."""
+    """Return a zone of the IANA time zone database.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):
@@ -27,11 +33,15 @@ def time_zone(name: str) -> ZoneInfo:
 
 
 class LocalClock:
-    """Reads times: Unix times, times with an offset, and local times where there is a zone.
+    """Reader of Unix times, times with an offset, and local times of one zone.
 
-    In the hour that clocks show twice in autumn, a local time is taken for the first of its two
-    instants, unless that is before an instant that it must not be before: then it is the second.
-    `ambiguous` counts such times.
+    In the hour that clocks show twice in autumn, a local time means the first of its two instants,
+    unless that is before an instant that it must not precede: then the second.
+
+    Attributes
+    ----------
+    ambiguous
+        Number of such times so far.
     """
 
     def __init__(self, zone: tzinfo | None) -> None:
@@ -41,8 +51,19 @@ class LocalClock:
     def instant(self, text: str, not_before: int | None = None) -> int:
         """Return the Unix time of a text, in seconds.
 
-        Raises NoZoneError for a local time without a zone, and ValueError for a text that is no
-        time, or a local time that clocks did not show, in the hour that spring leaves out.
+        Parameters
+        ----------
+        text
+            A Unix time, or an ISO 8601 time.
+        not_before
+            Unix time that the result must not precede, such as the job's submission; None: any.
+
+        Raises
+        ------
+        NoZoneError
+            If the text is a local time and no zone is known.
+        ValueError
+            If the text is no time, or a local time that clocks skipped in spring.
         """
         if _UNIX.fullmatch(text):
             if int(text) > LARGEST:

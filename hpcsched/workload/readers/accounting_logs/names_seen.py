@@ -1,13 +1,15 @@
-"""Numbers for names, in the order in which a log has them first."""
+"""Numbering of names in the order of their first occurrence."""
 
 from collections.abc import Iterator
 
 
 class NamesSeen:
-    """Numbers names from 1 on, and tells which has which.
+    """Numbers of names, from 1 in the order of their first occurrence.
 
-    `kind` is what they are names of, as header comments of the Parallel Workloads Archive write it
-    (`Partition`).
+    Parameters
+    ----------
+    kind
+        Kind of name, as header comments of the Parallel Workloads Archive write it (`Partition`).
     """
 
     def __init__(self, kind: str) -> None:

@@ -43,7 +43,7 @@ _SCATTERED = frozenset({"scatter", "vscatter"})
 
 
 class PbsAccountingParams(BatchLogParams):
-    """Which log to read, and what to do with records that cannot be used as they are."""
+    """Parameters of `pbs-accounting`: the log, and policies for records."""
 
     unlike_chunks: Literal["skip", "largest", "error"] = Field(
         "skip",
@@ -74,20 +74,27 @@ class PbsAccountingParams(BatchLogParams):
     capabilities={RECORDS_WAITS},
 )
 class PbsAccountingSource(BatchLogSource):
-    """Streams the jobs of a log, or of a folder of daily logs in the order of their names.
+    """Stream of the jobs of a log, or of a folder of daily logs in the order of their names.
 
-    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
-    `record_Q` and so on for records of other types, `whole_array`, `never_started`, `duplicate`,
-    `unsorted`, `zero_run_time`, `missing_requested_time`, `unlike_chunks`, `missing_memory`,
-    `uneven_nodes`, `larger_than_system`.
+    Reasons for skipping a record, in the order in which they apply: `malformed`, `record_Q` and so
+    on for records of other types, `whole_array`, `never_started`, `duplicate`, `unsorted`,
+    `zero_run_time`, `missing_requested_time`, `unlike_chunks`, `missing_memory`, `uneven_nodes`,
+    `larger_than_system`.
 
     Users, groups (accounts where there are none) and queues are numbered from 1 as they appear;
     `comments` name them.
+
+    Parameters
+    ----------
+    params
+        The log and its policies.
+    system
+        The system that requests are expressed for.
     """
 
     @classmethod
     def build(cls, params: PbsAccountingParams, context: Context) -> Self:
-        """Return the source for the scenario's system."""
+        """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: PbsAccountingParams, system: System) -> None:
@@ -142,7 +149,7 @@ class PbsAccountingSource(BatchLogSource):
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def _totals(self, said: dict[str, str]) -> tuple[dict[str, int], int]:
-        """Return what a job asks for in all, by resource type, and in how many chunks."""
+        """Return the total request of a job by resource type, and its number of chunks."""
         count, amounts = self._requested(said)
         totals: dict[str, int] = {}
         for name, amount in amounts.items():
@@ -155,7 +162,7 @@ class PbsAccountingSource(BatchLogSource):
         return totals, count
 
     def _requested(self, said: dict[str, str]) -> tuple[int, dict[str, int]]:
-        """Return how many chunks a job asks for, and what in all, by the names that PBS has."""
+        """Return the number of chunks of a job, and its total request by the names of PBS."""
         if "Resource_List.select" in said:
             chunks = parse_select(said["Resource_List.select"], self._resources)
         elif "Resource_List.nodes" in said:
@@ -174,7 +181,13 @@ class PbsAccountingSource(BatchLogSource):
         return count, {name: amount * count for name, amount in each.items()}
 
     def _one_chunk(self, chunks: list[Chunk]) -> Chunk:
-        """Return the chunk of which a job has so many; raises UnusableError where it has others."""
+        """Return the chunk that a job requests repeatedly.
+
+        Raises
+        ------
+        UnusableError
+            If the chunks differ and the policy does not take the largest.
+        """
         count = sum(chunk.number for chunk in chunks)
         if len({tuple(sorted(chunk.amounts.items())) for chunk in chunks}) > 1:
             if self._params.unlike_chunks != "largest":
@@ -187,7 +200,7 @@ class PbsAccountingSource(BatchLogSource):
 
 
 def _second(said: dict[str, str], key: str) -> int:
-    """Return a time of the record; raises ValueError where there is none."""
+    """Return a Unix time of the record; raises ValueError without one."""
     text = said.get(key, "")
     if not _SECOND.fullmatch(text) or int(text) > LARGEST:
         raise ValueError(f"expected {key}= with a Unix time, found {text!r}")

@@ -1,4 +1,4 @@
-"""Requests as PBS Professional (`select`) and TORQUE (`nodes`) write them into accounting logs.
+"""Requests in accounting logs of PBS Professional (`select`) and TORQUE (`nodes`).
 
 Source: the reference guide of PBS Professional (Altair), chapter on resources, and the
 administrator's guide of TORQUE (Adaptive Computing), on requesting resources.
@@ -17,11 +17,19 @@ _TIME = re.compile(r"[0-9]{1,10}(:[0-9]{1,4}){0,3}(\.[0-9]+)?")
 _TIME_PARTS = 1, 60, 3600, 86_400
 """Seconds of each part of a time, from the last."""
 SIZES = frozenset({"mem"})
-"""The resources of chunks that are amounts of memory."""
+"""Resources of chunks that are amounts of memory."""
 
 
 class Chunk(NamedTuple):
-    """So many of a part of a job, each with amounts of resources, by the names that PBS has."""
+    """Identical parts of a job.
+
+    Attributes
+    ----------
+    number
+        Number of parts.
+    amounts
+        Amounts of each part, by the names of PBS.
+    """
 
     number: int
     amounts: dict[str, int]
@@ -30,9 +38,19 @@ class Chunk(NamedTuple):
 def parse_select(text: str, resources: frozenset[str]) -> list[Chunk]:
     """Return the chunks of a request such as `2:ncpus=8:mem=16gb:ngpus=1+1:ncpus=4`.
 
-    Of `resources`, those that a chunk asks for; what else it says, such as `mpiprocs` or `host`,
-    is left out. A chunk without `ncpus` asks for 1. Raises ValueError for a text that is no
-    request.
+    A chunk without `ncpus` requests 1 core.
+
+    Parameters
+    ----------
+    text
+        The request.
+    resources
+        Resources to read; other entries, such as `mpiprocs` or `host`, are ignored.
+
+    Raises
+    ------
+    ValueError
+        If the text is no request.
     """
     return [_chunk(part, resources, cores="ncpus", names=False) for part in text.split("+")]
 
@@ -41,8 +59,19 @@ def parse_nodes(text: str, resources: frozenset[str]) -> list[Chunk]:
     """Return the chunks of a request such as `2:ppn=8:gpus=1+node07`.
 
     `ppn` becomes `ncpus`, and `gpus` and `mics` become `ngpus` and `nmics`. Properties of nodes,
-    and names in the place of their number, are left out. Raises ValueError for a text that is no
-    request.
+    and names in place of their number, are ignored.
+
+    Parameters
+    ----------
+    text
+        The request.
+    resources
+        Resources to read, by the names of PBS Professional.
+
+    Raises
+    ------
+    ValueError
+        If the text is no request.
     """
     # What follows '#' is about the whole request, such as '#excl'.
     body = text.partition("#")[0]
@@ -77,16 +106,37 @@ def _chunk(text: str, resources: frozenset[str], *, cores: str, names: bool) -> 
 
 
 def parse_whole(text: str, what: str) -> int:
-    """Return a whole number from 0 on; raises ValueError, which says of what, otherwise."""
+    """Return a whole number of at least 0.
+
+    Parameters
+    ----------
+    text
+        The text to read.
+    what
+        Name of the counted things, for the message.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such number.
+    """
     if not _COUNT.fullmatch(text):
         raise ValueError(f"expected a number of {what}, found {text!r}")
     return int(text)
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as `16gb`, `4000kb` or `512` (bytes); `w` is for words.
+    """Return a size such as `16gb`, `4000kb` or `512` (bytes) in bytes; `w` is for words.
 
-    Units are powers of 1024. Raises ValueError for any other text, and for more than 2⁵³.
+    Raises
+    ------
+    ValueError
+        If the text is not a size, or the size is over 2⁵³ bytes.
+
+    Examples
+    --------
+    >>> parse_size("16gb"), parse_size("1kw")
+    (17179869184, 8192)
     """
     match = _SIZE.fullmatch(text)
     if match is None:
@@ -98,9 +148,14 @@ def parse_size(text: str) -> int:
 
 
 def parse_time(text: str) -> int:
-    """Return the seconds of a time such as `12:00:00`, `1:00:00:00` (a day) or `3600`.
+    """Return a time such as `12:00:00`, `1:00:00:00` (a day) or `3600` in seconds.
 
-    Fractions of a second are cut off. Raises ValueError for any other text.
+    Fractions of a second are cut off.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a time.
     """
     if not _TIME.fullmatch(text):
         raise ValueError(f"expected a time such as 12:00:00, found {text!r}")

@@ -1,4 +1,4 @@
-"""Records of the accounting logs of PBS: `date time;type;id;key=value key=value …`."""
+"""Reader of records in accounting logs of PBS: `date time;type;id;key=value key=value …`."""
 
 import re
 from typing import NamedTuple
@@ -11,21 +11,33 @@ _TYPE = re.compile(r"[A-Za-z]")
 _JOB_ID = re.compile(r"([0-9]{1,9})(?:\[([0-9]{0,7})\]|-([0-9]{1,7}))?(?:\.[^\s;]+)?")
 _ITEM = re.compile(r'([^\s="]+)=("[^"]*"|[^\s]*)|(\S+)')
 ENDED = "E"
-"""The type of a record of a job that ended."""
+"""Type of the record of a job's end."""
 
 
 class EndRecord(NamedTuple):
-    """What a record of an ended job says: its number, and its attributes as texts."""
+    """Record of the end of a job.
+
+    Attributes
+    ----------
+    number
+        Number of the job or array task.
+    attributes
+        Values by attribute, as texts.
+    """
 
     number: int
     attributes: dict[str, str]
 
 
 def parse_end(line: bytes) -> EndRecord:
-    """Return what a record of an ended job says.
+    """Return the record of the end of a job.
 
-    Raises SetAsideError for a record of another type (`record_Q`, …), or of the end of a whole
-    array (`whole_array`), and UnusableError where there is no record.
+    Raises
+    ------
+    SetAsideError
+        If the record has another type (`record_Q`, …), or is of a whole array (`whole_array`).
+    UnusableError
+        If the line is no record.
     """
     fields = _text(line).split(";", 3)
     if len(fields) < 4 or not _DATE.fullmatch(fields[0]) or not _TYPE.fullmatch(fields[1]):

@@ -1,4 +1,4 @@
-"""Rows of what `sacct --parsable2` or `--parsable` prints, by the columns that its header names."""
+"""Reader of the output of `sacct --parsable2` or `--parsable`, by the columns of its header."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,13 +8,23 @@ from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.text_lines import TextLines
 
 Row = dict[str, str]
-"""What a row has, by column in lower case."""
+"""Values of a row, by column in lower case."""
 
 
 class SacctRows(TextLines):
-    """The rows of a dump, or of the dumps in a folder, which have the same header then.
+    """Rows of a dump, or of all dumps in a folder, which must have the same header.
 
-    A header that comes again is no record. Raises InputError where there is none.
+    Repeated headers are skipped.
+
+    Parameters
+    ----------
+    path
+        The file or folder.
+
+    Raises
+    ------
+    InputError
+        If there is no header.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,16 +47,24 @@ class SacctRows(TextLines):
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and text of every line that is neither blank nor the header.
 
-        Raises InputError when a file cannot be read, or is damaged further on.
+        Raises
+        ------
+        InputError
+            If a file cannot be read or is damaged.
         """
         for number, line in super().records():
             if line.strip() != self._first:
                 yield number, line
 
     def row(self, line: bytes) -> Row:
-        """Return what a line says, by column; raises UnusableError if it is no row.
+        """Return the values of a line by column.
 
-        Where the job's name is the last column, there may be `|` in it.
+        A job's name in the last column may contain `|`.
+
+        Raises
+        ------
+        UnusableError
+            If the line is no row.
         """
         fields = _text(line).split("|")
         if self._has_end:

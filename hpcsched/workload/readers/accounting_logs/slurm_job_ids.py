@@ -1,4 +1,4 @@
-"""Job ids as Slurm writes them, and the job numbers that stand for them.
+"""Job ids of Slurm, and their job numbers.
 
 Source: the manual page `sacct` of SchedMD.
 """
@@ -16,10 +16,16 @@ _JOB_ID = re.compile(
 
 
 class SlurmJobId(NamedTuple):
-    """What a job id says: the number of the job, or of the part of a job, that it is about.
+    """Parsed job id.
 
-    `is_step` says that it is about a job step; `is_pending` that it is about the tasks of an array
-    that have not started, which have one record together.
+    Attributes
+    ----------
+    number
+        Number of the job, or of the part of a job.
+    is_step
+        Whether the record is of a job step.
+    is_pending
+        Whether the record is of all tasks of an array that have not started.
     """
 
     number: int
@@ -28,9 +34,12 @@ class SlurmJobId(NamedTuple):
 
 
 def parse_job_id(text: str) -> SlurmJobId:
-    """Return what a job id such as `123`, `123_4`, `123+1` or `123.batch` says.
+    """Return the parts of a job id such as `123`, `123_4`, `123+1` or `123.batch`.
 
-    Raises ValueError for any other text.
+    Raises
+    ------
+    ValueError
+        If the text is no job id.
     """
     match = _JOB_ID.fullmatch(text)
     if match is None:

@@ -1,12 +1,12 @@
-"""Trace source `slurm-sacct`: what Slurm's `sacct --parsable2` prints.
+"""Trace source `slurm-sacct`: output of Slurm's `sacct --parsable2`.
 
-The first line names the columns, in any order; those that are not known here are ignored. Needed
-are `JobID`, `Submit`, `Start`, `End`, a number of CPUs (`NCPUS`, `AllocCPUS`, `ReqCPUS`, or in
-`AllocTRES` or `ReqTRES`), and, unless units are made without nodes, a number of nodes (`NNodes`,
-`AllocNodes`, `ReqNodes`, or in the same). Used where they are there: `Timelimit` or `TimelimitRaw`,
-`ReqMem`, `Partition`, `User`, `Account`, `QOS`, `JobName`.
+The first line names the columns, in any order; unknown columns are ignored. Needed are `JobID`,
+`Submit`, `Start`, `End`, a number of CPUs (`NCPUS`, `AllocCPUS`, `ReqCPUS`, or in `AllocTRES` or
+`ReqTRES`), and, unless units are made without nodes, a number of nodes (`NNodes`, `AllocNodes`,
+`ReqNodes`, or in the same). Used where they are there: `Timelimit` or `TimelimitRaw`, `ReqMem`,
+`Partition`, `User`, `Account`, `QOS`, `JobName`.
 
-Source: the manual page `sacct` of SchedMD; what a `core` is here, Slurm calls a CPU.
+Source: the manual page `sacct` of SchedMD; a `core` here is a CPU in Slurm's terms.
 """
 
 import re
@@ -43,12 +43,12 @@ _COLUMNS = {
     "cpu": (("alloccpus", "ncpus"), ("reqcpus",)),
     "node": (("allocnodes", "nnodes"), ("reqnodes",)),
 }
-"""The columns that say how many, those of what was allocated first, and of what was requested."""
+"""Columns with the numbers of CPUs and nodes: allocated ones first, then requested ones."""
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
 class SlurmSacctParams(BatchLogParams):
-    """Which dump to read, and what to do with records that cannot be used as they are."""
+    """Parameters of `slurm-sacct`: the dump, and policies for records."""
 
     time_zone: str | None = Field(
         None,
@@ -93,20 +93,26 @@ class SlurmSacctParams(BatchLogParams):
     capabilities={RECORDS_WAITS},
 )
 class SlurmSacctSource(BatchLogSource):
-    """Streams the jobs of a dump.
+    """Stream of the jobs of a dump.
 
-    The reasons for which a record is skipped, in the order in which they apply: `malformed`,
-    `job_step`, `pending_array`, `never_started`, `still_running`, `duplicate`, `unsorted`,
-    `zero_run_time`, `missing_requested_time`, `missing_memory`, `uneven_nodes`,
-    `larger_than_system`.
+    Reasons for skipping a record, in the order in which they apply: `malformed`, `job_step`,
+    `pending_array`, `never_started`, `still_running`, `duplicate`, `unsorted`, `zero_run_time`,
+    `missing_requested_time`, `missing_memory`, `uneven_nodes`, `larger_than_system`.
 
     Users, accounts, qualities of service and partitions are numbered from 1 as they appear, as
     `user`, `group`, `queue` and `partition` of a job; `comments` name them.
+
+    Parameters
+    ----------
+    params
+        The dump and its policies.
+    system
+        The system that requests are expressed for.
     """
 
     @classmethod
     def build(cls, params: SlurmSacctParams, context: Context) -> Self:
-        """Return the source for the scenario's system."""
+        """Make the source for the scenario's system."""
         return cls(params, context.system)
 
     def __init__(self, params: SlurmSacctParams, system: System) -> None:
@@ -124,7 +130,7 @@ class SlurmSacctSource(BatchLogSource):
 
     @property
     def comments(self) -> list[str]:
-        """The zone of the times, the names that have been seen, and those that are changed."""
+        """Time zone, names seen so far, and renamed resource types."""
         zone = [f"{ZONE_NAME} {self._params.time_zone}"] if self._zone else []
         return [*zone, *super().comments, *renamed(self._gres)]
 
@@ -169,7 +175,13 @@ class SlurmSacctSource(BatchLogSource):
         return TracedJob(job, self.clipped(run_time, requested_time))
 
     def _ran(self, row: Row) -> int:
-        """Return the number of a record that is of a job which ran to an end."""
+        """Return the number of a job that ran to its end.
+
+        Raises
+        ------
+        SetAsideError
+            If the record is of something else.
+        """
         found = parse_job_id(row["jobid"])
         if found.is_step:
             raise SetAsideError("job_step", "a step of a job")
@@ -182,10 +194,12 @@ class SlurmSacctSource(BatchLogSource):
         return found.number
 
     def _times(self, row: Row) -> tuple[int, int, int]:
-        """Return the submit time, the start time and the run time."""
+        """Return the submit time, the start time and the run time, in seconds."""
         clock = self._clock
         before = clock.ambiguous
         submit_time = clock.instant(row["submit"])
+        # In this order: in the repeated hour of autumn, a start is read as not before its
+        # submission.
         start_time = clock.instant(row["start"], submit_time)
         end_time = clock.instant(row["end"], start_time)
         if end_time < start_time:
@@ -195,7 +209,7 @@ class SlurmSacctSource(BatchLogSource):
         return submit_time, start_time, end_time - start_time
 
     def _amounts(self, row: Row) -> tuple[dict[str, int], int]:
-        """Return what the job asks for in all, by resource type, and on how many nodes."""
+        """Return the total request by resource type, and the number of nodes."""
         lists = [parse_tres(row.get(column, "")) for column in self._tres]
         cores = self._count(row, "cpu", lists)
         if not cores:
@@ -215,7 +229,7 @@ class SlurmSacctSource(BatchLogSource):
         return self._as_declared(tres), nodes
 
     def _count(self, row: Row, what: str, lists: list[dict[str, int]]) -> int | None:
-        """Return how many CPUs or nodes there are, by the first place that says so."""
+        """Return the number of CPUs or nodes from the first column that has it."""
         for amounts, columns in zip(lists, self._counted[what], strict=True):
             if amounts.get(what):
                 return amounts[what]
@@ -226,7 +240,7 @@ class SlurmSacctSource(BatchLogSource):
         return None
 
     def _as_declared(self, tres: Mapping[str, int]) -> dict[str, int]:
-        """Return amounts by resource type; a type of a device counts where it says which it is."""
+        """Return amounts by resource type; a device's total counts, not its types beside it."""
         named = self._params.resource_types
         found: dict[str, int] = {}
         for name, amount in tres.items():
@@ -241,7 +255,7 @@ class SlurmSacctSource(BatchLogSource):
         return found
 
     def _check_columns(self) -> None:
-        """Raise InputError where the dump lacks a column that is needed."""
+        """Raise InputError if the dump lacks a needed column."""
         columns = self._rows.columns
         lacking = [name for name in _NEEDED if name.lower() not in columns]
         for what, name in (("cpu", "NCPUS"), ("node", "NNodes")):
@@ -274,7 +288,7 @@ def _requested_time(row: Row) -> int | None:
 
 
 def _devices(lists: list[dict[str, int]]) -> dict[str, int]:
-    """Return the amounts of devices, by the first list that says anything."""
+    """Return the amounts of devices from the first non-empty list."""
     for amounts in lists:
         if amounts:
             return {name: n for name, n in amounts.items() if name.startswith(GRES)}
