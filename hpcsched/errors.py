@@ -72,6 +72,7 @@ class InputError(HpcschedError):
     """
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
+        # A tuple: a generator of findings would be empty when the message has been made.
         self.findings: Sequence[Finding] = (
             (findings,) if isinstance(findings, Finding) else tuple(findings)
         )

@@ -289,6 +289,7 @@ def _quantity(read: Callable[[Any], Any], pattern: str, least: int) -> Any:
     number = {"type": "integer", "minimum": least}
     return Annotated[
         int,
+        # Bounded, since sums of amounts and times are taken in 64 bits.
         Field(ge=least, le=LARGEST),
         BeforeValidator(read),
         WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]}),

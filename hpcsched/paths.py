@@ -28,6 +28,7 @@ def given_path(text: str, folder: Path) -> Path:
         what = f"there is no user {user!r}" if user else "this user has no home directory"
         raise ValueError(f"{what}, with which the path {_shown(text)} begins") from None
     # `Path.resolve` would follow symbolic links, and messages would show paths unknown to the user.
+    # Removes `..` textually.
     path = os.path.normpath(folder / expanded)
     fault = path_fault(path, text)
     if fault is not None:

@@ -57,7 +57,7 @@ def info(
 
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.report.tables.trace_info import trace_content, trace_infos, trace_table
-    from hpcsched.workload.statistics.trace_statistics import take_census
+    from hpcsched.workload.statistics.trace_statistics import trace_statistics
 
     format_ = table_format(format_, json=json)
     if waits is not None:
@@ -74,7 +74,7 @@ def info(
     for path, part in zip(scenarios, parts, strict=True):
         name = part.scenario.name
         bounds = part.scenario.metrics.class_bounds
-        census = take_census(part.source, part.system, bounds)
+        census = trace_statistics(part.source, part.system, bounds)
         title = name if counts[name] == 1 else f"{name} ({path})"
         traces.append((title, part.source.account, census))
     infos = trace_infos(traces)

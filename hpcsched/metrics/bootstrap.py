@@ -76,6 +76,7 @@ def mean_interval(
     if not count:
         return None
     mean = math.fsum(values.tolist()) / count
+    # Centred first: sums of large values would lose digits in the cumulative sum.
     means = _resampled(values - mean, block or block_length(count), resamples, seed)
     tail = (1 - level) / 2
     lower, upper = np.quantile(means, [tail, 1 - tail])

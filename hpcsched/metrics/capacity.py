@@ -107,6 +107,7 @@ def _capacity_over_time(run: RunTables) -> dict[str, int]:
         return {}
     first, last = span
     whole = {name: total * (last - first) for name, total in run.capacity.items()}
+    # Capacity out of service cannot be used, so it is no loss.
     for name, down in run.down.items():
         whole[name] -= down.within(first, last)
     return {name: amount for name, amount in whole.items() if amount > 0}
@@ -115,6 +116,7 @@ def _capacity_over_time(run: RunTables) -> dict[str, int]:
 def _lost(rounds: Table, resource: str) -> Iterator[list[Any]]:
     """Yield, by batch, the amount × seconds lost within rounds and between rounds."""
     amounts = (f"{which}_amounts.{resource}" for which in ("waiting", "free", "lost"))
+    # The last round of a batch lasts until the first round of the next batch.
     last_now = last_done = last_idle = np.empty(0, dtype=np.int64)
     for batch_now, latency, waiting, free, lost in rounds.batches("now", "latency", *amounts):
         now = np.concatenate((last_now, batch_now))

@@ -87,6 +87,7 @@ def _ranges(bounds: Sequence[int]) -> list[tuple[int, int | None]]:
     ranges: list[tuple[int, int | None]] = []
     least = 0
     for k, bound in enumerate(bounds):
+        # The first class ends before its bound (short: below 1 h), the others include it.
         most = bound if k else bound - 1
         ranges.append((least, most))
         least = most + 1

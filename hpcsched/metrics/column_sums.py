@@ -60,6 +60,7 @@ def mean_of_floats(table: Table, columns: tuple[str, ...], term: FloatTerm) -> f
             count += len(part)
             yield part.tolist()
 
+    # Exactly rounded once, so that the result does not depend on the size of batches.
     total = math.fsum(chain.from_iterable(values()))
     return total / count if count else None
 

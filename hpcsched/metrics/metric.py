@@ -44,4 +44,4 @@ class Metric(Protocol):
         """Jobs that the figure covers, in words."""
 
     def measure(self, run: RunTables) -> float | None:
-        """Return the figure for a run; None where the population is empty."""
+        """Return the figure; None where the population is empty."""

@@ -42,6 +42,7 @@ def over_time(since: Column, until: Column, amounts: Column | None = None) -> Ov
     """
     if amounts is None:
         amounts = np.ones(len(since), np.int64)
+    # Changes at one instant are added up, so that no level has a duration of 0.
     instants, place = np.unique(np.concatenate((since, until)), return_inverse=True)
     changes = np.zeros(len(instants), np.int64)
     np.add.at(changes, place, np.concatenate((amounts, -amounts)))

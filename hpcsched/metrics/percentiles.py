@@ -39,6 +39,7 @@ def percentiles(
     """
     waits = [start - submit for submit, start in jobs.batches("submit_time", "start_time")]
     found = {"wait_time": _nearest_ranks(waits, percents)}
+    # Freed before the next quantity is read: 8 bytes a job each.
     del waits
     responses = [end - submit for submit, end in jobs.batches("submit_time", "end_time")]
     found["response_time"] = _nearest_ranks(responses, percents)

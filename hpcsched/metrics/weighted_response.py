@@ -77,6 +77,7 @@ def power_difference(wait: FloatColumn, run_time: FloatColumn, power: float) -> 
     if float(power).is_integer():
         # F^p − Q^p = D · (F^(p−1) + F^(p−2)·Q + … + Q^(p−1)): only sums of what is not negative.
         total = wait_power = np.ones_like(wait)
+        # Horner's scheme for the sum of F^i Q^j, all terms non-negative: no cancellation.
         for _ in range(int(power) - 1):
             wait_power = wait_power * wait
             total = total * response + wait_power

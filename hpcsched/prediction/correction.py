@@ -12,9 +12,9 @@ class Correction(Protocol):
     """
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
-        """Return the new estimate of the run time, in seconds, above `elapsed`.
+        """Return the new predicted run time of a job, in seconds, above `elapsed`.
 
-        The estimate holds until the job outlives it, too.
+        The new prediction holds until the job outlives it, too.
 
         Parameters
         ----------

@@ -153,6 +153,7 @@ class QuantileOfRatios:
         ratio = Fraction(run_time, seconds)
         self._ratios.append(ratio)
         insort(self._sorted, ratio)
+        # The sorted list mirrors the deque; equal ratios are interchangeable.
         if len(self._ratios) > self._window:
             del self._sorted[bisect_left(self._sorted, self._ratios.popleft())]
 

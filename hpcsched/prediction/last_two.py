@@ -58,6 +58,7 @@ class LastTwo:
         known = None if job.user is None else self._run_times.get(job.user)
         if known is None or known[1] is None:
             return Prediction(capped(job.requested_time, job), REQUESTED_TIME)
+        # Rounded down, as in the source; capped, since a job is killed at its requested time.
         return Prediction(capped((known[0] + known[1]) // 2, job), LAST_TWO)
 
     def predict(self, job: Job) -> int:

@@ -10,7 +10,7 @@ class Predictor(Protocol):
     """Predictor of run times at submission, which may learn from completed jobs."""
 
     def predict(self, job: Job) -> int:
-        """Return the predicted run time of a job at its submission.
+        """Return the predicted run time of a job at its submission, in seconds, at least 1.
 
         Returns
         -------
@@ -19,7 +19,7 @@ class Predictor(Protocol):
         """
 
     def observe(self, job: Job, run_time: int) -> None:
-        """Learn from a completed job.
+        """Learn from a job that has completed after `run_time` seconds.
 
         Parameters
         ----------

@@ -36,6 +36,7 @@ class PredictorDriver:
         self.rules = () if self._rule_predictor is None else tuple(self._rule_predictor.rules)
         """The names of a rule predictor's rules; empty for any other."""
         self._answer: Callable[[Job, int], object]
+        # Decided once here, not per job: only an object with `foresee` ever sees a run time.
         if isinstance(predictor, Oracle):
             self._answer = predictor.foresee
         else:

@@ -129,6 +129,7 @@ def _keys(job: Job) -> Iterator[_Key]:
     start = None if job.name is None else prefix(job.name)
     where = (job.queue, job.partition, job.requested_time)
     what = (job.units, job.unit_request)
+    # From the most to the least specific key, which is the order of `RULES`.
     yield "full", user, (name, where, what)
     if start is not None:
         yield "full_prefix", user, (start, where, what)

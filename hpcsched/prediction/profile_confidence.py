@@ -82,6 +82,7 @@ class ProfileConfidence:
         self._profile.observe(job, run_time)
         if job.user is not None:
             known = self._accuracies.get(job.user) or ()
+            # A requested time of 0 s counts as 1 s, which avoids a division by zero.
             accuracy = Fraction(run_time, max(1, job.requested_time))
             self._accuracies.put(job.user, (*known, accuracy)[-self._records :])
 

@@ -42,6 +42,7 @@ class Recent(Generic[K, V]):
         self._values[key] = value
         self._values.move_to_end(key)
         if len(self._values) > self._size:
+            # At most one entry too many, since each call adds at most one.
             self._values.popitem(last=False)
 
     def pop(self, key: K) -> V | None:

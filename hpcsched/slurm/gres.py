@@ -115,6 +115,7 @@ def _parse_item(item: str) -> Gres:
     words = [field for field in fields if field.lower() != _NOT_CONSUMED]
     consumed = len(words) == len(fields)
     amount = 1
+    # A lone word is a name, also if it looks like a number.
     if len(words) > 1 and is_scaled_count(words[-1]):
         amount = parse_scaled_count(words.pop(), "devices")
     if not 1 <= len(words) <= 2 or not all(map(_WORD.fullmatch, words)):

@@ -88,6 +88,7 @@ def _expand_item(item: str, most: int) -> Iterator[str]:
     total = 1
     for choice in choices:
         total *= len(choice)
+    # Checked before the product is built: c[1-999][1-999][1-999] would fill the memory.
     if total > most:
         raise ValueError(f"expected at most {MOST_NAMES} hosts, found more in {item!r}")
     for chosen in product(*choices):
@@ -107,6 +108,7 @@ def _numbers(text: str, most: int) -> list[str]:
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first or last - first >= most:
             raise ValueError(f"expected a range such as 1-3, found {part!r}")
+        # The first number fixes the width of all: c[08-10] is c08, c09, c10.
         width = len(match[1])
         found += [f"{number:0{width}}" for number in range(first, last + 1)]
     if not found:

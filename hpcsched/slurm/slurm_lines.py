@@ -43,6 +43,7 @@ def configuration_lines(text: str) -> Iterator[Line]:
 def state_blocks(text: str) -> Iterator[Line]:
     """Yield the block of each node and partition as one line; it ends where the next begins."""
     begun, block = 0, ""
+    # The extra header at the end closes the last block.
     for number, line in enumerate([*text.splitlines(), "NodeName="], 1):
         if line.startswith(("NodeName=", "PartitionName=")):
             if block:

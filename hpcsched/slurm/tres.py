@@ -36,6 +36,7 @@ def parse_tres(text: str) -> dict[str, int]:
             raise ValueError(f"expected amounts such as cpu=8,mem=32G, found {item!r}")
         if name == "mem":
             amounts[name] = parse_size(amount)
+        # Other entries, such as billing or energy, are no amounts of nodes and are skipped.
         elif name in {"cpu", "node"} or name.startswith(GRES):
             amounts[name] = parse_scaled_count(amount, name)
     return amounts

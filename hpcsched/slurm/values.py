@@ -128,6 +128,7 @@ def parse_size(text: str, default_power: str = "M") -> int:
     whole, _, fraction = match[1].partition(".")
     size = int(whole) * power
     if fraction:
+        # Whole-number arithmetic: 1.1G has no exact float.
         size += -(-int(fraction) * power // 10 ** len(fraction))
     if size > LARGEST:
         raise ValueError(f"expected at most {LARGEST} bytes, found {text!r}")

@@ -51,6 +51,7 @@ def read_machines(path: Path) -> Sequence[Cluster]:
         If the file cannot be read or has errors; with one finding for each error.
     """
     try:
+        # With the signature variant, since editors on Windows begin files with a byte order mark.
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except OSError as error:
         message = f"the file cannot be read: {(error.strerror or str(error)).lower()}"

@@ -95,6 +95,7 @@ class DownTime(NamedTuple):
 
 def down_time(outages: Iterable[Outage]) -> DownTime:
     """Return the intervals in which each node is out of service, for any reason."""
+    # By node, then time: overlapping outages of a node are adjacent and can be merged.
     single = sorted((node, o.start, o.end) for o in outages for node in o.nodes)
     columns = np.array(list(_merged(single)), dtype=np.int64).reshape(-1, 3).T
     return DownTime(*columns)

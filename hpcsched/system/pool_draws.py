@@ -69,6 +69,7 @@ def drawn_by_all(system: System, running: Sequence[tuple[Allocation, Request]]) 
     per_node = node_draw(system)
     if not any(per_node):
         return draws
+    # Later jobs overwrite earlier ones: the last job on a node switches it off.
     last = {node: k for k, (where, _) in enumerate(running) for node in where.nodes}
     switched_on = [0] * len(draws)
     for k in last.values():

@@ -81,6 +81,7 @@ class Pool:
 
     def capacity_at(self, time: int) -> int:
         """Return the pool's capacity at a second."""
+        # Before the trace's origin no period has begun, and the first capacity holds.
         period, within = (0, time) if self.every is None or time < 0 else divmod(time, self.every)
         upto = bisect_right(self.changes, within, key=_when)
         if upto:

@@ -60,6 +60,7 @@ def units_that_fit(system: System, available: IntArray, request: Request) -> Int
             fits = room if fits is None else np.minimum(fits, room)
     if fits is None:
         raise ValueError("a unit must ask for at least one resource type")
+    # At most one unit a node, whatever else is free there.
     if request.scatter:
         fits = np.minimum(fits, 1)
     if request.exclusive:

@@ -77,6 +77,7 @@ class System:
         rows = [[self._offered(g, name) for name in self.resource_types] for g in self.groups]
         counts = [group.count for group in self.groups]
         capacity = np.repeat(np.array(rows, dtype=np.int64), counts, axis=0)
+        # Shared by all spaces of a run; each makes its own copy to write to.
         capacity.flags.writeable = False
         return capacity
 
@@ -108,6 +109,7 @@ class System:
         unknown = [name for name in amounts if name not in self.resource_types]
         if unknown:
             raise KeyError(unknown[0])
+        # Rounded up: a request must never shrink when amounts are counted in units.
         return tuple(-(-amounts.get(name, 0) // self._unit(name)) for name in self.resource_types)
 
     def declared(self, request: Sequence[int]) -> dict[str, int]:
@@ -147,6 +149,7 @@ class System:
 
     @cached_property
     def _demand_scale(self) -> tuple[int, ...]:
+        # A common multiple of the totals makes every share a whole number.
         common = math.lcm(*(total for total in self.totals if total))
         return tuple(common // total if total else 0 for total in self.totals)
 

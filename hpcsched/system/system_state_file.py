@@ -13,6 +13,7 @@ from hpcsched.parameters import InputPath, Params
 from hpcsched.registration import builtin
 from hpcsched.system.cluster import ClusterJob, ClusterState, RefusedError
 
+# Built once: the validator of nested tuples is expensive to make.
 _STATE = TypeAdapter(ClusterState)
 
 

@@ -1,4 +1,4 @@
-"""Jobs as users submit them, and as traces record them."""
+"""Jobs as submitted by users and as recorded by traces."""
 
 from typing import NamedTuple
 
@@ -6,15 +6,29 @@ from hpcsched.system.request import Request
 
 
 class Job(NamedTuple):
-    """A job as its user submitted it: all that a predictor or dispatcher may know in advance.
+    """Job at its submission: all information that predictors and dispatchers may use.
 
-    `request` is what it asks for; what is in it can be read of the job as well. Times are seconds.
-    What a trace does not tell is None; `queue_name` and `partition_name` are what the trace calls
-    the numbers.
-
-    `after` has the numbers of jobs that must have left the system before it may start, and
-    `think_time` the seconds that must have passed since the last of them did. What gives such jobs
-    says so (see `has_dependencies`).
+    Attributes
+    ----------
+    job_id
+        Number of the job.
+    submit_time
+        Submit time in seconds since the trace's origin.
+    request
+        Its request; the fields of the request are properties of the job, too.
+    requested_time
+        The user's limit of its run time, in seconds.
+    user, group, application, queue, partition
+        Numbers in the trace; None if not given.
+    name
+        Its name; None if not given.
+    queue_name, partition_name
+        Names for the numbers; None if not given.
+    after
+        Numbers of the jobs that must have left the system before it may start. Sources with such
+        jobs declare it (see `has_dependencies`).
+    think_time
+        Seconds that must pass after the last of them has left.
     """
 
     job_id: int
@@ -34,22 +48,22 @@ class Job(NamedTuple):
 
     @property
     def units(self) -> int:
-        """How many units it has; see `Request`."""
+        """Number of units; see `Request`."""
         return self.request.units
 
     @property
     def unit_request(self) -> tuple[int, ...]:
-        """What each unit asks for; see `Request`."""
+        """Amounts of each unit; see `Request`."""
         return self.request.unit_request
 
     @property
     def node_groups(self) -> frozenset[str] | None:
-        """The names of the groups that it may use, None for any; see `Request`."""
+        """Names of the groups that it may use, None for any; see `Request`."""
         return self.request.node_groups
 
     @property
     def allowed_nodes(self) -> frozenset[int] | None:
-        """The numbers of the nodes that it may use, None for any; see `Request`."""
+        """Numbers of the nodes that it may use, None for any; see `Request`."""
         return self.request.allowed_nodes
 
     @property
@@ -64,12 +78,20 @@ class Job(NamedTuple):
 
     @property
     def pool_requests(self) -> tuple[tuple[str, int], ...]:
-        """What the trace says that it draws from pools; see `Request`."""
+        """Draw from shared resources according to the trace; see `Request`."""
         return self.request.pool_requests
 
 
 class TracedJob(NamedTuple):
-    """A job with the run time that the trace records, which only the simulator knows."""
+    """Job with its real run time, which only the simulator and oracles know.
+
+    Attributes
+    ----------
+    job
+        The job.
+    run_time
+        Run time in the trace, in seconds.
+    """
 
     job: Job
     run_time: int

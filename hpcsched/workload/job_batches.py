@@ -1,4 +1,4 @@
-"""Columns of jobs: a batch of a trace as arrays, one number a job."""
+"""Batches of jobs as columns: one array for each field, one number for each job."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
@@ -15,7 +15,7 @@ from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.trace_source import TraceSource
 
 BATCH = 8192
-"""How many jobs come in one batch, at most."""
+"""Maximum number of jobs in a batch."""
 
 DETAILS = pa.schema(
     [
@@ -26,20 +26,38 @@ DETAILS = pa.schema(
         ("pool_requests", pa.map_(pa.string(), pa.int64())),
     ]
 )
-"""What a trace tells of a job beside what it asks for on nodes: further fields of `Job`."""
+"""Further fields of `Job`, beside its request on nodes and its times."""
 
 
 class NeedsPythonError(Exception):
-    """Jobs that are not replayed in compiled code; the message says what about them, in words."""
+    """Trace that compiled code cannot replay; the message names the feature that prevents it."""
 
 
 class JobColumns(NamedTuple):
     """Jobs in order of submission, `[B]`, times in seconds.
 
-    `request` numbers the distinct unit requests of the whole trace, which `requests` lists by one
-    request each, of any units and draws; the list grows from batch to batch. `details` has the
-    columns of `DETAILS`. `refused` says what refuses a job when it is submitted, by its place in
-    `hpcsched.simulation.records.REFUSALS`, or -1; it is None where nothing refuses any.
+    Attributes
+    ----------
+    job_id
+        Job numbers.
+    submit_time
+        Submit times.
+    run_time
+        Run times, known to the simulator alone.
+    requested_time
+        Requested times.
+    units
+        Numbers of units.
+    request
+        Index of each job's unit request in `requests`.
+    requests
+        A request for each distinct unit request of the whole trace so far, of any units and draws;
+        the list grows from batch to batch.
+    details
+        Columns of `DETAILS`.
+    refused
+        Index in `hpcsched.simulation.records.REFUSALS` of the reason why a job is refused at its
+        submission, or -1; None if no job is refused.
     """
 
     job_id: IntArray
@@ -54,11 +72,17 @@ class JobColumns(NamedTuple):
 
     @property
     def refusals(self) -> IntArray:
-        """What refuses each job, also where nothing does."""
+        """Refusal of each job, `[B]`; -1 for none."""
         return np.full(len(self.job_id), -1) if self.refused is None else self.refused
 
     def take(self, rows: IntArray) -> "JobColumns":
-        """Return some of the jobs, in any order."""
+        """Return some of the jobs, in any order.
+
+        Parameters
+        ----------
+        rows
+            Indices of the jobs in this batch.
+        """
         return JobColumns._make(
             [
                 *(column[rows] for column in self[:6]),
@@ -70,7 +94,7 @@ class JobColumns(NamedTuple):
 
 
 class RequestNumbers:
-    """Numbers distinct unit requests in the order in which they are met."""
+    """Numbering of distinct unit requests in the order of their first occurrence."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -88,20 +112,28 @@ class RequestNumbers:
 
 @runtime_checkable
 class GivesColumns(Protocol):
-    """A trace source that yields columns too, which saves making a record of each job."""
+    """Trace source that also yields columns, which saves making a record of each job."""
 
     def job_columns(self, numbers: RequestNumbers) -> Iterator[JobColumns]:
         """Yield the jobs of `jobs`, with the same account, in batches.
 
-        Where the trace cannot be read any further, the jobs before come first.
+        The jobs before an error come first.
+
+        Parameters
+        ----------
+        numbers
+            Numbering of unit requests, shared with the caller.
         """
 
 
 def batches_of(source: TraceSource) -> Iterator[JobColumns]:
     """Yield the jobs of a trace source as columns, in batches.
 
-    Raises what the source does, after the jobs before, and NeedsPythonError where columns cannot
-    say all of a job.
+    Raises
+    ------
+    NeedsPythonError
+        If columns cannot express a job; errors of the source pass through, after the jobs before
+        them.
     """
     numbers = RequestNumbers()
     if isinstance(source, GivesColumns):
@@ -110,7 +142,7 @@ def batches_of(source: TraceSource) -> Iterator[JobColumns]:
 
 
 def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
-    """Yield jobs out of columns that say all of them."""
+    """Yield jobs from columns that express all of their fields."""
     for batch in batches:
         columns = [column.tolist() for column in batch[:6]]
         details = map(_values, batch.details)
@@ -141,7 +173,7 @@ def records_of(batches: Iterable[JobColumns]) -> Iterator[TracedJob]:
 
 
 def _values(column: pa.Array) -> Iterable[Any]:
-    """Return the values of a column, which takes its time where there are any."""
+    """Return the values of a column; conversion is skipped where all are null."""
     if column.null_count == len(column):
         return repeat(None, len(column))
     values: Iterable[Any] = column.to_pylist()
@@ -149,9 +181,20 @@ def _values(column: pa.Array) -> Iterable[Any]:
 
 
 def numbered(request: IntArray, requests: Sequence[Request], numbers: RequestNumbers) -> IntArray:
-    """Return the numbers of unit requests, given as indices of `requests`."""
+    """Return the numbers of unit requests.
+
+    Parameters
+    ----------
+    request
+        Indices in `requests`, `[B]`.
+    requests
+        Unit requests.
+    numbers
+        Numbering of unit requests, which may grow.
+    """
     met, first, place = np.unique(request, return_index=True, return_inverse=True)
     number = np.empty(len(met), dtype=np.int64)
+    # In order of occurrence, so that numbers do not depend on how `np.unique` sorts.
     for k in np.argsort(first).tolist():
         number[k] = numbers.of(requests[met[k]])
     return number[place]
@@ -162,8 +205,21 @@ def columns_of(
 ) -> Iterator[JobColumns]:
     """Yield jobs as columns, in batches.
 
-    Where the jobs cannot be read any further, those before come in a last batch, and then what is
-    wrong is raised. Raises NeedsPythonError where columns cannot say all of a job.
+    The jobs before an error come in a last batch; then the error is raised.
+
+    Parameters
+    ----------
+    jobs
+        The jobs.
+    numbers
+        Numbering of unit requests, which may grow.
+    batch
+        Maximum number of jobs in a batch.
+
+    Raises
+    ------
+    NeedsPythonError
+        If columns cannot express a job.
     """
     jobs = iter(jobs)
     fault: BaseException | None = None
@@ -171,6 +227,7 @@ def columns_of(
         traced: list[TracedJob] = []
         try:
             traced.extend(islice(jobs, batch))
+        # Jobs that have been read must be yielded before the error: their account has been kept.
         except BaseException as error:  # an interruption as well
             fault = error
         if traced:
@@ -203,12 +260,13 @@ def _columns(traced: Sequence[TracedJob], numbers: RequestNumbers) -> JobColumns
                 schema=DETAILS,
             ),
         )
+    # NumPy raises OverflowError for Python integers beyond 64 bits; records hold any integer.
     except OverflowError:
         raise NeedsPythonError("numbers of more than 64 bits") from None
 
 
 def _detail(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Return what a trace tells of jobs, None or nothing where it does not, as a column."""
+    """Return optional values of jobs as a column, with null for None and for empty collections."""
     if pa.types.is_nested(kind):
         told = [value or None for value in values]
         if not any(told):
@@ -226,7 +284,13 @@ def _column(values: Iterable[int]) -> IntArray:
 
 
 def joined_columns(batches: Sequence[JobColumns]) -> JobColumns:
-    """Return all batches of a trace as one; there is at least one."""
+    """Return all batches of a trace as one.
+
+    Parameters
+    ----------
+    batches
+        At least one batch, in order.
+    """
     if len(batches) == 1:
         return batches[0]
     details = pa.Table.from_batches([batch.details for batch in batches]).combine_chunks()
@@ -250,7 +314,7 @@ def _joined_refusals(batches: Sequence[JobColumns]) -> IntArray | None:
 
 
 class OpenJobs:
-    """The columns of jobs that have been read and have not left the system yet."""
+    """Columns of jobs that have been read and have not left the system yet."""
 
     def __init__(self) -> None:
         self._batches: list[JobColumns] = [NO_JOBS]
@@ -259,7 +323,7 @@ class OpenJobs:
         self._read = 0
 
     def add(self, columns: JobColumns) -> None:
-        """Keep the next batch."""
+        """Append the next batch."""
         self._batches.append(columns)
         count = len(columns.job_id)
         more = np.arange(self._read, self._read + count)
@@ -268,16 +332,17 @@ class OpenJobs:
         self._read += count
 
     def of(self, sequence: IntArray) -> JobColumns:
-        """Return jobs by their places in the trace."""
+        """Return jobs by their positions in the trace."""
         columns = joined_columns(self._batches)
         return columns.take(np.searchsorted(self._sequence, sequence))
 
     def take(self, sequence: IntArray) -> JobColumns:
-        """Return jobs by their places in the trace, and forget them."""
+        """Remove jobs by their positions in the trace, and return them."""
         columns = joined_columns(self._batches)
         rows = np.searchsorted(self._sequence, sequence)
         taken = columns.take(rows)
         self._gone[rows] = True
+        # Compacted when half is gone: each job is copied a constant number of times on average.
         if 2 * np.count_nonzero(self._gone) > len(self._gone):
             kept = np.flatnonzero(~self._gone)
             columns, self._sequence = columns.take(kept), self._sequence[kept]
@@ -298,4 +363,4 @@ NO_JOBS = JobColumns(
     (),
     pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in DETAILS], schema=DETAILS),
 )
-"""A batch without jobs."""
+"""Batch without jobs."""

@@ -1,4 +1,4 @@
-"""What is told of a job, as a table of columns: files are written, read and checked by it."""
+"""Columns of job records in files, for writing, reading and checking them."""
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter
@@ -10,15 +10,28 @@ Kind = Literal[
     "whole", "real", "text", "flag", "names", "numbers", "amounts", "real_amounts", "demand",
     "state", "solver",
 ]  # fmt: skip
-"""What the values of a column are: `names` and `numbers` are several, of any order in a job and
-ascending in a file; `amounts` are one for each resource type of the system."""
+"""Type of a column: `names` and `numbers` are sets in a record and ascending lists in a file;
+`amounts` have one value for each resource type of the system.
+"""
 
 
 class Column(NamedTuple):
-    """A column of records: its name, what it holds, and what takes it out of a record.
+    """Column of job records in a file.
 
-    `unit` is empty where there is none. Where it is `nullable`, values may be None. `meaning` is
-    for the reference of results.
+    Attributes
+    ----------
+    name
+        Name of the column.
+    kind
+        Type of its values.
+    unit
+        Unit of its values; empty if none.
+    get
+        Takes the value from a record.
+    meaning
+        Description, for the reference of results.
+    nullable
+        Whether values may be None.
     """
 
     name: str
@@ -29,11 +42,11 @@ class Column(NamedTuple):
     nullable: bool = False
 
     def told(self, value: Any) -> Any:
-        """Return a value as files have it."""
+        """Return a value as files store it: sets as sorted lists."""
         return sorted(value) if self.kind in _SEVERAL and value is not None else value
 
     def taken(self, value: Any) -> Any:
-        """Return a value as records have it, out of a file."""
+        """Return a stored value as records have it: lists as sets."""
         return frozenset(value) if self.kind in _SEVERAL and value is not None else value
 
 
@@ -53,10 +66,10 @@ BOUNDS = (
     _of("scatter", "flag",
         "whether each of its units needs a node of its own, which other jobs may share"),
 )  # fmt: skip
-"""What a `Request` says of where and how units may be placed, in the order of its fields."""
+"""Restrictions of a request on the placement of its units, in the order of its fields."""
 
 FLAGS = tuple(column.name for column in BOUNDS if column.kind == "flag")
-"""The bounds that hold or do not."""
+"""Restrictions that are true or false."""
 
 WHOSE = (
     _of("user", "whole", "the user's number in the trace; none if not given", nullable=True),
@@ -65,10 +78,10 @@ WHOSE = (
     _of("queue", "whole", "the queue's number; none if not given", nullable=True),
     _of("partition", "whole", "the partition's number; none if not given", nullable=True),
 )
-"""What a `Job` says by number of who submitted it and where."""
+"""Numbers of a job's submitter and destination."""
 
 NUMBERED = tuple(column.name for column in WHOSE)
-"""The names of these columns."""
+"""Names of these columns."""
 
 JOB_ID = _of("job_id", "whole", "the job's number in the trace")
 SUBMIT_TIME = _of("submit_time", "whole", "when it was submitted", "s")
@@ -90,6 +103,18 @@ def bounded_request(
     told: Mapping[str, Any],
     pool_requests: tuple[tuple[str, int], ...] = (),
 ) -> Request:
-    """Return a request with the bounds that a file tells, by their names."""
+    """Return a request from the columns of a file.
+
+    Parameters
+    ----------
+    units
+        Number of units.
+    unit_request
+        Amounts of a unit, in the system's units.
+    told
+        Stored values of the columns `BOUNDS`, by name.
+    pool_requests
+        Draw from shared resources, by name.
+    """
     bounds = {column.name: column.taken(told[column.name]) for column in BOUNDS}
     return Request(units, unit_request, **bounds, pool_requests=pool_requests)

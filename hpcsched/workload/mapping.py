@@ -1,4 +1,4 @@
-"""What a requested processor means: how a number of processors becomes units of a job."""
+"""Meaning of a requested processor: conversion of processors to units of a job."""
 
 from functools import lru_cache
 
@@ -7,9 +7,16 @@ from hpcsched.system.system import System
 
 
 def processors_per_node(system: System, request: tuple[int, ...]) -> int:
-    """Return how many processors with this request a node of the largest group holds.
+    """Return the number of processors with this request that fit on a node of the largest group.
 
     The largest group is that with the most nodes, the first among equals.
+
+    Parameters
+    ----------
+    system
+        The system.
+    request
+        Amounts of one processor, in the system's units.
     """
     largest = max(range(len(system.groups)), key=lambda k: system.groups[k].count)
     first = sum(group.count for group in system.groups[:largest])
@@ -18,13 +25,30 @@ def processors_per_node(system: System, request: tuple[int, ...]) -> int:
 
 @lru_cache(maxsize=4096)
 def whole_nodes(processors: int, per_node: int) -> tuple[int, int]:
-    """Return how many units a request is packed into, and how many processors each of them has.
+    """Pack processors into units that fill whole nodes where possible.
 
-    A unit has a whole node's processors where the request is a multiple of them, and otherwise the
-    largest number that divides the request and fits on a node. On nodes of 20, a request for 40 is
-    2 units of 20, one for 30 is 2 of 15, one for 7 is 1 of 7, and one for 23 is 23 of 1.
+    A unit has a whole node's processors if the request is a multiple of them, and otherwise the
+    largest number that divides the request and fits on a node.
+
+    Parameters
+    ----------
+    processors
+        Number of requested processors, at least 1.
+    per_node
+        Number of processors of a node, at least 1.
+
+    Returns
+    -------
+    tuple
+        Number of units, and processors of each.
+
+    Examples
+    --------
+    >>> [whole_nodes(n, 20) for n in (40, 30, 7, 23)]
+    [(2, 20), (2, 15), (1, 7), (23, 1)]
     """
     if processors < 1 or per_node < 1:
         raise ValueError("expected at least one processor and one that fits on a node")
+    # Largest divisor first; 1 divides every number, so that there always is one.
     size = next(d for d in range(min(processors, per_node), 0, -1) if processors % d == 0)
     return processors // size, size

@@ -1,4 +1,4 @@
-"""Which nodes of a system have a property that users ask for by name."""
+"""Named properties of nodes, in requests of users."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,11 +7,18 @@ from hpcsched.system.system import System
 
 
 class NodeProperties:
-    """Finds the nodes that a name stands for.
+    """Nodes by the name of a property.
 
-    A name is a property that the scenario lists, with the node groups that have it; or `cl_GROUP`,
-    the nodes of a group; or `nodecpusN`, the nodes with N cores; or a node's host name: the group's
-    name with the node's number in the group, counted from 1, and perhaps a domain.
+    A name is a property in the scenario; or `cl_GROUP`, the nodes of a group; or `nodecpusN`, the
+    nodes with N cores; or a node's host name: the group's name with the node's number in the group,
+    counted from 1, and perhaps a domain.
+
+    Parameters
+    ----------
+    system
+        The system.
+    listed
+        Node groups by the name of a property.
     """
 
     def __init__(self, system: System, listed: Mapping[str, Sequence[str]]) -> None:
@@ -27,7 +34,7 @@ class NodeProperties:
             self._known[name] = frozenset(node for group in groups for node in nodes[group])
 
     def nodes_with(self, name: str) -> frozenset[int] | None:
-        """Return the numbers of the nodes that a name stands for; None for an unknown name."""
+        """Return the numbers of the nodes with a property; None for an unknown name."""
         if name not in self._known:
             self._known[name] = self._find(name)
         return self._known[name]

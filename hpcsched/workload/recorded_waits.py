@@ -1,4 +1,4 @@
-"""The wait times that a log records of its jobs, for those who ask for them."""
+"""Wait times recorded in a log, on request."""
 
 from typing import Protocol, runtime_checkable
 
@@ -7,15 +7,19 @@ from hpcsched.workload.trace_source import TraceSource
 
 @runtime_checkable
 class RecordsWaits(Protocol):
-    """A trace source whose log says how long jobs waited."""
+    """Trace source with wait times in its log."""
 
     def keep_waits(self) -> dict[int, int] | None:
-        """Return the wait times by job number, in seconds, which `jobs` fills in as it goes.
+        """Return the mapping of wait times that `jobs` fills.
 
-        A job whose wait is not recorded is not in it. None: the source keeps none after all.
+        Returns
+        -------
+        dict or None
+            Seconds by job number, without jobs that have no recorded wait; None if the source has
+            no wait times after all.
         """
 
 
 def recorded_waits(source: TraceSource) -> dict[int, int] | None:
-    """Return what a source's `keep_waits` returns; None where it has no such method."""
+    """Return the mapping of a source's wait times; None if it cannot provide any."""
     return source.keep_waits() if isinstance(source, RecordsWaits) else None

@@ -1,7 +1,7 @@
-"""Partitions: named parts of a site's workload, each with nodes, limits and a priority of its own.
+"""Partitions: named parts of a site's workload, with nodes, limits and a priority of their own.
 
-They are what Slurm calls partitions and other systems call queues or classes. Which jobs belong to
-which follows from the numbers that the trace gives, or from names, of which few traces have any.
+Slurm calls them partitions, other systems queues or classes. The numbers in the trace, or names, of
+which few traces have any, assign jobs to partitions.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,21 +12,34 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job
 
 Criterion = Literal["partition", "queue", "group", "application"]
-"""The numbers of a job by which a partition can claim it."""
+"""Numbers of a job by which a partition can claim it."""
 
 _NAMES: Mapping[Criterion, str] = {"partition": "partition_name", "queue": "queue_name"}
-"""The fields of a job that have names for numbers."""
+"""Fields with names for numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One partition.
+    """Partition of a site. Limits hold for each user, over the user's jobs in the partition.
 
-    `jobs` has the numbers that it claims, by what they are numbers of, and names among those of
-    partitions and queues; without any it takes what no other claims. `groups` names the node groups
-    that its jobs may use (None: any). `max_time` is in seconds. The limits hold for each user,
-    among the user's jobs in the partition; None: there is none. `nodes_per_user` counts the nodes
-    of each job, so that a node on which two jobs of the user run counts twice.
+    Attributes
+    ----------
+    name
+        Its name.
+    jobs
+        Numbers that it claims, by kind of number, and names of partitions and queues. Empty: it
+        takes the jobs that no other partition claims.
+    groups
+        Names of the node groups that its jobs may use; None: any.
+    max_time
+        Maximum requested time in seconds; None: no limit.
+    nodes_per_user
+        Maximum number of nodes, counted for each job: a node with two jobs of the user counts
+        twice. None: no limit.
+    running_jobs_per_user
+        Maximum number of running jobs; None: no limit.
+    priority
+        Priority of its jobs; higher is earlier.
     """
 
     name: str
@@ -44,11 +57,11 @@ class Partition:
 
     @property
     def limits_users(self) -> bool:
-        """Whether there is a limit to what a user may run at a time."""
+        """Whether there is a limit for single users."""
         return self.nodes_per_user is not None or self.running_jobs_per_user is not None
 
     def claims(self, job: Job) -> bool:
-        """Say whether it names one of the job's numbers, or its partition or queue."""
+        """Return whether the partition claims a job by its numbers or names."""
         return any(
             getattr(job, what) in claimed
             or (what in _NAMES and getattr(job, _NAMES[what]) in claimed)
@@ -57,7 +70,7 @@ class Partition:
 
 
 class Partitions:
-    """All partitions of a site, in the order in which they are declared; maybe none."""
+    """All partitions of a site, in the order of their declaration; possibly none."""
 
     def __init__(self, partitions: tuple[Partition, ...] = ()) -> None:
         self._partitions = partitions
@@ -71,8 +84,9 @@ class Partitions:
         return iter(self._partitions)
 
     def of(self, job: Job) -> Partition | None:
-        """Return the first partition that claims the job, or the one that takes the rest."""
+        """Return the first partition that claims a job, or the one for the rest, or None."""
         numbers = job.partition, job.queue, job.group, job.application
+        # Cached by these fields, since `claims` reads nothing else of a job.
         told = *numbers, job.partition_name, job.queue_name
         try:
             return self._known[told]
@@ -83,14 +97,14 @@ class Partitions:
 
     @property
     def largest_priority(self) -> int:
-        """The largest priority of a partition; 0 if there is none."""
+        """Largest priority of a partition; 0 if there is none."""
         return max((partition.priority for partition in self._partitions), default=0)
 
     def bind_nodes(self, system: System) -> bool:
-        """Say whether a partition keeps its jobs off some of the nodes."""
+        """Return whether a partition keeps its jobs off some of the nodes."""
         groups = {group.name for group in system.groups}
         return any(p.groups is not None and p.groups != groups for p in self._partitions)
 
 
 NO_PARTITIONS = Partitions()
-"""What a site without partitions has: every job may run anywhere, and any number of them."""
+"""Site without partitions: jobs may run anywhere, in any number."""

@@ -1,9 +1,9 @@
-"""Bounds on the times of jobs: with them, sums over a whole trace are exact numbers.
+"""Bounds on the times of jobs, which make sums over a whole trace exact.
 
 A time may be at most 2³² s (136 years). Submit time, run times, requested times and think times of
 all jobs up to a job may sum up to at most 2⁵³ s, which is 2²¹ jobs of the longest kind. So every
 instant of a simulation is a whole number that a double holds exactly, and sums of thousands of them
-are far from 2⁶³. Times that are larger come from a wrong unit or a damaged field, not from a job.
+are far from 2⁶³. Larger times come from a wrong unit or a damaged field, not from a job.
 """
 
 from collections.abc import Iterator
@@ -12,24 +12,31 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.workload.job import TracedJob
 
 LONGEST = 2**32
-"""The largest submit, run, requested and think time of a job, in seconds."""
+"""Maximum submit, run, requested and think time of a job, in seconds."""
 
 LARGEST_SUM = 2**53
-"""The largest sum of the times of all jobs, in seconds."""
+"""Maximum sum of the times of all jobs, in seconds."""
 
 
 class TimeBounds:
-    """A check of the times of one job after the other."""
+    """Check of the times of one job after the other."""
 
     def __init__(self) -> None:
         self._sum = 0
 
     def check(self, traced: TracedJob) -> None:
-        """Take note of a job's times; raises ValueError where one, or the sum, is too large."""
+        """Add a job's times to the sum.
+
+        Raises
+        ------
+        ValueError
+            If a time or the sum is too large.
+        """
         job, run_time = traced
         # One comparison for nearly all jobs.
         if max(job.submit_time, run_time, job.requested_time, job.think_time) > LONGEST:
             raise ValueError(_first_too_long(traced))
+        # In a queue without a pause, a job ends at most at its submission plus the sum of all work.
         lasting = self._sum + max(run_time, job.requested_time) + job.think_time
         if job.submit_time + lasting > LARGEST_SUM:
             raise ValueError(
@@ -39,19 +46,31 @@ class TimeBounds:
         self._sum = lasting
 
     def hold(self, lasting: int, others: int) -> bool:
-        """Say whether the sum stays within bounds, whatever times `others` further jobs have.
+        """Return whether the sum stays within bounds for any times of `others` further jobs.
 
-        `lasting` is what jobs add to the sum, of which no time is over `LONGEST`.
+        Parameters
+        ----------
+        lasting
+            Contribution of known jobs to the sum, in seconds; none of their times is over
+            `LONGEST`.
+        others
+            Number of further jobs.
         """
         return self._sum + lasting + (2 * others + 1) * LONGEST <= LARGEST_SUM
 
     def add(self, lasting: int) -> None:
-        """Take note of what jobs add to the sum, for which there is room (see `hold`)."""
+        """Add the contribution of jobs to the sum; `hold` must have confirmed it."""
         self._sum += lasting
 
 
 def within_bounds(jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-    """Yield jobs whose times are checked; raises InputError that names the first at fault."""
+    """Yield jobs after a check of their times.
+
+    Raises
+    ------
+    InputError
+        If a time is too large; the message names the job.
+    """
     bounds = TimeBounds()
     for traced in jobs:
         try:

@@ -1,4 +1,4 @@
-"""The account of a trace: what became of every record that was read."""
+"""Account of a trace: counts of submitted, skipped, clipped and changed records."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -6,11 +6,20 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class TraceAccount:
-    """Counts records as they are read: `read` is the sum of those skipped and those submitted.
+    """Counts of records as they are read; `read` is the sum of skipped and submitted ones.
 
-    `skipped` counts by reason, one reason a record; `clipped` counts changes by the policy that
-    made them, or by what had to be left out: `unknown_preceding_job`. `changed` counts the jobs
-    that a transform has changed, by what it did.
+    Attributes
+    ----------
+    read
+        Number of records read.
+    submitted
+        Number of records that became jobs.
+    skipped
+        Records that gave no job, by reason; one reason a record.
+    clipped
+        Jobs changed by a policy, by its name; or by what was left out: `unknown_preceding_job`.
+    changed
+        Jobs changed by a transform, by the kind of change.
     """
 
     read: int = 0

@@ -1,4 +1,4 @@
-"""When jobs were submitted by the calendar: the instants that submit times stand for."""
+"""Calendar of a trace: dates and times of day of its submit times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ START = "UnixStartTime:"
 ZONE_NAME = "TimeZoneString:"
 ZONE_OFFSET = "TimeZone:"
 TIME_COMMENTS = (START, ZONE_OFFSET, ZONE_NAME)
-"""Header comments that say which instant a trace's second 0 is, and how clocks showed it."""
+"""Header comments with the date of a trace's second 0 and the zone of its clocks."""
 
 _MONDAY = int(datetime(2001, 1, 1, tzinfo=UTC).timestamp())
 """A Monday that is the first day of a year."""
@@ -19,7 +19,7 @@ _ABSOLUTE_FROM = 10**8
 """First submit times above this, over three years, are Unix times."""
 
 _FOUR_CENTURIES = 146_097 * 86_400
-"""Seconds after which the calendar begins again, weekdays too; dates have no end that way."""
+"""Period of the calendar in seconds, weekdays included; it avoids the last date of `datetime`."""
 
 
 class CalendarPlace(NamedTuple):
@@ -32,9 +32,18 @@ class CalendarPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The Unix time of a trace's second 0, the zone of its clocks, and in words where from.
+    """Unix time of a trace's second 0, and the zone of its clocks.
 
-    It is not `known` where the trace does not say when it was.
+    Attributes
+    ----------
+    start
+        Unix time of second 0.
+    zone
+        Time zone of the clocks.
+    basis
+        Origin of this information, in words.
+    known
+        False if the trace has no date.
     """
 
     start: int
@@ -44,20 +53,27 @@ class Calendar:
 
     @property
     def of_unix_times(self) -> bool:
-        """Whether submit times are Unix times, so that second 0 is of no use to anybody."""
+        """Whether submit times are Unix times, so that second 0 is in 1970."""
         return self.known and self.start == 0
 
     def place(self, submit_time: int) -> CalendarPlace:
-        """Return where in day, week and year a submit time in seconds is."""
+        """Return hour, weekday and month of a submit time in seconds."""
         instant = datetime.fromtimestamp((self.start + submit_time) % _FOUR_CENTURIES, self.zone)
         return CalendarPlace(instant.hour, instant.weekday(), instant.month - 1)
 
 
 def calendar_of(comments: Sequence[str], first_submit_time: int) -> Calendar:
-    """Return the calendar of a trace with these header comments.
+    """Return the calendar of a trace.
 
-    Without a `UnixStartTime`, submit times are Unix times if the first is above 10⁸; if not, second
-    0 is taken for a Monday midnight, the first of January.
+    Without a `UnixStartTime`, submit times are Unix times if the first is above 10⁸; otherwise
+    second 0 counts as midnight of a Monday, the first of January.
+
+    Parameters
+    ----------
+    comments
+        Header comments of the trace.
+    first_submit_time
+        First submit time, in seconds.
     """
     start = _number(comments, START)
     zone, called = _zone(comments)
@@ -74,9 +90,16 @@ def calendar_of(comments: Sequence[str], first_submit_time: int) -> Calendar:
 
 
 def moved_comments(comments: Sequence[str], seconds: int, first_submit_time: int) -> Sequence[str]:
-    """Return a trace's header comments where what was this second is second 0 now.
+    """Return header comments after second 0 has moved; a trace without a date stays without.
 
-    `first_submit_time` is that before. A trace that does not say when it was still does not.
+    Parameters
+    ----------
+    comments
+        Header comments before.
+    seconds
+        Old time of the new second 0.
+    first_submit_time
+        First submit time before, in seconds.
     """
     calendar = calendar_of(comments, first_submit_time)
     if not (seconds and calendar.known):
@@ -86,16 +109,17 @@ def moved_comments(comments: Sequence[str], seconds: int, first_submit_time: int
 
 
 def time_comments(comments: Sequence[str]) -> list[str]:
-    """Return those of a trace's header comments that say when it was."""
+    """Return the header comments that date the trace."""
     return [comment for comment in comments if comment.startswith(TIME_COMMENTS)]
 
 
 def _zone(comments: Sequence[str]) -> tuple[tzinfo, str]:
-    """Return the zone that the comments name, or their offset, or else UTC; and what to call it."""
+    """Return the zone in the comments, or their offset, or else UTC; and its name."""
     name = _text(comments, ZONE_NAME)
     if name:
         try:
             return ZoneInfo(name), name
+        # A name may be malformed, name a folder of the database, or not exist.
         except (ValueError, OSError, LookupError):  # unknown here, or no name of a zone
             pass
     offset = _number(comments, ZONE_OFFSET)
@@ -112,7 +136,7 @@ def _number(comments: Sequence[str], what: str) -> int | None:
 
 
 def _text(comments: Sequence[str], what: str) -> str | None:
-    """Return what the first comment of this kind says."""
+    """Return the value of the first comment of this kind."""
     for comment in comments:
         if comment.startswith(what):
             return comment.removeprefix(what).strip()

@@ -1,4 +1,4 @@
-"""Moments of a trace as a scenario gives them: seconds since its beginning, or dates and times."""
+"""Times of a trace in scenarios: seconds since its beginning, or dates and times."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,13 @@ _DURATION_PATTERN = r"^\s*(\d+\s*(s|min|h|d|w)\s*)+$"
 
 
 def read_moment(value: Any) -> int | str:
-    """Return whole seconds, or a date and time as it is written; raises ValueError otherwise."""
+    """Return whole seconds, or a date and time as it is written.
+
+    Raises
+    ------
+    ValueError
+        If the value is neither a duration nor a date.
+    """
     if isinstance(value, str):
         if re.match(r"\s*\d{4}-", value):
             return _read_date(value.strip())
@@ -27,6 +33,7 @@ def read_moment(value: Any) -> int | str:
                 "expected a duration such as 90s, 12h or 30d, or a date such as 2014-05-31 or"
                 f" 2014-05-31T12:00, found {value!r}"
             ) from None
+    # `True` is an int in Python, and YAML's `yes` would otherwise be one second.
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
         raise ValueError(f"expected a duration of 0 s to {LARGEST} s, or a date, found {value}")
     return value
@@ -64,7 +71,7 @@ else:
 
 
 class Span(Params):
-    """A part of a trace: from `start`, up to and without `end`."""
+    """Part of a trace: the half-open interval from `start` to `end`."""
 
     start: Moment = Field(
         0,
@@ -90,11 +97,24 @@ class Span(Params):
         return end
 
     def seconds(self, comments: Sequence[str], first_submit_time: int) -> tuple[int, int | None]:
-        """Return the submit times where it begins and ends; None: it does not end.
+        """Return the submit times at which the part begins and ends.
 
-        They are those of a trace with these header comments and this first submission. Raises
-        InputError for a date where the trace does not say when it was, and where the end turns out
-        not to be after the start.
+        Parameters
+        ----------
+        comments
+            Header comments of the trace.
+        first_submit_time
+            First submit time of the trace, in seconds.
+
+        Returns
+        -------
+        tuple
+            Begin, and end or None for the end of the trace, in seconds.
+
+        Raises
+        ------
+        InputError
+            If a date is given and the trace has none, or the end is not after the start.
         """
         calendar = calendar_of(comments, first_submit_time)
         origin = first_submit_time if calendar.of_unix_times else 0
@@ -110,10 +130,21 @@ class Span(Params):
 
 
 def second_of(moment: int | str, calendar: Calendar, origin: int) -> int:
-    """Return the second of a trace that a moment is; durations count from the origin, in seconds.
+    """Return the second of a trace for a duration or a date.
 
-    Dates are by the zone of the calendar. Raises InputError for a date in a trace that does not say
-    when it was.
+    Parameters
+    ----------
+    moment
+        Seconds since `origin`, or a date and time in the calendar's zone.
+    calendar
+        Calendar of the trace.
+    origin
+        Second from which durations count.
+
+    Raises
+    ------
+    InputError
+        If a date is given and the trace has none.
     """
     if isinstance(moment, int):
         return origin + moment

@@ -1,4 +1,4 @@
-"""The protocol of a transform: what changes a trace on its way from the source to the simulator."""
+"""Protocol of transforms, which change a trace between the source and the simulator."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
@@ -8,11 +8,17 @@ from hpcsched.workload.trace_account import TraceAccount
 
 
 class TransformAccount:
-    """What one transform tells of the jobs that it is given, and what it may know of the trace.
+    """Account of one transform, and its view of the trace.
 
-    `counts` has what comes in as `read`, and what goes out as `submitted`; both are counted by
-    whoever asks the transform for jobs. `origin` is by how many seconds second 0 was moved, and
-    `ended` the reason for which no more jobs are wanted, if that was said.
+    Attributes
+    ----------
+    counts
+        `read` counts incoming jobs and `submitted` outgoing ones; the caller of the transform
+        counts both.
+    origin
+        Seconds by which second 0 was moved.
+    ended
+        Reason why no more jobs are wanted; None if there is none.
     """
 
     def __init__(self, comments: Callable[[], Sequence[str]] = tuple) -> None:
@@ -23,15 +29,15 @@ class TransformAccount:
 
     @property
     def comments(self) -> Sequence[str]:
-        """The header comments of the trace, complete once a job has been taken."""
+        """Header comments of the trace, complete once a job has been taken."""
         return self._comments()
 
     def skip(self, reason: str) -> None:
-        """Count a job that is taken away; the reason names the transform or what it removes."""
+        """Count a job that is removed; the reason names the transform or the kind of job."""
         self.counts.skipped[reason] += 1
 
     def change(self, reason: str) -> None:
-        """Count a job that is passed on with something changed."""
+        """Count a job that is passed on with a change."""
         self.counts.changed[reason] += 1
 
     def clip(self, policy: str) -> None:
@@ -39,27 +45,48 @@ class TransformAccount:
         self.counts.clipped[policy] += 1
 
     def move_origin(self, seconds: int) -> None:
-        """Say that second 0 now is what was this second, so that dates stay what they were."""
+        """Move second 0, so that dates stay as they were.
+
+        Parameters
+        ----------
+        seconds
+            Old time of the new second 0.
+        """
         self.origin = seconds
 
     def end(self, reason: str) -> None:
-        """Say that no more jobs will be taken, although there may be some.
+        """Declare that no more jobs will be taken, although there may be some.
 
-        What has been read by then and is still on its way counts as taken away for this reason.
+        Parameters
+        ----------
+        reason
+            Reason under which jobs that have been read and not passed on count as skipped.
         """
         self.ended = reason
 
 
 class Transform(Protocol):
-    """Changes a stream of jobs, keeping account of every job that it takes away or changes.
+    """Change of a stream of jobs, with an account of every removed or changed job.
 
-    It holds no more of the trace than it must. Nothing is kept from one call of `apply` to the
+    It holds no more of the trace than necessary, and keeps nothing from one call of `apply` to the
     next, since a trace may be read several times.
     """
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs that remain, as they are or changed, by ascending submit time.
+        """Yield the remaining jobs, unchanged or changed, by ascending submit time.
 
-        Job numbers stay, and no job is added. To stop before the jobs are at an end is to say so by
-        `account.end`. Raises InputError where the trace cannot be transformed.
+        Job numbers stay, and no job is added. A transform that stops before the end of the jobs
+        calls `account.end`.
+
+        Parameters
+        ----------
+        jobs
+            The jobs, by ascending submit time.
+        account
+            Account to fill.
+
+        Raises
+        ------
+        InputError
+            If the trace cannot be transformed.
         """

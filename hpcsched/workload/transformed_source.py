@@ -1,4 +1,4 @@
-"""A trace source behind transforms, which looks like any other source."""
+"""Trace source behind transforms, with the interface of any other source."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from hpcsched.workload.transform import Transform, TransformAccount
 
 @dataclass(slots=True)
 class _Stage:
-    """One transform at work: its name, its account, and what has been seen of its jobs."""
+    """Transform in use: its name, its account, and its state."""
 
     name: str
     transform: Transform
@@ -27,21 +27,27 @@ class _Stage:
 
     @property
     def on_its_way(self) -> int:
-        """How many jobs it has taken and neither passed on nor counted as taken away."""
+        """Number of jobs that it has taken and neither passed on nor counted as skipped."""
         counts = self.account.counts
         return counts.read - counts.submitted - counts.skipped.total()
 
     def comments(self, before: Sequence[str]) -> Sequence[str]:
-        """Return the header comments behind it, given those before it."""
+        """Return the header comments after the transform, from those before it."""
         return moved_comments(before, self.account.origin, self.first_submit_time or 0)
 
 
 @dataclass(slots=True)
 class TransformedSource:
-    """Applies transforms, one after the other, to the jobs of a source, as these are asked for.
+    """Trace source with transforms, which its jobs pass one after the other, on demand.
 
-    `transforms` are named, for the header and for errors. Where `keeps_requests`, none of them
-    changes what units ask for or where they may run.
+    Attributes
+    ----------
+    source
+        The source.
+    transforms
+        Transforms with their names, for the header and for errors.
+    keeps_requests
+        Whether no transform changes requests or restrictions of units.
     """
 
     source: TraceSource
@@ -56,14 +62,14 @@ class TransformedSource:
         return has_dependencies(self.source)
 
     def keep_waits(self) -> dict[int, int] | None:
-        """Return the wait times that the source keeps, if it does; see `RecordsWaits`."""
+        """Return the wait times that the source records, if any; see `RecordsWaits`."""
         return recorded_waits(self.source)
 
     @property
     def account(self) -> TraceAccount:
-        """What became of the records read so far, in the source and in the transforms.
+        """Account of the records read so far, in the source and in the transforms.
 
-        What is still on its way counts as submitted.
+        Jobs between them count as submitted.
         """
         account = self.source.account
         parts = [account, *(stage.account.counts for stage in self._stages)]
@@ -78,31 +84,35 @@ class TransformedSource:
 
     @property
     def comments(self) -> Sequence[str]:
-        """The header of the source, with second 0 where it is now, and the transforms' names."""
+        """Header of the source, with second 0 in its new place, and the transforms' names."""
         names = ", ".join(name for name, _ in self.transforms)
         note = f"Note: transformed by hpcsched: {names}"
         return [*self._comments(len(self._stages)), note]
 
     @property
     def files(self) -> Sequence[Path]:
-        """The files that the source reads."""
+        """Input files of the source."""
         return self.source.files
 
     @property
     def uniform_request(self) -> tuple[int, ...] | None:
-        """The source's, unless a transform may change requests."""
+        """Unit request of all jobs of the source, unless a transform may change requests."""
         return self.source.uniform_request if self.keeps_requests else None
 
     @property
     def fraction_read(self) -> float | None:
-        """How much of the source has been read, from 0 to 1; None where that is unknown."""
+        """Fraction of the source that has been read, from 0 to 1; None if unknown."""
         return self.source.fraction_read
 
     def jobs(self) -> Iterator[TracedJob]:
         """Yield the transformed jobs by ascending submit time.
 
-        Raises InputError where the trace cannot be used, and PluginError where a transform loses
-        jobs without account, or changes their order.
+        Raises
+        ------
+        InputError
+            If the trace cannot be used.
+        PluginError
+            If a transform loses jobs without account, or changes their order.
         """
         stages: list[_Stage] = []
         jobs = self.source.jobs()
@@ -114,7 +124,7 @@ class TransformedSource:
         yield from self._without_unknown(jobs) if self.dependencies else jobs
 
     def _without_unknown(self, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-        """Yield jobs that wait only for those that come before them still, counting the others."""
+        """Yield jobs without dependencies on jobs that do not come before them; count those."""
         seen = NumbersSeen()
         for traced in jobs:
             job, run_time = traced
@@ -126,14 +136,14 @@ class TransformedSource:
             yield TracedJob(job, run_time)
 
     def _comments(self, count: int) -> Sequence[str]:
-        """Return the header as it is behind the first so many transforms."""
+        """Return the header after the first `count` transforms."""
         comments = self.source.comments
         for stage in self._stages[:count]:
             comments = stage.comments(comments)
         return comments
 
     def _through(self, k: int, jobs: Iterator[TracedJob]) -> Iterator[TracedJob]:
-        """Yield what a transform makes of jobs, watching what it does."""
+        """Yield the jobs behind a transform, with checks of their order and of the account."""
         stage = self._stages[k]
         counts, latest = stage.account.counts, 0
         for traced in stage.transform.apply(_taken(stage, jobs), stage.account):
@@ -148,6 +158,7 @@ class TransformedSource:
             yield traced
         if stage.account.ended is not None:
             left = self._on_the_way_to(k)
+            # Without this test a Counter would gain a reason with the count 0.
             if left:
                 counts.skipped[stage.account.ended] += left
         elif stage.on_its_way or not stage.exhausted:
@@ -158,7 +169,7 @@ class TransformedSource:
             )
 
     def _on_the_way_to(self, k: int) -> int:
-        """Return how many records have been read, but not got through a transform or skipped."""
+        """Return the number of records read that neither passed a transform nor were skipped."""
         account, stages = self.source.account, self._stages[: k + 1]
         skipped = account.skipped.total()
         skipped += sum(stage.account.counts.skipped.total() for stage in stages)

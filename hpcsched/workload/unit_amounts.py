@@ -1,4 +1,4 @@
-"""What a scenario says that a unit of every job asks for, where the trace does not."""
+"""Request of a unit in a scenario, where the trace has none."""
 
 from typing import Annotated
 
@@ -14,4 +14,4 @@ def _asks_for_something(amounts: dict[str, int]) -> dict[str, int]:
 
 
 UnitAmounts = Annotated[dict[str, Amount], AfterValidator(_asks_for_something)]
-"""Amounts by resource type, not all of them 0: a unit that asks for nothing would fit anywhere."""
+"""Amounts by resource type, not all of them 0: a unit that requests nothing would fit anywhere."""

@@ -1,4 +1,4 @@
-"""Classes of jobs that are expected to wait alike."""
+"""Classes of jobs with similar expected wait times."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -8,13 +8,13 @@ if TYPE_CHECKING:
 
 
 class WaitClass(StrEnum):
-    """What tells jobs apart: their queue, their partition, or how many units they have."""
+    """Criterion of the classes: queue, partition, or number of units."""
 
     QUEUE = "queue"
     PARTITION = "partition"
     UNITS = "units"
 
     def number(self, job: "Job") -> int:
-        """Return the number of a job's queue or partition, 0 if it has none, or its units."""
+        """Return the class of a job: its queue or partition, 0 if it has none, or its units."""
         number: int | None = getattr(job, self)
         return number or 0

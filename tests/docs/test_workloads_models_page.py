@@ -7,7 +7,11 @@ import pytest
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.statistics.trace_statistics import CensusResult, distance, take_census
+from hpcsched.workload.statistics.trace_statistics import (
+    TraceStatistics,
+    distance,
+    trace_statistics,
+)
 from tests.docs.pages import DOCS, ROOT, tables
 from tests.real_traces import KTH_SP2, trace
 
@@ -23,16 +27,16 @@ def rows() -> tuple[list[str], dict[str, list[str]]]:
     return [way.strip("`") for way in header[1:]], {name: cells for name, *cells in found}
 
 
-def census(scenario: str, *overrides: str) -> CensusResult:
+def census(scenario: str, *overrides: str) -> TraceStatistics:
     """Return the figures of a scenario's trace."""
     path: Path = ROOT / "scenarios" / f"{scenario}.yaml"
     parts = assemble(load_scenario(path, overrides))
     bounds = parts.scenario.metrics.class_bounds
-    return take_census(parts.source, parts.system, bounds)
+    return trace_statistics(parts.source, parts.system, bounds)
 
 
 @pytest.fixture(scope="module")
-def kth() -> CensusResult:
+def kth() -> TraceStatistics:
     """Return the figures of the log."""
     trace(KTH_SP2)
     return census("kth-easy")
@@ -46,7 +50,7 @@ def kth() -> CensusResult:
         "calendar",
     ],
 )
-def test_distances(way: str, kth: CensusResult) -> None:
+def test_distances(way: str, kth: TraceStatistics) -> None:
     """To the digits shown."""
     ways, figures = rows()
     column = ways.index(way)

@@ -6,7 +6,7 @@ import pytest
 
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario
-from hpcsched.workload.statistics.trace_statistics import CensusResult, take_census
+from hpcsched.workload.statistics.trace_statistics import TraceStatistics, trace_statistics
 from hpcsched.workload.trace_source import TraceSource
 from tests.real_traces import KTH_SP2, trace
 
@@ -23,11 +23,11 @@ def census(tmp_path: Path):
     """Return what takes a census of KTH-SP2 behind transforms, and returns the source with it."""
     log = trace(KTH_SP2)
 
-    def take(transforms: str) -> tuple[TraceSource, CensusResult]:
+    def take(transforms: str) -> tuple[TraceSource, TraceStatistics]:
         path = tmp_path / "kth.yaml"
         path.write_text(SCENARIO % (log, transforms), encoding="utf-8")
         parts = assemble(load_scenario(path))
-        return parts.source, take_census(parts.source, parts.system, (3600, 18000))
+        return parts.source, trace_statistics(parts.source, parts.system, (3600, 18000))
 
     return take
 

@@ -8,7 +8,7 @@ from hpcsched.metrics.classes import NAMES
 from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.workload.statistics.histogram import BINS_PER_DECADE, Distribution
 from hpcsched.workload.statistics.request_statistics import RunTimeClass
-from hpcsched.workload.statistics.trace_statistics import CensusResult, Distance, distance
+from hpcsched.workload.statistics.trace_statistics import Distance, TraceStatistics, distance
 from hpcsched.workload.trace_account import TraceAccount
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -48,12 +48,12 @@ class TraceInfo:
 
     name: str
     account: TraceAccount
-    census: CensusResult
+    census: TraceStatistics
     distance: Distance | None = None
 
 
 def trace_infos(
-    traces: Sequence[tuple[str, TraceAccount, CensusResult]],
+    traces: Sequence[tuple[str, TraceAccount, TraceStatistics]],
 ) -> list[TraceInfo]:
     """Return the statistics of traces, with their distances from the first.
 
@@ -237,7 +237,7 @@ def _bars(labels: Sequence[str], shares: Sequence[float]) -> Rows:
         yield label, f"{bar:{_BAR}} {_share(share):>7}"
 
 
-def _class_names(census: CensusResult) -> Sequence[str]:
+def _class_names(census: TraceStatistics) -> Sequence[str]:
     """Return the names of the classes of run times, as results have them."""
     count = len(census.run_times.classes)
     return NAMES.get(count) or [f"class {k}" for k in range(1, count + 1)]

@@ -1,1 +1,1 @@
-"""Logs of the Parallel Workloads Archive: a catalogue, and how they are brought here."""
+"""Parallel Workloads Archive: a catalogue of its logs, and their download."""

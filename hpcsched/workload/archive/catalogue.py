@@ -1,4 +1,4 @@
-"""The catalogue of logs that comes with hpcsched.
+"""Catalogue of logs that comes with hpcsched.
 
 Source: the pages of the Parallel Workloads Archive,
 https://www.cs.huji.ac.il/labs/parallel/workload/.
@@ -17,10 +17,24 @@ CATALOGUE = Path(__file__).with_name("logs.toml")
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log that can be fetched: from where, what to cite, and what to simulate it on.
+    """Log that can be downloaded.
 
-    `system` is what a scenario says after `system:`; `sha256` is None where the hash of the file is
-    not known.
+    Attributes
+    ----------
+    name
+        Name in the catalogue.
+    about
+        Description.
+    address
+        URL.
+    acknowledge
+        People to acknowledge.
+    cite
+        Paper to cite.
+    system
+        Value of `system:` in a scenario that replays it.
+    sha256
+        Hash of the file; None if unknown.
     """
 
     name: str
@@ -33,7 +47,7 @@ class Log:
 
     @property
     def file_name(self) -> str:
-        """What the file is called."""
+        """Name of the file."""
         return PurePosixPath(urlsplit(self.address).path).name
 
 
@@ -44,7 +58,20 @@ def read_catalogue() -> list[Log]:
 
 
 def find_log(name: str, logs: list[Log]) -> Log:
-    """Return a log by its name, or by that of its file; raises InputError for an unknown name."""
+    """Return a log by its name, or by the name of its file.
+
+    Parameters
+    ----------
+    name
+        The name.
+    logs
+        The catalogue.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown.
+    """
     for log in logs:
         if name in (log.name, log.file_name):
             return log

@@ -1,9 +1,9 @@
-"""Brings a packed file from a web server: goes on where a transfer broke off, refuses damage.
+"""Download of gzip files: resumes interrupted transfers, refuses damaged files.
 
-A transfer that is not finished is in a hidden file beside the target, with what the server calls
-that version of the file; only if the server still has that version does the transfer go on. What is
-complete is unpacked once to see that it is whole, compared with the hash that is expected, and put
-in place together with its own hash.
+An unfinished transfer is in a hidden file beside the target, with the server's identifier of that
+version of the file; the transfer resumes only if the server still has that version. A complete file
+is unpacked once to check it, compared with the expected hash, and put in place together with its
+own hash.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from pathlib import Path
 from hpcsched.errors import Finding, InputError, Place
 
 TIMEOUT = 30.0
-"""Seconds without an answer, or without further bytes, after which a server is given up."""
+"""Seconds without an answer, or without further bytes, after which the transfer fails."""
 
 _CHUNK = 2**16
 _AGENT = "hpcsched"
@@ -28,9 +28,20 @@ _AGENT = "hpcsched"
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file that is in place: its hash, its bytes, and how many of them came just now.
+    """Downloaded file.
 
-    `resumed` says whether some had come before; nothing came where the file was there already.
+    Attributes
+    ----------
+    path
+        The file.
+    sha256
+        Its hash.
+    size
+        Its bytes.
+    received
+        Bytes received by this call; 0 if the file was there already.
+    resumed
+        Whether an earlier transfer was continued.
     """
 
     path: Path
@@ -48,12 +59,28 @@ def fetch(
     timeout: float = TIMEOUT,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Fetched:
-    """Bring the gzip file at an address to `path`, and write its SHA-256 beside it.
+    """Download a gzip file, and write its SHA-256 beside it.
 
-    A file that is there is checked and left alone. `progress` is told of the bytes so far and of
-    all, where that is known. Raises InputError where the server cannot be reached or refuses, where
-    the transfer breaks off (what has come is kept), and where the file is damaged or is not the one
-    that is expected (what has come is removed).
+    A file that exists is checked and left alone.
+
+    Parameters
+    ----------
+    address
+        URL.
+    path
+        Target.
+    sha256
+        Expected hash; None: any.
+    timeout
+        Seconds without bytes after which the transfer fails.
+    progress
+        Called with the bytes so far and the total, or None if that is unknown.
+
+    Raises
+    ------
+    InputError
+        If the server cannot be reached or refuses; if the transfer is interrupted (the received
+        part is kept); if the file is damaged or has another hash (the received part is removed).
     """
     if path.exists():
         return _checked(path, sha256)
@@ -66,6 +93,7 @@ def fetch(
         except InputError:
             part.remove()
             raise
+        # The rename is atomic: the target never holds an unchecked or partial file.
         part.path.replace(path)
         part.remove()
         _hash_file(path).write_text(f"{digest}  {path.name}\n", encoding="utf-8")
@@ -77,7 +105,7 @@ def fetch(
 
 
 class _Part:
-    """What has come of a file so far, and which version of it that is."""
+    """Received part of a file, and its version."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(f".{path.name}.part")
@@ -85,24 +113,24 @@ class _Part:
 
     @property
     def size(self) -> int:
-        """The bytes that have come."""
+        """Number of received bytes."""
         return self.path.stat().st_size if self.path.is_file() else 0
 
     @property
     def version(self) -> str:
-        """What the server called this version; empty where it did not say."""
+        """The server's identifier of this version; empty if unknown."""
         try:
             return self._version.read_text(encoding="latin-1").strip()
         except OSError:
             return ""
 
     def begin(self, version: str) -> None:
-        """Start anew."""
+        """Start anew with an empty file."""
         self.path.write_bytes(b"")
         self._version.write_text(version, encoding="latin-1")
 
     def remove(self) -> None:
-        """Forget what has come."""
+        """Delete the received part."""
         for file in (self.path, self._version):
             with suppress(FileNotFoundError):
                 file.unlink()
@@ -114,7 +142,13 @@ def _transfer(
     timeout: float,
     progress: Callable[[int, int | None], None] | None,
 ) -> tuple[int, bool]:
-    """Bring what is missing; return how many bytes came, and whether some had come before."""
+    """Download the missing part.
+
+    Returns
+    -------
+    tuple
+        Number of bytes received, and whether an earlier transfer was continued.
+    """
     before = part.size if part.version else 0
     headers = {"User-Agent": _AGENT}
     if before:
@@ -131,6 +165,7 @@ def _transfer(
             received = _receive(response, part.path, before, whole, progress)
     except urllib.error.HTTPError as error:
         error.close()
+        # The part is at least as long as the server's file, so it is of another version.
         if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and before:
             part.remove()
             return _transfer(address, part, timeout, progress)
@@ -152,7 +187,7 @@ def _transfer(
 
 
 def _goes_on(response: http.client.HTTPResponse, before: int) -> bool:
-    """Say whether an answer is the rest of a file; a server may send all of it instead."""
+    """Return whether an answer continues the file; a server may send all of it instead."""
     where = response.headers["Content-Range"] or ""
     return response.status == http.client.PARTIAL_CONTENT and where.startswith(f"bytes {before}-")
 
@@ -164,7 +199,7 @@ def _receive(
     whole: int | None,
     progress: Callable[[int, int | None], None] | None,
 ) -> int:
-    """Append what a server sends; raises InputError where it falls silent."""
+    """Append received bytes; raise InputError if the server falls silent."""
     received = 0
     with path.open("ab") as file:
         while True:
@@ -187,7 +222,7 @@ def _broken_off(address: str, size: int, whole: int | None) -> InputError:
 
 
 def _checked(path: Path, sha256: str | None) -> Fetched:
-    """Return a file that is there already; raises InputError where it is not what it should be."""
+    """Return a file that exists already; raise InputError if it is not the expected one."""
     expected = sha256
     if expected is None:
         with suppress(OSError, IndexError):
@@ -207,9 +242,21 @@ def _checked(path: Path, sha256: str | None) -> Fetched:
 
 
 def _digest(file: Path, expected: str | None, path: Path) -> str:
-    """Return the SHA-256 of a file; raises InputError where it is damaged, or another is expected.
+    """Return the SHA-256 of a file.
 
-    `path` is what to call the file.
+    Parameters
+    ----------
+    file
+        The file.
+    expected
+        Expected hash; None: any.
+    path
+        Name of the file in messages.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged or has another hash.
     """
     hashed = hashlib.sha256()
     with file.open("rb") as raw:

@@ -32,7 +32,11 @@ from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.node_properties import NodeProperties
 from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
 from hpcsched.workload.readers.number_fields import number_fields
-from hpcsched.workload.readers.pbs_nodes import NodeRequest, UnlikeChunksError, parse_node_request
+from hpcsched.workload.readers.pbs_nodes import (
+    HeterogeneousChunksError,
+    NodeRequest,
+    parse_node_request,
+)
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.swf_lines import wait_time
 
@@ -200,6 +204,7 @@ class AleaSource(ColumnSource):
     def scan(self, lines: Sequence[bytes]) -> ScannedLines:
         """Return lines as columns; `finish` numbers the queues of the lines that give jobs."""
         numbers, plain = number_fields(lines, FIELDS, _USED)
+        # Larger numbers are errors; `parse` reports them with their line.
         plain &= numbers.max(axis=0) <= LARGEST
         read_odd_lines(lines, ~plain, numbers, lambda line: _fields(line)[0])
         job_id, submit_time, run_time, processors, requested_time, memory = numbers[:6]
@@ -293,13 +298,14 @@ class AleaSource(ColumnSource):
     def _node_request(self, text: str, processors: int) -> NodeRequest:
         try:
             asked = parse_node_request(text)
-        except UnlikeChunksError as error:
+        except HeterogeneousChunksError as error:
             raise UnusableError("unlike_chunks", str(error)) from None
         except ValueError as error:
             raise UnusableError("malformed", f"field {_REQUEST + 1}: {error}") from None
         if asked.rounded and self._params.fractional_processors != "down":
             raise UnusableError("fractional_processors", f"{text!r} asks for a part of one")
         requested = asked.nodes * asked.processors
+        # Field 8 repeats the request; -1 means that the log leaves it out.
         if processors not in (-1, requested) and self._params.unlike_processors != "request":
             raise UnusableError(
                 "unlike_processors",
@@ -406,6 +412,7 @@ def _fields(line: bytes) -> tuple[list[int], str, str]:
         numbers = list(map(int, texts))
     except ValueError as error:
         raise UnusableError("malformed", f"expected whole numbers: {error}") from None
+    # Python accepts 1_000 as a number, logs do not mean it as one.
     if b"_" in b" ".join(texts):  # int() takes it for a separator of digits
         raise UnusableError("malformed", "expected whole numbers, found '_'")
     if max(numbers) > LARGEST:

@@ -34,6 +34,7 @@ def _no_double(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+# Strict: Python's decoder accepts NaN and keeps the last of repeated keys, which loses jobs.
 _DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_double)
 
 

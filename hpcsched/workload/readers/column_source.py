@@ -307,10 +307,12 @@ class ColumnSource(RecordSource):
         if self._policies.unsorted != "sort":
             submitted = np.where(numbered, submit_time, 0)
             plain &= submit_time >= np.maximum(np.maximum.accumulate(submitted), self._earliest)
+        # A repeated number is an error of the later line only, so both go through `parse` in turn.
         plain &= self._seen.lacks(job_id) & ~_repeated(job_id)
         times = (submit_time, scanned.run_time, scanned.requested_time)
         plain &= np.maximum.reduce(times) <= LONGEST
         if not self._bounds.hold(int(_lasting(scanned)[plain].sum()), int((~plain).sum())):
+            # Near the bound of the sum of times, every job is checked by itself.
             plain[:] = False
         return plain
 

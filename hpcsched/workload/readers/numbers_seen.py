@@ -58,6 +58,7 @@ class NumbersSeen:
             The last number, included.
         """
         k = bisect_right(self._firsts, first)
+        # The usual case, a run between others, is inserted at once; overlaps number by number.
         before_others = k == len(self._firsts) or last < self._firsts[k]
         if before_others and not (k and first <= self._lasts[k - 1]):
             self._insert(k, first, last)

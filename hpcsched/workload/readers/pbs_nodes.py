@@ -45,7 +45,7 @@ class NodeRequest(NamedTuple):
     rounded: bool = False
 
 
-class UnlikeChunksError(ValueError):
+class HeterogeneousChunksError(ValueError):
     """Request for heterogeneous chunks, which are no identical units of one job."""
 
 
@@ -54,7 +54,7 @@ def parse_node_request(text: str) -> NodeRequest:
 
     Raises
     ------
-    UnlikeChunksError
+    HeterogeneousChunksError
         If its chunks differ in more than their number of nodes.
     ValueError
         If the text is no request.
@@ -69,7 +69,7 @@ def parse_node_request(text: str) -> NodeRequest:
         raise ValueError(f"expected '#excl', found {'#' + flags!r}")
     chunks = [_chunk(part, exclusive=bool(flags)) for part in body.split("+")]
     if len({chunk._replace(nodes=0) for chunk in chunks}) > 1:
-        raise UnlikeChunksError(f"the chunks of {text!r} ask for unlike nodes")
+        raise HeterogeneousChunksError(f"the chunks of {text!r} ask for unlike nodes")
     return chunks[0]._replace(nodes=sum(chunk.nodes for chunk in chunks))
 
 

@@ -148,6 +148,7 @@ class RecordSource(ABC):
         self._start()
         jobs, limit = self._read(), self._policies.jobs
         if self._policies.unsorted == "sort":
+            # The sort is stable: ties keep the order of the log.
             in_order = sorted(jobs, key=lambda traced: traced.job.submit_time)
             if limit is not None and limit < len(in_order):
                 self.account.skipped["after_first_jobs"] = len(in_order) - limit
@@ -224,7 +225,7 @@ class RecordSource(ABC):
         self.check_order(submit_time)
 
     def check_order(self, submit_time: int) -> None:
-        """Raise UnusableError for a submit time before that of the previous job."""
+        """Raise UnusableError for a submit time before the previous job's."""
         if submit_time < self._earliest:
             raise UnusableError(
                 "unsorted",
@@ -332,6 +333,7 @@ class RecordSource(ABC):
         if isinstance(problem, SetAsideError):
             self.account.skipped[reason] += 1
             return
+        # The reason is the policy's field name: a new policy needs no table of reasons.
         policy = getattr(self._policies, reason, None)
         if policy in (None, "error"):
             hint = f"; the policy {reason!r} of the trace source says what else to do"

@@ -118,6 +118,7 @@ class RunSource:
             self.account.submitted += 1
             if self._waits is not None:
                 self._waits[row["job_id"]] = row["start_time"] - row["submit_time"]
+            # A live run learns of submissions and ends at its next poll, later by this time.
             row["run_time"] += self._noticed_after
             row["submit_time"] += self._noticed_after
             traced = _traced(row, self._system)

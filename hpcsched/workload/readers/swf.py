@@ -180,6 +180,7 @@ class SwfSource(ColumnSource):
         name = amounts.pop() if self._named else NO_NAME
         self.check_submission(job_id, submit_time)
         self.check_run_time(run_time)
+        # Neither -1 nor 0 is a number of processors.
         if units <= 0:
             units = allocated
             if units <= 0 or self._params.missing_processors != "allocated":
@@ -422,6 +423,7 @@ def types_in_records(path: Path) -> list[str]:
 
 def _declared_types(comments: Sequence[str]) -> list[str]:
     for comment in comments:
+        # The first such comment counts, as the header of a log is read once.
         if comment.startswith(UNIT_RESOURCES):
             return comment.removeprefix(UNIT_RESOURCES).split()
     return []

@@ -59,6 +59,7 @@ class SwfLines:
         try:
             with self.path.open("rb") as raw:
                 self._raw, self._size = raw, self.path.stat().st_size
+                # By content, not by name: downloads are often renamed.
                 packed = raw.read(2) == GZIP_MAGIC
                 raw.seek(0)
                 stream = gzip.GzipFile(fileobj=raw) if packed else raw

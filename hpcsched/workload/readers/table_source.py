@@ -108,6 +108,7 @@ class TableSource(RecordSource):
         limit = self._params.constants.requested_time
         requested_time = self._number(row, "requested_time", duration) if limit is None else limit
         user, group, application, queue, partition = (self._label(row, label) for label in LABELS)
+        # Numbered by row of the file, skipped rows included, so that a number leads to its row.
         if "job_id" not in row:
             job_id = self.account.read
         self.check_submission(job_id, submit_time)

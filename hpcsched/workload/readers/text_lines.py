@@ -94,6 +94,8 @@ class TextLines:
                 packed = raw.read(2) == GZIP_MAGIC
                 raw.seek(0)
                 lines: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
+                # Bounded, since iteration over a file without line ends would read all of it at
+                # once.
                 while line := lines.readline(LONGEST):
                     number += 1
                     if number == 1:

@@ -1,4 +1,4 @@
-"""Histograms of a fixed number of bins: what is known of values that are too many to keep."""
+"""Histograms with a fixed number of bins, for values that are too many to keep."""
 
 import math
 from bisect import bisect_right
@@ -20,21 +20,31 @@ LOGARITHMIC: Sequence[float] = (
         }
     ),
 )
-"""Where bins of whole numbers begin: 24 a decade, as far as there are so many whole numbers in it.
+"""Lower edges of bins of whole numbers: 24 a decade, as far as it has as many whole numbers.
 
 A number below 10 has a bin of its own. The numbers of a larger bin differ by less than 11 %.
 """
 
 RATIOS: Sequence[float] = (*(k / 100 for k in range(101)), math.nextafter(1, 2))
-"""Where bins of ratios begin: 100 below 1, one of those that are 1, one of those above."""
+"""Lower edges of bins of ratios: 100 below 1, one for exactly 1, one above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Values as a histogram knows them, in the values' own unit; None where there are none.
+    """Summary of values from a histogram, in the values' own unit; None without values.
 
-    Mean and maximum are exact; a quantile is the mean of the bin that it is in. `bins` has where
-    each bin begins that is not empty, and how many values are in it.
+    Attributes
+    ----------
+    count
+        Number of values.
+    mean
+        Exact mean.
+    p25, p50, p75, p90, p99
+        Percentiles: each the mean of the bin that holds it.
+    max
+        Exact maximum.
+    bins
+        Lower edge and count of each bin that is not empty.
     """
 
     count: int
@@ -49,7 +59,13 @@ class Distribution:
 
 
 class Histogram:
-    """Counts and sums values by bin; `edges`, ascending, are where the bins begin."""
+    """Counts and sums of values by bin.
+
+    Parameters
+    ----------
+    edges
+        Lower edges of the bins, ascending.
+    """
 
     def __init__(self, edges: Sequence[float]) -> None:
         self._edges = edges
@@ -59,6 +75,7 @@ class Histogram:
 
     def add(self, value: float) -> None:
         """Count a value, which must not be below the first edge."""
+        # A value on an edge belongs to the bin that begins there.
         k = bisect_right(self._edges, value) - 1
         self._counts[k] += 1
         self._sums[k] += value
@@ -66,7 +83,7 @@ class Histogram:
             self._max = value
 
     def distribution(self) -> Distribution:
-        """Return what has been counted so far."""
+        """Return the summary of the values so far."""
         count = sum(self._counts)
         counted = zip(self._edges, self._counts, strict=True)
         return Distribution(
@@ -82,23 +99,34 @@ class Histogram:
         )
 
     def _quantile(self, percent: int, count: int) -> float | None:
-        """Return the mean of the bin with the value of this percentile by nearest rank."""
+        """Return the mean of the bin with this percentile by nearest rank."""
         if not count:
             return None
+        # Nearest rank by whole numbers; a float product could be just above a multiple.
         rank = -(-percent * count // 100)
         k = next(k for k, upto in enumerate(accumulate(self._counts)) if upto >= rank)
         return self._sums[k] / self._counts[k]
 
 
 def share(part: float, whole: float) -> float | None:
-    """Return a part of a whole, from 0 to 1; None of nothing."""
+    """Return a part of a whole, from 0 to 1; None if the whole is 0."""
     return part / whole if whole else None
 
 
 def kolmogorov_smirnov(one: Distribution, other: Distribution) -> float | None:
-    """Return the largest difference of two cumulative shares, 0 to 1, over bins of equal edges.
+    """Return the Kolmogorov-Smirnov distance: the largest difference of two cumulative shares.
 
-    None where there are no values.
+    Parameters
+    ----------
+    one
+        A distribution.
+    other
+        A distribution over bins of the same edges.
+
+    Returns
+    -------
+    float or None
+        From 0 to 1; None if a distribution has no values.
     """
     if not one.count or not other.count:
         return None
@@ -112,9 +140,19 @@ def kolmogorov_smirnov(one: Distribution, other: Distribution) -> float | None:
 
 
 def total_variation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Return half the sum of the differences of two vectors of shares, 0 to 1.
+    """Return the total variation distance of two vectors of shares: half the sum of differences.
 
-    None where one of them is of nothing.
+    Parameters
+    ----------
+    one
+        Shares that add up to 1, or zeros.
+    other
+        Shares of the same classes.
+
+    Returns
+    -------
+    float or None
+        From 0 to 1; None if a vector is zero.
     """
     if not any(one) or not any(other):
         return None

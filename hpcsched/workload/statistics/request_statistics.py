@@ -1,4 +1,4 @@
-"""The parts of a census about what jobs ask for, and how long they run."""
+"""Statistics of requests and run times of a trace's jobs."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -18,17 +18,22 @@ from hpcsched.workload.statistics.histogram import (
 
 @dataclass(frozen=True, slots=True)
 class OfferedLoad:
-    """What jobs ask for times their run time, in percent of capacity times span.
+    """Requested amounts × run time, in percent of capacity × span; None without a span.
 
-    By resource type, and by the largest share of any type, job by job. None without a span.
+    Attributes
+    ----------
+    by_resource_percent
+        Load by resource type.
+    by_demand_percent
+        Load by each job's largest share of any resource type.
     """
 
     by_resource_percent: dict[str, float | None]
     by_demand_percent: float | None
 
 
-class LoadTally:
-    """Sums what jobs ask for times their run time; whole nodes of exclusive jobs do not count."""
+class LoadCounter:
+    """Sum of requested amounts × run time; exclusive use of whole nodes does not count."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -49,7 +54,13 @@ class LoadTally:
         self._demand_area += largest * time_units
 
     def result(self, span: int | None) -> OfferedLoad:
-        """Return the load over a span in seconds."""
+        """Return the offered load.
+
+        Parameters
+        ----------
+        span
+            Time from the first to the last submission, in seconds; None or 0: no load.
+        """
         system = self._system
         return OfferedLoad(
             {
@@ -64,9 +75,20 @@ class LoadTally:
 
 @dataclass(frozen=True, slots=True)
 class RunTimeClass:
-    """Jobs with a run time from `run_time_from_seconds` to `run_time_to_seconds`, both included.
+    """Jobs of a run-time class.
 
-    `run_time_to_seconds` None: no bound. Shares are of all jobs, and of the sum of run times.
+    Attributes
+    ----------
+    run_time_from_seconds
+        Smallest run time.
+    run_time_to_seconds
+        Largest run time, included; None: no bound.
+    jobs
+        Number of jobs.
+    jobs_share
+        Share of all jobs.
+    run_time_share
+        Share of the sum of all run times.
     """
 
     run_time_from_seconds: int
@@ -78,16 +100,22 @@ class RunTimeClass:
 
 @dataclass(frozen=True, slots=True)
 class RunTimes:
-    """How long jobs ran, and by class."""
+    """Distribution of run times, and run-time classes."""
 
     run_time_seconds: Distribution
     classes: tuple[RunTimeClass, ...]
 
 
-class RunTimeTally:
-    """Counts run times; jobs below the first bound are in the first class, as in results.
+class RunTimeCounter:
+    """Counter of run times by class.
 
-    Any other class but the last includes its upper bound.
+    Jobs below the first bound are in the first class, as in results; any other class but the last
+    includes its upper bound.
+
+    Parameters
+    ----------
+    class_bounds
+        Ascending run times, in seconds.
     """
 
     def __init__(self, class_bounds: Sequence[int]) -> None:
@@ -105,7 +133,7 @@ class RunTimeTally:
         self._histogram.add(run_time)
 
     def result(self) -> RunTimes:
-        """Return what has been counted."""
+        """Return the statistics of the jobs so far."""
         jobs, run_time = sum(self._jobs), sum(self._run_times)
         ends: list[int | None] = [*self._largest, None]
         starts = [0, *(largest + 1 for largest in self._largest)]
@@ -122,7 +150,19 @@ class RunTimeTally:
 
 @dataclass(frozen=True, slots=True)
 class RequestKind:
-    """Jobs whose units ask for the same set of resource types, such as `core+mem`."""
+    """Jobs that request the same set of resource types.
+
+    Attributes
+    ----------
+    resources
+        The resource types, such as `core+mem`.
+    jobs
+        Number of jobs.
+    jobs_share
+        Share of all jobs.
+    mean_run_time_seconds
+        Their mean run time.
+    """
 
     resources: str
     jobs: int
@@ -132,7 +172,19 @@ class RequestKind:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Units a job, shares of jobs with one and with a power of two (1 is one), kinds of request."""
+    """Distribution of sizes.
+
+    Attributes
+    ----------
+    units
+        Units a job.
+    serial_share
+        Share of jobs with one unit.
+    power_of_two_share
+        Share of jobs with a power of two of units, 1 included.
+    kinds
+        Jobs by their set of resource types, the most frequent first.
+    """
 
     units: Distribution
     serial_share: float | None
@@ -140,8 +192,8 @@ class Sizes:
     kinds: tuple[RequestKind, ...]
 
 
-class SizeTally:
-    """Counts units, and the sets of resource types that are asked for."""
+class SizeCounter:
+    """Counter of units and of requested sets of resource types."""
 
     def __init__(self, system: System) -> None:
         self._types = system.resource_types
@@ -157,12 +209,13 @@ class SizeTally:
         self._units.add(units)
         self._serial += units == 1
         self._powers += units & (units - 1) == 0
+        # A kind is a set of types, without amounts: their number stays small in any trace.
         kind = tuple(map(bool, traced.job.unit_request))
         self._jobs_of[kind] += 1
         self._time_of[kind] += traced.run_time
 
     def result(self) -> Sizes:
-        """Return what has been counted; the most frequent kind comes first."""
+        """Return the statistics of the jobs so far; the most frequent kind comes first."""
         jobs = self._jobs_of.total()
         kinds = (
             RequestKind(self._name(kind), count, share(count, jobs), self._time_of[kind] / count)
@@ -182,10 +235,24 @@ class SizeTally:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Requested times against run times; the ratio is run time / requested time.
+    """Accuracy of requested times; the ratio is run time / requested time.
 
-    `under_share` of jobs requested less than they ran, `exact_share` just that, `over_share` more;
-    `near_share` have a ratio from 0.75 to 1.25.
+    Attributes
+    ----------
+    requested_time_seconds
+        Distribution of requested times.
+    mean_absolute_error_minutes
+        Mean of |requested time − run time|.
+    under_share
+        Share of jobs that ran longer than requested.
+    exact_share
+        Share of jobs that ran exactly as long as requested.
+    over_share
+        Share of jobs that ran shorter than requested.
+    near_share
+        Share of jobs with a ratio from 0.75 to 1.25.
+    ratio
+        Distribution of ratios.
     """
 
     requested_time_seconds: Distribution
@@ -197,8 +264,8 @@ class Accuracy:
     ratio: Distribution
 
 
-class AccuracyTally:
-    """Counts how far requested times are from run times."""
+class AccuracyCounter:
+    """Counter of the differences between requested times and run times."""
 
     def __init__(self) -> None:
         self._requested = Histogram(LOGARITHMIC)
@@ -214,10 +281,11 @@ class AccuracyTally:
         self._error += abs(requested - run_time)
         self._under += run_time > requested
         self._exact += run_time == requested
+        # Ratio from 0.75 to 1.25, multiplied out so that the bounds are exact.
         self._near += 3 * requested <= 4 * run_time <= 5 * requested
 
     def result(self) -> Accuracy:
-        """Return what has been counted."""
+        """Return the statistics of the jobs so far."""
         jobs = self._jobs
         return Accuracy(
             self._requested.distribution(),

@@ -1,4 +1,4 @@
-"""The parts of a census about submissions: when, how far apart, and by whom."""
+"""Statistics of submissions: times, intervals and submitters."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,7 +12,23 @@ _DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """When jobs were submitted: seconds of the trace, and seconds between one and the next."""
+    """Times of submissions.
+
+    Attributes
+    ----------
+    jobs
+        Number of jobs.
+    first_submit_time_seconds
+        First submit time.
+    last_submit_time_seconds
+        Last submit time.
+    span_seconds
+        Time from the first to the last submission.
+    span_days
+        The same in days.
+    interarrival_time_seconds
+        Distribution of times between consecutive submissions.
+    """
 
     jobs: int
     first_submit_time_seconds: int | None
@@ -22,8 +38,8 @@ class Arrivals:
     interarrival_time_seconds: Distribution
 
 
-class ArrivalTally:
-    """Counts jobs, and the time between one and the next."""
+class ArrivalCounter:
+    """Counter of jobs and of the times between them."""
 
     def __init__(self) -> None:
         self._jobs = 0
@@ -42,7 +58,7 @@ class ArrivalTally:
         self._jobs += 1
 
     def result(self) -> Arrivals:
-        """Return what has been counted."""
+        """Return the statistics of the jobs so far."""
         first, last = self._first, self._last
         span = None if first is None or last is None else last - first
         days = None if span is None else span / _DAY
@@ -51,7 +67,23 @@ class ArrivalTally:
 
 @dataclass(frozen=True, slots=True)
 class Submitters:
-    """Users, the share of them with more than one job, and jobs by queue; and jobs without."""
+    """Users and queues of the jobs.
+
+    Attributes
+    ----------
+    users
+        Number of users.
+    users_with_several_jobs_share
+        Share of users with more than one job.
+    jobs_without_user
+        Number of jobs whose user is not given.
+    queues
+        Number of queues.
+    jobs_by_queue
+        Number of jobs by queue.
+    jobs_without_queue
+        Number of jobs whose queue is not given.
+    """
 
     users: int
     users_with_several_jobs_share: float | None
@@ -61,8 +93,8 @@ class Submitters:
     jobs_without_queue: int
 
 
-class SubmitterTally:
-    """Knows which users and queues there are: the only state that grows, and with their number."""
+class SubmitterCounter:
+    """Counter of users and queues: the only state that grows, with their number."""
 
     def __init__(self) -> None:
         self._users: dict[int | None, bool] = {}
@@ -79,7 +111,7 @@ class SubmitterTally:
         self._queues[job.queue] += 1
 
     def result(self) -> Submitters:
-        """Return what has been counted."""
+        """Return the statistics of the jobs so far."""
         several = sum(self._users.values())
         by_queue = {queue: n for queue, n in self._queues.items() if queue is not None}
         return Submitters(
@@ -94,9 +126,18 @@ class SubmitterTally:
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
-    """Shares of jobs by hour of day, weekday (Monday first) and month; zeros where no job is.
+    """Shares of jobs by hour of day, weekday (Monday first) and month; zeros without jobs.
 
-    `counted_from` says in words which instant the trace's second 0 is taken for.
+    Attributes
+    ----------
+    counted_from
+        Date of second 0 and its origin, in words.
+    hour_shares
+        24 shares.
+    weekday_shares
+        7 shares.
+    month_shares
+        12 shares.
     """
 
     counted_from: str
@@ -105,8 +146,8 @@ class Cycles:
     month_shares: tuple[float, ...]
 
 
-class CycleTally:
-    """Counts jobs by where in day, week and year they were submitted."""
+class CycleCounter:
+    """Counter of jobs by hour, weekday and month of their submission."""
 
     def __init__(self, calendar: Calendar) -> None:
         self._calendar = calendar
@@ -120,7 +161,7 @@ class CycleTally:
         self._months[month] += 1
 
     def result(self) -> Cycles:
-        """Return what has been counted."""
+        """Return the statistics of the jobs so far."""
         counts = (self._hours, self._weekdays, self._months)
         return Cycles(
             self._calendar.basis,

@@ -1,4 +1,4 @@
-"""What a trace is like: figures of all its jobs, from one pass that keeps none of them."""
+"""Statistics of a trace, from one pass that keeps no jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,29 +9,29 @@ from hpcsched.workload.job import TracedJob
 from hpcsched.workload.statistics.histogram import kolmogorov_smirnov, total_variation
 from hpcsched.workload.statistics.request_statistics import (
     Accuracy,
-    AccuracyTally,
-    LoadTally,
+    AccuracyCounter,
+    LoadCounter,
     OfferedLoad,
+    RunTimeCounter,
     RunTimes,
-    RunTimeTally,
+    SizeCounter,
     Sizes,
-    SizeTally,
 )
 from hpcsched.workload.statistics.submission_statistics import (
+    ArrivalCounter,
     Arrivals,
-    ArrivalTally,
+    CycleCounter,
     Cycles,
-    CycleTally,
+    SubmitterCounter,
     Submitters,
-    SubmitterTally,
 )
 from hpcsched.workload.trace_calendar import Calendar, calendar_of
 from hpcsched.workload.trace_source import TraceSource
 
 
 @dataclass(frozen=True, slots=True)
-class CensusResult:
-    """The figures of a trace, a part for each thing that is counted."""
+class TraceStatistics:
+    """Statistics of a trace."""
 
     arrivals: Arrivals
     submitters: Submitters
@@ -44,7 +44,7 @@ class CensusResult:
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far two traces are apart, each from 0 (alike) to 1; None where one has no values.
+    """Distances of two traces, each from 0 (equal) to 1; None if one has no values.
 
     Total variation of the shares of jobs by hour, weekday and month; Kolmogorov-Smirnov over the
     histograms of the others; accuracy is run time / requested time.
@@ -60,23 +60,30 @@ class Distance:
     accuracy: float | None
 
 
-class Census:
-    """Counts jobs by ascending submit time; its size does not depend on their number.
+class StatisticsCounter:
+    """Counter of all statistics, in memory that does not depend on the number of jobs.
 
-    `class_bounds` are ascending run times in seconds, as in a scenario's `metrics.class_bounds`.
+    Parameters
+    ----------
+    system
+        The system.
+    class_bounds
+        Ascending run times in seconds, as in a scenario's `metrics.class_bounds`.
+    calendar
+        Calendar of the trace.
     """
 
     def __init__(self, system: System, class_bounds: Sequence[int], calendar: Calendar) -> None:
-        self._arrivals = ArrivalTally()
-        self._submitters = SubmitterTally()
-        self._load = LoadTally(system)
-        self._run_times = RunTimeTally(class_bounds)
-        self._sizes = SizeTally(system)
-        self._accuracy = AccuracyTally()
-        self._cycles = CycleTally(calendar)
+        self._arrivals = ArrivalCounter()
+        self._submitters = SubmitterCounter()
+        self._load = LoadCounter(system)
+        self._run_times = RunTimeCounter(class_bounds)
+        self._sizes = SizeCounter(system)
+        self._accuracy = AccuracyCounter()
+        self._cycles = CycleCounter(calendar)
 
     def add(self, traced: TracedJob) -> None:
-        """Count a job in every part."""
+        """Count a job; submit times must ascend."""
         self._arrivals.add(traced)
         self._submitters.add(traced)
         self._load.add(traced)
@@ -85,10 +92,10 @@ class Census:
         self._accuracy.add(traced)
         self._cycles.add(traced)
 
-    def result(self) -> CensusResult:
-        """Return the figures of the jobs so far."""
+    def result(self) -> TraceStatistics:
+        """Return the statistics of the jobs so far."""
         arrivals = self._arrivals.result()
-        return CensusResult(
+        return TraceStatistics(
             arrivals,
             self._submitters.result(),
             self._load.result(arrivals.span_seconds),
@@ -99,22 +106,44 @@ class Census:
         )
 
 
-def take_census(source: TraceSource, system: System, class_bounds: Sequence[int]) -> CensusResult:
-    """Read a trace from its first job to its last and return its figures.
+def trace_statistics(
+    source: TraceSource, system: System, class_bounds: Sequence[int]
+) -> TraceStatistics:
+    """Read a trace from its first job to its last and return its statistics.
 
-    Raises InputError where the trace cannot be used.
+    Parameters
+    ----------
+    source
+        The trace.
+    system
+        The system.
+    class_bounds
+        Ascending run times, in seconds.
+
+    Raises
+    ------
+    InputError
+        If the trace cannot be used.
     """
     jobs = source.jobs()
     first = next(jobs, None)  # the header has been read then
     started = 0 if first is None else first.job.submit_time
-    census = Census(system, class_bounds, calendar_of(source.comments, started))
+    census = StatisticsCounter(system, class_bounds, calendar_of(source.comments, started))
     for traced in chain([] if first is None else [first], jobs):
         census.add(traced)
     return census.result()
 
 
-def distance(one: CensusResult, other: CensusResult) -> Distance:
-    """Return how far two traces are apart."""
+def distance(one: TraceStatistics, other: TraceStatistics) -> Distance:
+    """Return the distances of two traces.
+
+    Parameters
+    ----------
+    one
+        Statistics of a trace.
+    other
+        Statistics of another trace.
+    """
     return Distance(
         total_variation(one.cycles.hour_shares, other.cycles.hour_shares),
         total_variation(one.cycles.weekday_shares, other.cycles.weekday_shares),

@@ -1,1 +1,1 @@
-"""Made-up workloads: seeded, streaming, and the same on every machine."""
+"""Synthetic workloads: seeded, streaming, and the same on every machine."""

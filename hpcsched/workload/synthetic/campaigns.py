@@ -1,4 +1,4 @@
-"""Campaigns: users submit many similar jobs within a while, in bursts, and then something else."""
+"""Campaigns: bursts of many similar jobs that a user submits within a while."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from hpcsched.workload.synthetic.regimes import Regime
 
 
 class Asked(NamedTuple):
-    """What all jobs of a campaign ask for, in the order of the fields of `Job`."""
+    """Common request of all jobs of a campaign, in the order of the fields of `Job`."""
 
     request: Request
     requested_time: int
@@ -21,10 +21,27 @@ class Asked(NamedTuple):
 
 
 class Campaign:
-    """Similar jobs that a user submits, in bursts of some mean size, `gap` seconds apart.
+    """Similar jobs of a user, submitted in bursts.
 
     With several regimes each job is of one of them, in random order, until all are used up.
-    `left` is how many jobs have no submit time yet; `name` names the next one.
+
+    Parameters
+    ----------
+    asked
+        Request of each job.
+    regimes
+        Run times of the jobs.
+    burst
+        Mean size of a burst, in jobs.
+    gap
+        Seconds between the jobs of a burst.
+    name
+        Returns the name of the next job.
+
+    Attributes
+    ----------
+    left
+        Number of jobs without a submit time.
     """
 
     __slots__ = ("_regimes", "_to_run", "asked", "burst", "gap", "left", "name")
@@ -53,15 +70,23 @@ class Campaign:
                 point -= regime.left
                 if point < 0:
                     break
+        # Regimes are drawn in proportion to their remaining jobs, so that all end together.
         self._to_run -= 1
         regime.left -= 1
         return regime.run_time(draws)
 
 
 class Interleaving:
-    """Spreads campaigns over the hours; so many go on at once while there are enough.
+    """Distribution of campaigns over the hours, with several campaigns at a time.
 
-    `begin` starts another campaign, or returns None when all have begun.
+    Parameters
+    ----------
+    draws
+        Random numbers.
+    begin
+        Starts another campaign, or returns None when all have begun.
+    at_once
+        Number of simultaneous campaigns, while there are enough.
     """
 
     def __init__(self, draws: Draws, begin: Callable[[], Campaign | None], at_once: int) -> None:
@@ -70,7 +95,7 @@ class Interleaving:
         self._at_once = at_once
 
     def submissions(self, hours: Iterable[Hour]) -> Iterator[tuple[int, Campaign]]:
-        """Yield submit times, ascending, each with the campaign whose next job it is."""
+        """Yield submit times, ascending, each with the campaign of the job."""
         active: list[Campaign] = []
         for _ in range(self._at_once):
             self._add_to(active)
@@ -78,7 +103,7 @@ class Interleaving:
             yield from self._spread(hour.start, list(self._bursts(hour.jobs, active)))
 
     def _bursts(self, missing: int, active: list[Campaign]) -> Iterator[tuple[Campaign, int]]:
-        """Yield campaigns with the sizes of bursts, until so many jobs are together."""
+        """Yield campaigns with the sizes of their bursts, `missing` jobs in all."""
         while missing and active:
             k = self._draws.below(len(active))
             campaign = active[k]
@@ -101,7 +126,7 @@ class Interleaving:
     def _spread(
         self, start: int, bursts: Sequence[tuple[Campaign, int]]
     ) -> list[tuple[int, Campaign]]:
-        """Return the jobs of an hour: bursts begin in the order given and may overlap."""
+        """Return the jobs of an hour: bursts begin in the given order and may overlap."""
         places = sorted(self._draws.uniform() for _ in bursts)
         found: list[tuple[int, Campaign]] = []
         for place, (campaign, size) in zip(places, bursts, strict=True):

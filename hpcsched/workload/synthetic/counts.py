@@ -1,4 +1,4 @@
-"""Tables of how often things come, of bounded size."""
+"""Frequency tables of bounded size."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ from hpcsched.parameters import LARGEST
 from hpcsched.workload.synthetic.draws import Weighted
 
 MOST = 10_000
-"""Different things that a table has, at most."""
+"""Maximum number of different values in a table."""
 
 T = TypeVar("T")
 
 
 class Counts(Generic[T]):
-    """Counts up to `MOST` different things."""
+    """Frequencies of up to `MOST` different values."""
 
     def __init__(self) -> None:
         self.counts: dict[T, int] = {}
 
     def add(self, thing: T) -> bool:
-        """Count a thing; return False if there is no room for one more."""
+        """Count a value; return False if there is no room for a new one."""
         count = self.counts.get(thing, 0)
         if not count and len(self.counts) >= MOST:
             return False
@@ -29,12 +29,23 @@ class Counts(Generic[T]):
         return True
 
     def weighted(self) -> Weighted[T]:
-        """Return what draws things as often as they were counted; there must be one."""
+        """Return a distribution with these frequencies; there must be at least one value."""
         return Weighted(list(self.counts), list(self.counts.values()))
 
 
 class Ascending:
-    """Numbers by how often they were counted, in ascending order; `total` is how many."""
+    """Numbers with their frequencies, in ascending order.
+
+    Parameters
+    ----------
+    counts
+        Frequency of each number.
+
+    Attributes
+    ----------
+    total
+        Sum of all frequencies.
+    """
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self._numbers = sorted(counts)
@@ -42,7 +53,17 @@ class Ascending:
         self.total = self._upto[-1]
 
     def at(self, place: float, least: int = 0, most: int = LARGEST) -> int | None:
-        """Return the number at a place, from 0 to 1, among those from least to most, if any."""
+        """Return the number at a relative position within bounds; None if there is none.
+
+        Parameters
+        ----------
+        place
+            Position, from 0 to 1, among the numbers within the bounds.
+        least
+            Smallest number.
+        most
+            Largest number.
+        """
         begin = self._upto[bisect_left(self._numbers, least)]
         end = self._upto[bisect_right(self._numbers, most)]
         if begin >= end:

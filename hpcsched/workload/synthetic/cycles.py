@@ -1,4 +1,4 @@
-"""How many jobs are submitted in each hour: months, working days, hours of the day.
+"""Number of submissions in each hour: months, working days, hours of the day.
 
 The weekly and daily cycle is assumed, in the shape that logs of production systems commonly have:
 few jobs at night, a morning rise, a dip at noon, a long afternoon, weekends at less than half.
@@ -22,23 +22,38 @@ HOUR_SPREAD = 0.4
 
 
 class Month(NamedTuple):
-    """So many days with so many submissions."""
+    """Number of days and of submissions of a month."""
 
     days: int
     jobs: int
 
 
 class Hour(NamedTuple):
-    """Seconds since the beginning, and how many jobs are submitted in the hour from there."""
+    """Hour with submissions.
+
+    Attributes
+    ----------
+    start
+        Begin of the hour, in seconds since the beginning of the workload.
+    jobs
+        Number of submissions.
+    """
 
     start: int
     jobs: int
 
 
 def hours(draws: Draws, months: Sequence[Month], weekday: int) -> Iterator[Hour]:
-    """Yield every hour with submissions; the first day is a `weekday`, counted from Monday = 0.
+    """Yield every hour with submissions; each month has exactly its number of jobs.
 
-    Each month has exactly its jobs.
+    Parameters
+    ----------
+    draws
+        Random numbers.
+    months
+        The months, in order.
+    weekday
+        Day of the week of the first day; Monday is 0.
     """
     first_day = 0
     for month in months:
@@ -50,6 +65,7 @@ def hours(draws: Draws, months: Sequence[Month], weekday: int) -> Iterator[Hour]
         for hour, weight in enumerate(weights):
             upto += weight
             last = hour == len(weights) - 1
+            # Cumulative rounding: hours add up to exactly the month's jobs.
             due = month.jobs if last else int(month.jobs * (upto / whole))
             if due > made:
                 yield Hour(first_day * DAY + hour * HOUR, due - made)

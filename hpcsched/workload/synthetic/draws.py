@@ -1,7 +1,7 @@
 """Random numbers of several distributions, the same for a seed on every machine.
 
-Only `random.Random.random` is asked of the standard library: its sequence is promised to stay as it
-is, while those of the other methods are not. Logarithms and exponentials are `portable`.
+Only `random.Random.random` of the standard library is used: its sequence is guaranteed, while those
+of the other methods are not. Logarithms and exponentials are `portable`.
 """
 
 import math
@@ -17,7 +17,13 @@ T = TypeVar("T")
 
 
 class Draws:
-    """A seeded stream of random numbers; draws must be made in a fixed order to be repeatable."""
+    """Seeded stream of random numbers; repeatable if the draws are made in a fixed order.
+
+    Parameters
+    ----------
+    seed
+        Seed of the stream.
+    """
 
     def __init__(self, seed: int) -> None:
         self.uniform = Random(seed).random
@@ -33,16 +39,18 @@ class Draws:
         return low + (high - low) * self.uniform()
 
     def chance(self, probability: float) -> bool:
-        """Draw whether something of this probability happens."""
+        """Draw an event of this probability, from 0 to 1."""
         return self.uniform() < probability
 
     def exponential(self, mean: float) -> float:
-        """Draw an exponential number."""
+        """Draw an exponential number with this mean."""
+        # 1 - u is in (0, 1], so that the logarithm is defined for u = 0.
         return -mean * log(1 - self.uniform())
 
     def normal(self) -> float:
         """Draw a standard normal number (Marsaglia's polar method)."""
         if self._spare_normal is not None:
+            # The polar method yields two numbers; the second is kept for the next call.
             spare, self._spare_normal = self._spare_normal, None
             return spare
         while True:
@@ -54,11 +62,31 @@ class Draws:
                 return x * scale
 
     def log_normal(self, median: float, spread: float) -> float:
-        """Draw a log-normal number; `spread` is the standard deviation of its logarithm."""
+        """Draw a log-normal number.
+
+        Parameters
+        ----------
+        median
+            Median of the distribution.
+        spread
+            Standard deviation of the natural logarithm.
+        """
         return median * exp(spread * self.normal())
 
     def gamma(self, shape: float, scale: float) -> float:
-        """Draw a gamma number of mean shape × scale (Marsaglia and Tsang, 2000)."""
+        """Draw a gamma number of mean shape × scale.
+
+        Parameters
+        ----------
+        shape
+            Shape, above 0.
+        scale
+            Scale, above 0.
+
+        Notes
+        -----
+        Method of Marsaglia and Tsang, 2000.
+        """
         if shape < 1:
             return self.gamma(shape + 1, scale) * power(1 - self.uniform(), 1 / shape)
         d = shape - 1 / 3
@@ -72,9 +100,18 @@ class Draws:
 
 
 class Weighted(Generic[T]):
-    """Draws items with probabilities in proportion to their weights."""
+    """Distribution over items in proportion to their weights.
+
+    Parameters
+    ----------
+    items
+        At least one item.
+    weights
+        One weight for each, none negative and not all zero.
+    """
 
     def __init__(self, items: Sequence[T], weights: Sequence[float]) -> None:
+        # A weight of 0 is allowed: kinds whose quota is used up stay in place and are never drawn.
         if not items or len(items) != len(weights) or min(weights) < 0 or not any(weights):
             raise ValueError("expected a weight for each item, none negative, not all zero")
         self.items = items

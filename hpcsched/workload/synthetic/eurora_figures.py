@@ -1,4 +1,4 @@
-"""The Eurora workload in numbers: what is published of it, and what had to be assumed.
+"""Figures of the Eurora workload: published ones, and assumptions.
 
 Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thesis"), sections
 2.1.4, 4.1, 4.2 and 5.3; Galleguillos, Sîrbu, Kiziltan, Babaoglu, Borghesi, Bridi, *Data-driven job
@@ -89,7 +89,7 @@ _CPU, _MIC, _GPU = 0, 1, 2
 
 
 class Shape(NamedTuple):
-    """What a unit asks for, in which numbers, and how common that is (assumed)."""
+    """Request of a unit with the possible numbers of units, and its weight (assumed)."""
 
     core: int
     mem_gib: int
@@ -99,7 +99,7 @@ class Shape(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A class of jobs by the resources they need; `accelerator` is the type, if any."""
+    """Class of jobs by the resources they need; `accelerator` is the type, if any."""
 
     name: str
     accelerator: str | None

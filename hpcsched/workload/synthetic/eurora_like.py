@@ -1,9 +1,9 @@
 """Trace source `eurora-like`: a stand-in for the log of Eurora, which is not public.
 
-Users take up projects and submit them in campaigns: bursts of similar jobs whose run times stay
-near one level for long, and then are at another. How many jobs of which class run how long is
-handed out without replacement from tables fitted to what is published, see `eurora_figures`. What
-is not published is assumed; `docs/workloads.md` has the list.
+Users take up projects and submit them in campaigns: bursts of similar jobs with run times near one
+level for long, and then at another. The numbers of jobs by class and run time are handed out
+without replacement from tables fitted to published figures, see `eurora_figures`. All else is
+assumed; `docs/workloads.md` has the list.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,35 +41,41 @@ from hpcsched.workload.synthetic.users import Roster, User, draw_users
 
 DEBUG, PARALLEL, LONGPAR = 1, 2, 3
 LIMITS = {DEBUG: 30 * MINUTE, PARALLEL: 4 * HOUR, LONGPAR: 24 * HOUR}
-"""The queues by number, and the requested time of a job that sets none (assumed)."""
+"""Queues by number, and the default requested time of their jobs (assumed)."""
 OWN_LIMITS = (10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 8 * HOUR, 12 * HOUR, 24 * HOUR)
-"""What users ask for who set the requested time themselves (assumed)."""
+"""Requested times of users who set them themselves (assumed)."""
 
 # Assumed, and varied until the accuracy of requested times and of the prediction from a user's last
 # jobs came out as published (thesis, sections 4.1.2 and 5.3): see docs/workloads.md.
 AT_ONCE = 12
-"""How many campaigns go on at once."""
+"""Number of simultaneous campaigns."""
 BURST = 0.25
-"""The mean size of bursts, as a share of the campaign."""
+"""Mean size of bursts, as a share of the campaign."""
 GAPS = Weighted((0.2, 1.0, 5.0, 30.0), (1.0, 1.0, 1.0, 1.0))
 """Seconds between the jobs of a burst: submitted by a script or by hand."""
 SPREADS = Weighted((0.0, 0.02, 0.1, 0.4), (0.02, 0.13, 0.6, 0.25))
-"""How far run times stray from the level of a campaign, as a share of it."""
+"""Deviation of run times from the level of a campaign, as a share of it."""
 MIXED = 0.3
-"""How often a campaign has several levels at the same time: failures, short trials."""
+"""Probability that a campaign has several levels at the same time: failures, short trials."""
 NUMBERED = 0.6
-"""How many projects name their jobs with a number at the end; others use one name."""
+"""Share of projects that name their jobs with a number at the end; others use one name."""
 NEW_SERIES = 0.12
-"""How often a campaign gets a name of its own."""
+"""Probability that a campaign gets a name of its own."""
 SCREENING = 0.24
-"""How often no two jobs of a campaign have the same name, as when many inputs are screened."""
+"""Share of campaigns without two jobs of the same name, as when many inputs are screened."""
 
 
 class Habits(NamedTuple):
-    """How often campaigns choose a queue, and a requested time, that they need not.
+    """Probabilities of free choices of campaigns.
 
-    `in_debug` is how often short work goes to the debug queue, `in_longpar` how often other work
-    goes to that of long jobs, `own_limit` how often the requested time is the user's own.
+    Attributes
+    ----------
+    in_debug
+        That short work goes to the debug queue.
+    in_longpar
+        That other work goes to the queue of long jobs.
+    own_limit
+        That the user sets the requested time.
     """
 
     in_debug: float
@@ -88,11 +94,11 @@ ANOTHER_PROJECT, SAME_KIND, MOST_PROJECTS = 0.65, 0.8, 8
 
 SYLLABLES = tuple(a + b for a in "bdfgklmnprstv" for b in "ao")
 WORDS = ("run", "job", "sim", "test", "case", "md", "mesh", "scan", "fit", "opt")
-"""What names are made of."""
+"""Parts of names."""
 
 
 class EuroraLikeParams(WindowParams):
-    """Which part of the workload to use, and how dense it is."""
+    """Parameters of `eurora-like`: part of the workload, and its density."""
 
     jobs: int = Field(
         JOBS, ge=1, le=JOBS, description="Stop after so many jobs of the window; all by default."
@@ -106,7 +112,13 @@ class EuroraLikeParams(WindowParams):
     summary="made up: stands in for the log of Eurora, with cores, memory, GPUs and MICs",
 )
 def make_eurora_like(params: EuroraLikeParams, context: Context) -> SyntheticSource:
-    """Return the source; raises InputError if the system lacks a resource type that jobs need."""
+    """Make the source.
+
+    Raises
+    ------
+    InputError
+        If the system lacks a resource type of the jobs.
+    """
     system, seed = context.system, context.seed
     requests = [[_request(system, kind.accelerator, s) for s in kind.shapes] for kind in KINDS]
     return SyntheticSource(
@@ -130,7 +142,7 @@ def _request(system: System, accelerator: str | None, shape: Shape) -> tuple[int
 
 
 class _Project:
-    """What a user runs again and again: jobs of one kind that ask for the same."""
+    """Recurrent work of a user: jobs of one kind with the same request."""
 
     def __init__(
         self, user: User, number: int, kind: int, shape: Shape, request: tuple[int, ...], *,
@@ -147,18 +159,18 @@ class _Project:
         self._words = self._runs = 0
 
     def begin_series(self) -> None:
-        """Give jobs another name from now on."""
+        """Give later jobs another name."""
         self._series = self.new_word()
 
     def next_of_series(self) -> str:
-        """Return the name of the next job, which is that of the last one or has the next number."""
+        """Return the name of the next job: the same as before, or with the next number."""
         if not self.numbers_jobs:
             return self._series
         self._runs += 1
         return f"{self._series}{self._runs}"
 
     def new_word(self) -> str:
-        """Return a name that no job had before; it ends in no number."""
+        """Return an unused name that does not end in a digit."""
         rest, letters = self._words, ""
         self._words += 1
         for _ in range(4):
@@ -168,7 +180,7 @@ class _Project:
 
 
 class _Eurora:
-    """One making of the workload; its state is that of its users and of the campaigns going on."""
+    """Generator of the workload; its state consists of the users and the current campaigns."""
 
     def __init__(self, seed: int, requests: Sequence[Sequence[tuple[int, ...]]]) -> None:
         self._draws = Draws(seed)
@@ -271,7 +283,7 @@ class _Eurora:
         )
 
     def _queue(self, stratum: Stratum, habits: Habits) -> tuple[int, int]:
-        """Return the queue and the requested time of a campaign that runs for so long."""
+        """Return the queue and the requested time of a campaign with run times of a stratum."""
         draws, own = self._draws, _own_limit(stratum)
         if stratum.limit is not None:
             return DEBUG if stratum.limit == LIMITS[DEBUG] else PARALLEL, stratum.limit
@@ -286,5 +298,5 @@ class _Eurora:
 
 
 def _own_limit(stratum: Stratum) -> int:
-    """Return what a careful user asks for: a round time that is long enough."""
+    """Return the requested time of a careful user: the smallest sufficient round time."""
     return next((limit for limit in OWN_LIMITS if limit > stratum.high), OWN_LIMITS[-1])

@@ -1,12 +1,12 @@
-"""What the jobs of a log ask for and how much they compute: counted once, and drawn from again.
+"""Model of the requests and work of a log's jobs: counted once, and sampled.
 
-Everything is kept in tables of bounded size, whatever the length of the log. What is drawn:
+Everything is kept in tables of bounded size for logs of any length. Samples:
 
-- a shape, what a job asks for but from pools, as often as in the log;
+- a shape, which is a job's request without pools, with its frequency in the log;
 - its FLOPs, which are run time × units × the sum, over resource types, of amount × performance:
-  from a histogram of 24 bins a decade for each class of shapes, log-uniformly within a bin;
+from a histogram of 24 bins a decade for each class of shapes, log-uniformly within a bin;
 - its requested time, given the run time: see `requested_times`;
-- a submitter, as often as in the log, and more often than by chance the same again.
+- a submitter, with the frequency in the log, and more often than by chance the previous one.
 
 These are independent of each other but for the classes. Names are not kept.
 """
@@ -21,11 +21,11 @@ from hpcsched.workload.job import TracedJob
 from hpcsched.workload.synthetic.counts import MOST, Counts
 from hpcsched.workload.synthetic.draws import Draws, Weighted
 from hpcsched.workload.synthetic.log_histogram import LogHistogram
-from hpcsched.workload.synthetic.requested_times import RequestedTimes, RequestedTimeTally
+from hpcsched.workload.synthetic.requested_times import RequestedTimeCounter, RequestedTimes
 
 
 class Submitter(NamedTuple):
-    """Whose job it is and where it was submitted, in the fields of `Job` of these names."""
+    """Submitter and destination of a job, in the fields of `Job` of these names."""
 
     user: int | None
     group: int | None
@@ -35,7 +35,15 @@ class Submitter(NamedTuple):
 
 
 class Performance:
-    """How fast a machine is: FLOP/s for each amount of a resource type, as declared."""
+    """Speed of a machine.
+
+    Parameters
+    ----------
+    system
+        The system.
+    performance
+        FLOP/s for each declared amount of a resource type.
+    """
 
     def __init__(self, system: System, performance: Mapping[str, float]) -> None:
         self._system = system
@@ -43,7 +51,7 @@ class Performance:
         self._known: dict[tuple[int, ...], float] = {}
 
     def of_unit(self, unit_request: tuple[int, ...]) -> float:
-        """Return the FLOP/s of a unit; 0 if it asks for nothing that computes."""
+        """Return the FLOP/s of a unit; 0 if its request computes nothing."""
         known = self._known.get(unit_request)
         if known is None:
             known = 0.0
@@ -58,8 +66,16 @@ _SizeClass = tuple[int, ...]
 """See `_size_class`."""
 
 
-class JobTally:
-    """Counts the jobs of a log, by submit time; `uniform` says that all units ask for the same."""
+class JobCounter:
+    """Frequencies of the properties of a log's jobs, added by submit time.
+
+    Parameters
+    ----------
+    performance
+        Speed of the log's machine.
+    uniform
+        Whether all units have the same request.
+    """
 
     def __init__(self, performance: Performance, *, uniform: bool = False) -> None:
         self.performance = performance
@@ -68,15 +84,14 @@ class JobTally:
         self.shapes: Counts[Request] = Counts()
         self.rounded: Counts[Request] = Counts()
         self.flops: dict[_SizeClass, LogHistogram] = {}
-        self.requested_times = RequestedTimeTally()
+        self.requested_times = RequestedTimeCounter()
         self.submitters: Counts[Submitter] = Counts()
         self._last: Submitter | None = None
 
     def add(self, traced: TracedJob) -> None:
         """Count a job.
 
-        A shape for which the table has no room is rounded; what there is still no room for is left
-        out.
+        A shape without room in the table is rounded; a rounded one without room is left out.
         """
         job, run_time = traced
         self.jobs += 1
@@ -96,9 +111,14 @@ class JobTally:
 
 
 def _rounded(shape: Request, *, keeps_request: bool) -> Request:
-    """Return a request that may be placed on any node, with numbers cut to powers of two.
+    """Return a request without restrictions, with numbers cut to powers of two.
 
-    What a unit asks for can be kept.
+    Parameters
+    ----------
+    shape
+        The request.
+    keeps_request
+        Keep the amounts of a unit.
     """
     request = shape.unit_request
     return Request(_cut(shape.units), request if keeps_request else tuple(map(_cut, request)))
@@ -110,18 +130,18 @@ def _flop_rate(shape: Request, performance: Performance) -> float:
 
 
 def _size_class(shape: Request) -> _SizeClass:
-    """Return the class of shapes with FLOPs of their own.
+    """Return the class of a shape, for its distribution of FLOPs.
 
-    Units are classed as 1, 2, 3 to 4, 5 to 8 and so on, and what each asks for by powers of two,
+    Units are classed as 1, 2, 3 to 4, 5 to 8 and so on, and the amounts of a unit by powers of two,
     resource type by resource type.
     """
     return (shape.units - 1).bit_length(), *(amount.bit_length() for amount in shape.unit_request)
 
 
 class FittedJobs:
-    """Draws what jobs are like from a tally, which must have counted one."""
+    """Distributions of jobs fitted to a tally of at least one job."""
 
-    def __init__(self, tally: JobTally) -> None:
+    def __init__(self, tally: JobCounter) -> None:
         self._performance = tally.performance
         counts = [*tally.shapes.counts.items(), *tally.rounded.counts.items()]
         self._shapes = Weighted([shape for shape, _ in counts], [count for _, count in counts])
@@ -131,26 +151,39 @@ class FittedJobs:
         self.requested_times = RequestedTimes(tally.requested_times)
 
     def shape(self, draws: Draws) -> Request:
-        """Draw what a job asks for."""
+        """Draw the request of a job."""
         return self._shapes.draw(draws)
 
     def times(self, draws: Draws, shape: Request) -> tuple[int, int]:
-        """Draw run time and requested time of a job of some shape, in seconds.
+        """Draw the run time and the requested time of a job on the log's machine, in seconds.
 
-        They are those on the log's machine.
+        Parameters
+        ----------
+        draws
+            Random numbers.
+        shape
+            Request of the job.
         """
         flops = self._flops[_size_class(shape)].draw(draws)
         run_time = in_seconds(flops / _flop_rate(shape, self._performance))
         return self.requested_times.draw(draws, run_time)
 
     def submitter(self, draws: Draws, last: Submitter | None) -> Submitter:
-        """Draw who submits the next job, given who submitted the last one."""
+        """Draw the submitter of the next job.
+
+        Parameters
+        ----------
+        draws
+            Random numbers.
+        last
+            Submitter of the previous job; None for the first.
+        """
         again = draws.chance(self._repeated)
         return last if again and last is not None else self._submitters.draw(draws)
 
 
 def in_seconds(time: float) -> int:
-    """Return a time in whole seconds, at least one of them unless it is 0."""
+    """Return a time rounded to whole seconds, at least 1 unless it is 0."""
     return max(int(min(time, LARGEST) + 0.5), 1) if time else 0
 
 
@@ -158,8 +191,8 @@ def _cut(amount: int) -> int:
     return 1 << amount.bit_length() - 1 if amount else 0
 
 
-def _beyond_chance(tally: JobTally) -> float:
-    """Return how often the same submitter comes again, beyond what their activity explains."""
+def _beyond_chance(tally: JobCounter) -> float:
+    """Return the probability of a repeated submitter beyond the one from their activity."""
     counts = tally.submitters.counts.values()
     chance = sum(count * count for count in counts) / sum(counts) ** 2
     if tally.jobs < 2 or chance >= 1:

@@ -1,4 +1,4 @@
-"""Which part of a made-up workload is used, and how dense it is."""
+"""Part of a synthetic workload, and its density."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,9 +11,9 @@ from hpcsched.workload.synthetic.draws import Draws
 
 
 class WindowParams(Params):
-    """Which part of the workload to use, and how dense it is.
+    """Parameters of a part of a synthetic workload.
 
-    The window is cut out first; what is in it is made denser or thinner afterwards.
+    The window is cut out first; its density is changed afterwards.
     """
 
     jobs: int = Field(ge=1, description="Stop after so many jobs of the window; all by default.")
@@ -35,11 +35,23 @@ class WindowParams(Params):
 
     @property
     def expected_jobs(self) -> int | None:
-        """How many jobs there are, if that is known beforehand."""
+        """Number of jobs, if known beforehand."""
         return self.jobs if self.start == 0 and self.duration is None else None
 
     def comments(self, computer: str, source: str, began: int, time_zone: str) -> Sequence[str]:
-        """Return what heads the trace; `began` is when the whole workload did, in Unix time."""
+        """Return header comments of the trace.
+
+        Parameters
+        ----------
+        computer
+            Description of the machine.
+        source
+            Name of the trace source.
+        began
+            Unix time of the beginning of the whole workload.
+        time_zone
+            Zone of the machine's clocks.
+        """
         return (
             f"Computer: {computer}",
             f"Note: made up by hpcsched's {source}; no real log is behind it",
@@ -53,14 +65,24 @@ def jobs_within(
 ) -> Iterator[TracedJob]:
     """Yield the jobs of a window.
 
-    They are numbered from 1 at the beginning of the workload, and are the same in every window:
+    Jobs are numbered from 1 at the beginning of the workload, and are the same in every window:
     those before it are drawn as well.
+
+    Parameters
+    ----------
+    params
+        The window.
+    draws
+        Random numbers.
+    submissions
+        Submit times in seconds, ascending, with the campaigns of the jobs.
     """
     start, left = params.start, params.jobs
     end = None if params.duration is None else start + params.duration
     for number, (time, campaign) in enumerate(submissions, 1):
         if end is not None and time >= end:
             return
+        # Drawn before the test of the window: later jobs must not depend on its begin.
         run_time, name = campaign.run_time(draws), campaign.name()
         if time >= start:
             submit_time = int((time - start) / params.load)

@@ -1,4 +1,4 @@
-"""The lower incomplete gamma function, the same on every machine."""
+"""Lower incomplete gamma function, the same on every machine."""
 
 from hpcsched.workload.synthetic.portable import exp, log
 
@@ -7,11 +7,20 @@ _SMALL = 1e-17
 
 
 def lower_gamma(shape: float, x: float) -> float:
-    """Return the integral of tˢ⁻¹ e⁻ᵗ from 0 to x, for a positive shape s and x of at least 0.
+    """Return the lower incomplete gamma function, the integral of tˢ⁻¹ e⁻ᵗ from 0 to x.
 
-    Up to a factor, the gamma function of the shape, it is the share of gamma numbers of this shape
-    and scale 1 that are below x. By the series xˢ e⁻ˣ Σ xⁿ / (s (s + 1) … (s + n)), whose terms are
-    all positive; it takes some x + 40 of them.
+    Parameters
+    ----------
+    shape
+        The shape s, above 0.
+    x
+        Upper bound of the integral, at least 0.
+
+    Notes
+    -----
+    Divided by the gamma function of the shape, it is the probability that a gamma number of this
+    shape and scale 1 is below x. The series xˢ e⁻ˣ Σ xⁿ / (s (s + 1) … (s + n)) has positive terms
+    only; it takes some x + 40 of them.
     """
     if x <= 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""The workload of KIT's ForHLR II in numbers: what is published, and what had to be assumed.
+"""Figures of the workload of KIT's ForHLR II: published ones, and assumptions.
 
 Sources: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020 ("thesis"), section 2.1.4;
 the header of the log KIT-FH2-2016-1 in the Parallel Workloads Archive ("header").
@@ -81,7 +81,7 @@ assumed."""
 
 
 class Shape(NamedTuple):
-    """So many units of so many cores each, in which queue, and how common that is."""
+    """Request: number of units, amounts of each, queue, and weight."""
 
     units: int
     core: int
@@ -106,7 +106,7 @@ _FAT = ((1, 24, 240, 0.6), (1, 48, 480, 0.6), (2, 48, 480, 0.2))
 
 
 def _largest_part(processors: int) -> int:
-    """Return the largest unit that divides a request and fits on a node."""
+    """Return the largest number of cores that divides a request and fits on a node."""
     return max(cores for cores in range(1, NODE_CORES + 1) if processors % cores == 0)
 
 

@@ -1,7 +1,7 @@
 """Trace source `kit-like`: a stand-in for the log of KIT's ForHLR II where it is not at hand.
 
 As `eurora-like`, with the figures of `kit_figures`: one class of jobs, most of them on whole nodes,
-without names. What is not published is assumed; `docs/workloads.md` has the list.
+without names. All else is assumed; `docs/workloads.md` has the list.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,21 +40,21 @@ LIMITS = (
     *(count * MINUTE for count in (10, 30)),
     *(count * HOUR for count in (1, 2, 4, 6, 8, 12, 18, 24, 36, 48, 72)),
 )
-"""What users ask for (assumed)."""
+"""Requested times of users (assumed)."""
 
 # Assumed, all of it.
 AT_ONCE = 25
-"""How many campaigns go on at once."""
+"""Number of simultaneous campaigns."""
 BURST = 0.4
-"""The mean size of bursts, as a share of the campaign."""
+"""Mean size of bursts, as a share of the campaign."""
 GAPS = Weighted((1.0, 10.0, 60.0), (1.0, 1.0, 1.0))
 """Seconds between the jobs of a burst."""
 SPREADS = Weighted((0.02, 0.1, 0.4), (0.2, 0.4, 0.4))
-"""How far run times stray from the level of a campaign, as a share of it."""
+"""Deviation of run times from the level of a campaign, as a share of it."""
 MIXED = 0.35
-"""How often a campaign has several levels at the same time."""
+"""Probability that a campaign has several levels at the same time."""
 MOST_STEPS = 4
-"""How many limits above the smallest sufficient one users go at most."""
+"""Maximum number of limits above the smallest sufficient one."""
 EARLY_USERS, LAST_ENTRY, GROUPS = 50, 0.9, 40
 """How many users are there from the beginning, after which share of the jobs the last user enters,
 and in how many groups they are."""
@@ -63,7 +63,7 @@ ANOTHER_PROJECT, MOST_PROJECTS = 0.6, 6
 
 
 class KitLikeParams(WindowParams):
-    """Which part of the workload to use, and how dense it is."""
+    """Parameters of `kit-like`: part of the workload, and its density."""
 
     jobs: int = Field(
         JOBS, ge=1, le=JOBS, description="Stop after so many jobs of the window; all by default."
@@ -77,7 +77,13 @@ class KitLikeParams(WindowParams):
     summary="made up: stands in for the log of KIT's ForHLR II, most jobs on whole nodes",
 )
 def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
-    """Return the source; raises InputError if the system lacks a resource type that jobs need."""
+    """Make the source.
+
+    Raises
+    ------
+    InputError
+        If the system lacks a resource type of the jobs.
+    """
     system, seed = context.system, context.seed
     requests = [
         checked_request(
@@ -101,7 +107,7 @@ def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
 
 
 class _Project:
-    """What a user runs again and again: jobs that ask for the same, with so many steps to spare."""
+    """Recurrent work of a user: jobs with the same request and the same reserve of time."""
 
     kind = 0
 
@@ -112,7 +118,7 @@ class _Project:
         self.steps = draws.below(MOST_STEPS + 1)
 
     def limit(self, stratum: Stratum) -> int:
-        """Return what the user requests for jobs that run for so long."""
+        """Return the requested time of jobs with run times of a stratum."""
         if stratum.limit is not None:
             return stratum.limit
         enough = next(k for k, limit in enumerate(LIMITS) if limit >= stratum.high)
@@ -120,7 +126,7 @@ class _Project:
 
 
 class _Kit:
-    """One making of the workload; its state is that of its users and of the campaigns going on."""
+    """Generator of the workload; its state consists of the users and the current campaigns."""
 
     def __init__(self, seed: int, requests: Sequence[tuple[int, ...]]) -> None:
         self._draws = Draws(seed)

@@ -1,4 +1,4 @@
-"""Histograms of positive numbers over many orders of magnitude, and drawing from them again."""
+"""Histograms of numbers over many orders of magnitude, and sampling from them."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _WIDTH = log(10.0) / PER_DECADE
 
 
 ZERO_BIN = -(10**6)
-"""Below all others; numbers that are zero have it to themselves."""
+"""Bin of zeros, below all others."""
 
 
 def bin_of(number: float) -> int:
@@ -21,7 +21,7 @@ def bin_of(number: float) -> int:
 
 
 class LogHistogram:
-    """Counts numbers by bin."""
+    """Counts of numbers by bin."""
 
     def __init__(self) -> None:
         self._counts: dict[int, int] = {}
@@ -35,18 +35,27 @@ class LogHistogram:
         self.count += 1
 
     def resampled(self) -> "Resampled":
-        """Return what draws from the numbers so far, of which there must be one."""
+        """Return a distribution of the numbers so far; there must be at least one."""
         bins = sorted(self._counts)
         return Resampled(bins, [self._counts[k] for k in bins])
 
 
 class Resampled:
-    """Draws numbers like those counted: a bin by its count, and log-uniformly within it."""
+    """Empirical distribution: a bin by its count, and log-uniformly within it.
+
+    Parameters
+    ----------
+    bins
+        The bins.
+    counts
+        Count of each bin.
+    """
 
     def __init__(self, bins: Sequence[int], counts: Sequence[int]) -> None:
         self._bins = Weighted(bins, counts)
 
     def draw(self, draws: Draws) -> float:
         """Draw a number; always takes two uniform ones."""
+        # Both draws also for zeros, so that the number of draws does not depend on values.
         k, place = self._bins.draw(draws), draws.uniform()
         return 0.0 if k == ZERO_BIN else exp((k + place) * _WIDTH)

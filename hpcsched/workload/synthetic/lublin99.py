@@ -4,10 +4,10 @@ Source: U. Lublin and D. G. Feitelson, *The Workload on Parallel Supercomputers:
 Characteristics of Rigid Jobs*, J. Parallel and Distributed Computing 63(11), 2003, pages 1105 to
 1122; the parameters are those of the authors' own program.
 
-The program leaves nothing open but what follows from the order in which random numbers are drawn,
-so the model is the authors' and the jobs are not. Decided here: the points that a submission has
-paid within its slot are kept to the next one, as the program's static variables keep them; sizes
-are at most the system's, which matters where it is no power of two.
+The program defines the model except for the order in which random numbers are drawn, so the model
+is the authors' and the jobs are not. Decided here: the points that a submission has paid within its
+slot are kept to the next one, as the program's static variables keep them; sizes are at most the
+system's, which matters if it is no power of two.
 """
 
 import math
@@ -32,28 +32,38 @@ from hpcsched.workload.unit_amounts import UnitAmounts
 LARGEST_LOG_RUN_TIME = 12.0
 """Run times of more than e¹² seconds, nearly two days, are drawn again."""
 LARGEST_LOG_GAP = 13.0
-"""As are interarrival times of more than e¹³ seconds, five days."""
+"""Interarrival times of more than e¹³ seconds, five days, are drawn again."""
 DAY_START = 11
 """The daily cycle begins with the eleventh half hour of the day, at 5:00."""
 MEDIUM_BELOW_HIGH = 2.5
-"""How far the authors advise to set `medium` below `high`, for a system of another size."""
+"""Distance of `medium` below `high` that the authors advise for a system of another size."""
 SMALLEST_SYSTEM = 16
-"""Below it `medium` would come to be below `low`."""
+"""Below it `medium` would be below `low`."""
 
 
 class Kind(NamedTuple):
-    """The parameters of a kind of jobs, in the order of the paper.
+    """Parameters of a kind of jobs, in the order of the paper.
 
-    Sizes: the share of serial jobs and of other jobs whose size is a power of two; logarithms to
-    base 2 of the smallest parallel size, of the size from which on sizes are rarer, and of the
-    largest; the share of those below the second.
-
-    Logarithms of run times: gamma numbers of shape `a1` and scale `b1`, or `a2` and `b2`; of the
-    former as many as pa × size + pb says.
-
-    Logarithms of interarrival times in rush hours: gamma numbers of shape `aarr` and scale `barr`;
-    `arar` turns the shape into that of all hours. How many jobs are submitted in which half hour:
-    gamma numbers of shape `anum` and scale `bnum`.
+    Attributes
+    ----------
+    serial, power_of_two
+        Shares of serial jobs, and of other jobs with a power of two of processors.
+    low, medium, high
+        Logarithms to base 2 of the smallest parallel size, of the size above which sizes are rarer,
+        and of the largest.
+    below_medium
+        Share of sizes below `medium`.
+    a1, b1, a2, b2
+        Shape and scale of the two gamma distributions of the logarithm of run times.
+    pa, pb
+        Share of the first distribution: pa × size + pb.
+    aarr, barr
+        Shape and scale of the gamma distribution of the logarithm of interarrival times in rush
+        hours.
+    anum, bnum
+        Shape and scale of the gamma distribution of submissions over the half hours.
+    arar
+        Factor of `aarr` for all hours.
     """
 
     serial: float
@@ -81,11 +91,11 @@ class Kind(NamedTuple):
 
     @property
     def largest(self) -> int:
-        """The largest size."""
+        """Largest size, in processors."""
         return int(_power_of_two(self.high) + 0.5)
 
     def size(self, draws: Draws) -> int:
-        """Draw how many processors a job asks for."""
+        """Draw the number of processors of a job."""
         kind = draws.uniform()
         if kind < self.serial:
             return 1
@@ -98,7 +108,15 @@ class Kind(NamedTuple):
         return min(int(_power_of_two(exponent) + 0.5), self.largest)
 
     def log_run_time(self, draws: Draws, size: int) -> float:
-        """Draw the natural logarithm of the run time in seconds of a job of some size."""
+        """Draw the natural logarithm of a job's run time in seconds.
+
+        Parameters
+        ----------
+        draws
+            Random numbers.
+        size
+            Number of processors of the job.
+        """
         first = min(max(self.pa * size + self.pb, 0.0), 1.0)
         while True:
             shape, scale = (self.a1, self.b1) if draws.chance(first) else (self.a2, self.b2)
@@ -150,7 +168,7 @@ _KINDS: dict[str, tuple[tuple[Kind, int | None], ...]] = {
 
 
 class Lublin99Params(Params):
-    """How many jobs of which kind, for a system of which size."""
+    """Parameters of `lublin99`: number and kind of jobs, and size of the system."""
 
     jobs: int = Field(ge=1, description="How many jobs are made.")
     types: Literal["all", "both", "batch", "interactive"] = Field(
@@ -190,7 +208,13 @@ class Lublin99Params(Params):
     summary="made up: the model of rigid jobs of Lublin and Feitelson, 2003",
 )
 def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
-    """Return the source; raises InputError if the system lacks a resource type that jobs need."""
+    """Make the source.
+
+    Raises
+    ------
+    InputError
+        If the system lacks a resource type of the jobs.
+    """
     unit = params.unit or {"core": 1}
     request = checked_request(context.system, unit, "the trace source 'lublin99'")
     seed = context.seed
@@ -207,7 +231,7 @@ def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
 
 
 class _Arrivals:
-    """The submissions of a kind; `time` is that of the next job, in seconds since midnight."""
+    """Submissions of a kind; `time` is the next submit time, in seconds since midnight."""
 
     def __init__(self, kind: Kind, queue: int | None, load: float, draws: Draws) -> None:
         weights = kind.weights()
@@ -220,7 +244,7 @@ class _Arrivals:
         self.go_on()
 
     def go_on(self) -> None:
-        """Draw when the next job is submitted."""
+        """Draw the time of the next submission."""
         gap = self.kind.gap(self._draws) / self._load
         self.time = self._walk.pay(gap / SLOT) * SLOT
 
@@ -233,6 +257,7 @@ def _jobs(params: Lublin99Params, request: tuple[int, ...], draws: Draws) -> Ite
     arrivals = [_Arrivals(kind, queue, params.load, draws) for kind, queue in kinds]
     for number in range(1, params.jobs + 1):
         first = min(arrivals, key=_time_of)
+        # Ties go to the first kind of the list, which keeps the sequence deterministic.
         kind, submit_time = first.kind, int(first.time)
         first.go_on()
         size = kind.size(draws)
@@ -247,6 +272,6 @@ def _time_of(arrivals: _Arrivals) -> float:
 
 
 def _power_of_two(exponent: float) -> float:
-    """Return 2 to some power, exact where that is a whole number."""
+    """Return 2 to some power, exact for a whole power."""
     whole = math.floor(exponent)
     return math.ldexp(exp((exponent - whole) * log(2.0)), whole)

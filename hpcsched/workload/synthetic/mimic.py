@@ -1,16 +1,16 @@
-"""Trace source `mimic`: jobs like those of any trace that can be read, as many as are wanted.
+"""Trace source `mimic`: any number of jobs similar to those of another trace.
 
 Source: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020, section 3.5.3, the
-workload generator: submit times follow the cycles of the original (see `submission_cycle`); a job
-asks for what jobs of the original ask for (`fitted_jobs`), and for further resource types if the
-scenario says so; its run time is a number of FLOPs / what its request computes in a second.
+workload generator: submit times follow the cycles of the original (see `submission_cycle`);
+requests come from jobs of the original (`fitted_jobs`), with further resource types if the scenario
+says so; run times are a number of FLOPs / the performance of the request.
 
 The thesis leaves open, and is decided here: sizes and FLOPs are drawn from the original's own
 distributions rather than from fitted formulas, FLOPs given a class of sizes; requested times and
-submitters, of which it says nothing, are drawn from the original's as well. Where the scenario
-gives limits of requests, amounts are drawn evenly between them, type by type, as in the thesis; it
-also chooses among types, which here a limit of 0 does, as one of the amounts. Where the original
-has no requested times of its own, what stands in for them there is mimicked.
+submitters, of which it says nothing, are drawn from the original's as well. With limits of requests
+in the scenario, amounts are drawn evenly between them, type by type, as in the thesis; it also
+chooses among types, which here a limit of 0 does, as one of the amounts. If the original has no
+requested times of its own, their replacements are mimicked.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.fitted_jobs import (
     FittedJobs,
-    JobTally,
+    JobCounter,
     Performance,
     Submitter,
     in_seconds,
@@ -39,7 +39,7 @@ from hpcsched.workload.synthetic.fitted_jobs import (
 from hpcsched.workload.synthetic.requested_times import RequestedTimes
 from hpcsched.workload.synthetic.submission_cycle import (
     Cycle,
-    CycleTally,
+    CycleCounter,
     SlotCalendar,
     Way,
     submissions,
@@ -49,13 +49,13 @@ from hpcsched.workload.trace_calendar import calendar_of, time_comments
 from hpcsched.workload.trace_source import TraceSource
 
 CORE_FLOPS = 1e9
-"""FLOP/s of a core where nothing is said. It cancels out unless other types compute too."""
+"""Default FLOP/s of a core. It cancels out unless other types compute too."""
 
 PositiveNumber = Annotated[float, Field(ge=1e-30, le=1e30)]
 
 
 class Further(Params):
-    """How many jobs ask for a further resource type, and for how much of it a unit."""
+    """Parameters of a further resource type: share of jobs, and amounts of a unit."""
 
     share: float = Field(gt=0, le=1, description="The share of jobs that ask for it.")
     min: PositiveAmount = Field(1, description="The least that a unit asks for.")
@@ -71,7 +71,7 @@ class Further(Params):
 
 
 class RequestLimits(Params):
-    """Between which amounts of a resource type a unit asks for one, each as likely."""
+    """Bounds of a uniformly drawn amount of a resource type in a unit."""
 
     min: Amount = Field(0, description="The least that a unit asks for.")
     max: PositiveAmount = Field(description="The most that a unit asks for.")
@@ -84,7 +84,7 @@ class RequestLimits(Params):
 
 
 class MimicParams(Params):
-    """Which trace to mimic, how many jobs to make, and how the new machine differs."""
+    """Parameters of `mimic`: the original trace, number of jobs, and differences of the machine."""
 
     of: Annotated[Any, Selects("trace_source")] = Field(
         description="The trace to mimic: a source with its parameters, as under `trace`."
@@ -134,9 +134,12 @@ class MimicParams(Params):
     summary="made up: jobs like those of another trace, as many as are wanted",
 )
 def make_mimic(params: MimicParams, context: Context) -> "MimicSource":
-    """Return the source.
+    """Make the source.
 
-    Raises InputError if the system lacks a resource type, and where the original cannot be used.
+    Raises
+    ------
+    InputError
+        If the system lacks a resource type, or the original cannot be used.
     """
     system = context.system
     performance = params.performance
@@ -159,10 +162,23 @@ def make_mimic(params: MimicParams, context: Context) -> "MimicSource":
 
 
 class MimicSource(SyntheticSource):
-    """Streams jobs like those of the original, which is read when the first job is asked for.
+    """Stream of jobs like those of the original, which is read at the first request for jobs.
 
-    It is read twice where the cycle needs that, and not again when jobs are asked for once more.
-    Nothing but tables of bounded size is kept of it.
+    It is read twice if the cycle needs that, and not again for another iteration. Nothing but
+    tables of bounded size is kept of it.
+
+    Parameters
+    ----------
+    params
+        The parameters.
+    original
+        The trace to mimic.
+    performance
+        FLOP/s by resource type on the original's machine.
+    system
+        The system that requests are expressed for.
+    seed
+        Seed of all draws.
     """
 
     def __init__(
@@ -226,13 +242,14 @@ class MimicSource(SyntheticSource):
             yield TracedJob(job, run_time)
 
     def _within_limits(self, shape: Request, draws: Draws) -> tuple[int, ...]:
-        """Return what a unit asks for, with amounts between limits that are drawn for the job.
+        """Return the request of a unit, with amounts drawn between the limits.
 
-        Jobs that are bound to nodes, or not to share them, ask for what they do in the original.
+        Jobs that are bound to nodes, or not to share them, keep their request in the original.
         """
         limits = self._params.request_limits
         if not limits:
             return shape.unit_request
+        # Drawn for constrained jobs too, so that every job takes the same number of draws.
         drawn = {
             name: limit.min + draws.below(limit.max - limit.min + 1)
             for name, limit in limits.items()
@@ -244,7 +261,7 @@ class MimicSource(SyntheticSource):
     def _with_further(
         self, shape: Request, unit_request: tuple[int, ...], draws: Draws
     ) -> tuple[int, ...]:
-        """Return what a unit asks for, with further resource types that are drawn for the job."""
+        """Return the request of a unit, with drawn amounts of further resource types."""
         for name, further in (self._params.requests or {}).items():
             asks = draws.chance(further.share)
             amount = further.min + draws.below(further.max - further.min + 1)
@@ -254,13 +271,19 @@ class MimicSource(SyntheticSource):
         return unit_request
 
     def _read(self) -> tuple[Cycle, FittedJobs]:
-        """Read the original; raises InputError where it cannot be used, or has one job only."""
+        """Read the original.
+
+        Raises
+        ------
+        InputError
+            If it cannot be used, or has fewer than two jobs.
+        """
         jobs = self._original.jobs()
         first = next(jobs, None)  # the header has been read then
         started = 0 if first is None else first.job.submit_time
         calendar = SlotCalendar(calendar_of(self._original.comments, started))
-        submitted = CycleTally(calendar)
-        asked = JobTally(self._before, uniform=self._original.uniform_request is not None)
+        submitted = CycleCounter(calendar)
+        asked = JobCounter(self._before, uniform=self._original.uniform_request is not None)
         for traced in chain([] if first is None else [first], jobs):
             submitted.add(traced.job.submit_time)
             asked.add(traced)
@@ -272,12 +295,13 @@ class MimicSource(SyntheticSource):
             )
         self.comments = _comments(self._original)
         self._count = self._params.jobs or submitted.jobs
+        # A second pass over the original, made only by the variant `calendar`.
         again = (traced.job.submit_time for traced in self._original.jobs())
         return Cycle(submitted, self._params.cycle, again), FittedJobs(asked)
 
 
 def _comments(original: TraceSource) -> list[str]:
-    """Return what heads the trace: when it is as the original says, and what else it says."""
+    """Return header comments: the original's date, and its other comments."""
     when = time_comments(original.comments)
     said = (f"Original: {comment}" for comment in original.comments if comment not in when)
     return ["Note: made up by hpcsched's mimic, like the original", *when, *said]
@@ -286,9 +310,9 @@ def _comments(original: TraceSource) -> list[str]:
 def _scaled(
     run_time: int, requested_time: int, scale: float, known: RequestedTimes
 ) -> tuple[int, int]:
-    """Return run time and requested time of a job that runs `scale` times as long.
+    """Return the run time and requested time of a job that runs `scale` times as long.
 
-    Where users request common times they do so still, above the run time if it was that before.
+    A common requested time stays a common one, above the run time if it was before.
     """
     scaled, requested = in_seconds(run_time * scale), in_seconds(requested_time * scale)
     if requested_time == run_time:

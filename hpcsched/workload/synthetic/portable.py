@@ -1,8 +1,8 @@
-"""Logarithm and exponential that give the same bits on every machine.
+"""Logarithm and exponential with the same bits on every machine.
 
 The functions of the C library differ in their last bit from one library to the next, and a last bit
-can turn into another second, another job, another trace. These use nothing but what IEEE 754 fixes
-to the bit: sums, products, quotients, and scaling by powers of two.
+can turn into another second, another job, another trace. These use nothing but operations that IEEE
+754 fixes to the bit: sums, products, quotients, and scaling by powers of two.
 """
 
 import math
@@ -17,13 +17,21 @@ _LARGEST_EXPONENT = 709.0
 
 
 def log(x: float) -> float:
-    """Return the natural logarithm of a positive number; raises ValueError for another.
+    """Return the natural logarithm of a positive number.
 
+    Raises
+    ------
+    ValueError
+        If the number is not positive and finite.
+
+    Notes
+    -----
     ln(m · 2ᵉ) = e · ln 2 + 2 artanh((m − 1) / (m + 1)), with m near 1 so that the series is short.
     """
     if not x > 0 or x == math.inf:
         raise ValueError(f"expected a positive number, found {x}")
     mantissa, exponent = math.frexp(x)
+    # The mantissa is moved to [√½, √2), where |z| is at most 0.172.
     if mantissa < _SQRT_HALF:
         mantissa, exponent = mantissa * 2, exponent - 1
     z = (mantissa - 1) / (mantissa + 1)
@@ -35,7 +43,13 @@ def log(x: float) -> float:
 
 
 def exp(x: float) -> float:
-    """Return e to the power of a number of at most 709; raises OverflowError for a larger one."""
+    """Return e to the power of x.
+
+    Raises
+    ------
+    OverflowError
+        If x is over 709.
+    """
     if x > _LARGEST_EXPONENT:
         raise OverflowError(f"expected at most {_LARGEST_EXPONENT:.0f}, found {x}")
     if x < -_LARGEST_EXPONENT:
@@ -49,5 +63,13 @@ def exp(x: float) -> float:
 
 
 def power(base: float, exponent: float) -> float:
-    """Return a positive number to some power."""
+    """Return a positive number to some power.
+
+    Parameters
+    ----------
+    base
+        Above 0.
+    exponent
+        Any number.
+    """
     return exp(exponent * log(base))

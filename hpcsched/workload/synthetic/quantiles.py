@@ -1,8 +1,8 @@
-"""Tabulated distributions of run times: so many jobs in each of several narrow strata.
+"""Tabulated distributions of run times: numbers of jobs in several narrow strata.
 
 Between the bounds of a stratum the quantile function is log-linear, so the whole table is a
-piecewise log-linear quantile function whose knots are the bounds. Its mean is known in closed form,
-which is what makes it easy to fit to published means and shares.
+piecewise log-linear quantile function with knots at the bounds. Its mean is known in closed form,
+so it is easy to fit to published means and shares.
 """
 
 from functools import cached_property
@@ -12,10 +12,20 @@ from hpcsched.workload.synthetic.portable import exp, log
 
 
 class Stratum(NamedTuple):
-    """So many jobs that run from `low` to `high` seconds.
+    """Stratum of a distribution of run times.
 
-    `length` is how many of them a user submits in one campaign, on average. With a `limit`, they
-    are those that end at that requested time, or a little later.
+    Attributes
+    ----------
+    jobs
+        Number of jobs.
+    low
+        Shortest run time, in seconds.
+    high
+        Longest run time, in seconds.
+    length
+        Mean number of jobs in one campaign.
+    limit
+        Requested time of jobs that end at it or a little later; None: any.
     """
 
     jobs: int
@@ -32,7 +42,7 @@ class Stratum(NamedTuple):
 
 
 class Levels:
-    """Draws run times from a stratum by their place in it, from 0 to 1."""
+    """Quantile function of a stratum."""
 
     def __init__(self, stratum: Stratum) -> None:
         self.stratum = stratum
@@ -42,7 +52,7 @@ class Levels:
         return log(self.stratum.high / self.stratum.low)
 
     def at(self, place: float) -> float:
-        """Return the run time that this share of the stratum's jobs stays below, in seconds."""
+        """Return the quantile of a probability from 0 to 1, in seconds."""
         return self.stratum.low * exp(self._width * place)
 
 

@@ -1,4 +1,4 @@
-"""What is left to hand out: drawing without replacement, so that counts come out exact."""
+"""Quotas: drawing without replacement, so that totals come out exact."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,13 @@ from hpcsched.workload.synthetic.running_sums import plain_sum
 
 
 class Quota:
-    """The jobs of a table that have not been handed out yet, stratum by stratum."""
+    """Jobs of a table that have not been handed out yet, stratum by stratum.
+
+    Parameters
+    ----------
+    strata
+        The table.
+    """
 
     def __init__(self, strata: Sequence[Stratum]) -> None:
         self.levels = [Levels(stratum) for stratum in strata]
@@ -18,16 +24,26 @@ class Quota:
 
     @property
     def campaigns_left(self) -> float:
-        """How many campaigns of usual length would use up what is left."""
+        """Number of campaigns of usual length that would use up the rest."""
         return plain_sum(
             left / levels.stratum.length
             for left, levels in zip(self._left, self.levels, strict=True)
         )
 
     def draw(self, draws: Draws, shortest: int = 1) -> int:
-        """Draw the number of a stratum, in proportion to the campaigns left in it.
+        """Draw a stratum, in proportion to the campaigns left in it.
 
-        It has at least `shortest` jobs left, if any stratum has.
+        Parameters
+        ----------
+        draws
+            Random numbers.
+        shortest
+            Minimum number of jobs left in it, if any stratum has as many.
+
+        Returns
+        -------
+        int
+            Index of the stratum.
         """
         weights = [
             left / levels.stratum.length if left >= shortest else 0.0
@@ -41,12 +57,26 @@ class Quota:
                 point -= weight
                 if point < 0:
                     break
+        # No stratum has `shortest` jobs left: take the fullest one.
         if not weights[chosen]:
             return max(range(len(weights)), key=lambda number: self._left[number])
         return chosen
 
     def take(self, number: int, jobs: int) -> int:
-        """Hand out up to so many jobs of a stratum; return how many."""
+        """Hand out jobs of a stratum.
+
+        Parameters
+        ----------
+        number
+            Index of the stratum.
+        jobs
+            Maximum number of jobs.
+
+        Returns
+        -------
+        int
+            Number of jobs handed out.
+        """
         taken = min(jobs, self._left[number])
         self._left[number] -= taken
         self.left -= taken

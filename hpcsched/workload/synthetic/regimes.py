@@ -1,4 +1,4 @@
-"""Run times that stay near one level for a while."""
+"""Regimes: run times that stay near one level for a while."""
 
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.quantiles import Levels
@@ -6,9 +6,18 @@ from hpcsched.workload.synthetic.quota import Quota
 
 
 class Regime:
-    """Run times of `left` jobs near one level, all within one stratum.
+    """Run times near one level, all within one stratum.
 
-    `spread` is how far they stray from the level at most, as a share of it.
+    Parameters
+    ----------
+    levels
+        The stratum.
+    left
+        Number of jobs.
+    level
+        The level, in seconds.
+    spread
+        Maximum deviation from the level, as a share of it.
     """
 
     __slots__ = ("_high", "_level", "_low", "_reach", "left")
@@ -28,9 +37,22 @@ class Regime:
 
 
 def take_regime(draws: Draws, quota: Quota, number: int, jobs: int, spread: float) -> Regime:
-    """Return a regime of up to so many jobs from a stratum, at a level drawn from it.
+    """Return a regime of jobs from a stratum, at a level drawn from it.
 
-    Jobs that end at their limit end anywhere within the stratum, each for itself.
+    Jobs that end at their limit end anywhere within the stratum, independently.
+
+    Parameters
+    ----------
+    draws
+        Random numbers.
+    quota
+        Jobs that are left; the regime's jobs are taken from it.
+    number
+        Index of the stratum.
+    jobs
+        Maximum number of jobs.
+    spread
+        Maximum deviation from the level, as a share of it.
     """
     levels = quota.levels[number]
     stratum = levels.stratum

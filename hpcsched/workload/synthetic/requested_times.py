@@ -1,8 +1,8 @@
-"""Requested times of the jobs of a log, given how long they run: counted, and drawn from again.
+"""Model of the requested times of a log's jobs, given their run times.
 
 Run times are classed as in `log_histogram`. A job is near its requested time, far below it, or
-above it, as often as in the log. Near it are those that ended at it or were about to: many of them
-share few run times, so there it is the requested time that is drawn, and the run time follows.
+above it, with the frequencies in the log. Near it are jobs that ended at it or were about to: many
+of them share few run times, so for them the requested time is drawn, and the run time follows.
 """
 
 from bisect import bisect_left
@@ -12,15 +12,15 @@ from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.log_histogram import LogHistogram, bin_of
 
 NEAR = 0.1
-"""Up to which share of the requested time is left by jobs that are near it: the width of a bin."""
+"""Slack of jobs near their requested time, at most this share of it: the width of a bin."""
 COMMON = 0.001
-"""The share of jobs from which on a requested time is a common one."""
+"""Share of jobs from which on a requested time is a common one."""
 MOSTLY = 0.8
-"""The share of jobs with a common requested time from which on new ones are common too."""
+"""Share of jobs with a common requested time from which on new ones are common too."""
 
 
-class RequestedTimeTally:
-    """Counts requested times by class of run times."""
+class RequestedTimeCounter:
+    """Frequencies of requested times by class of run times."""
 
     def __init__(self) -> None:
         self.classes: dict[int, _Tally] = {}
@@ -28,13 +28,21 @@ class RequestedTimeTally:
         self.jobs = 0
 
     def add(self, run_time: int, requested_time: int) -> None:
-        """Count those of a job."""
+        """Count a job.
+
+        Parameters
+        ----------
+        run_time
+            Its run time in seconds.
+        requested_time
+            Its requested time in seconds.
+        """
         self.jobs += 1
         self.times.add(requested_time)
         self.classes.setdefault(bin_of(run_time), _Tally()).add(run_time, requested_time)
 
     def common(self) -> list[int]:
-        """Return the common ones, ascending; none if requested times are all over the place."""
+        """Return the common requested times, ascending; none if they cover too few jobs."""
         counts = self.times.counts
         common = sorted(time for time, n in counts.items() if n >= COMMON * self.jobs)
         covered = sum(counts[time] for time in common)
@@ -59,25 +67,41 @@ class _Tally:
 
 
 class RequestedTimes:
-    """Draws requested times from a tally, which must have counted one."""
+    """Distribution of requested times, fitted to a tally of at least one job."""
 
-    def __init__(self, tally: RequestedTimeTally) -> None:
+    def __init__(self, tally: RequestedTimeCounter) -> None:
         self._bins = sorted(tally.classes)
         self._classes = [_Class(tally.classes[k]) for k in self._bins]
         self._common = tally.common()
 
     def draw(self, draws: Draws, run_time: int) -> tuple[int, int]:
-        """Draw the requested time of a job that runs so long; return the run time, and that one.
+        """Draw the requested time of a job.
 
-        A run time that is near it gives way, by no more than the width of a bin.
+        Parameters
+        ----------
+        draws
+            Random numbers.
+        run_time
+            Run time in seconds.
+
+        Returns
+        -------
+        tuple
+            Run time and requested time. A run time near the requested time changes by at most the
+            width of a bin.
         """
         k = bisect_left(self._bins, bin_of(run_time))
         return self._classes[min(k, len(self._classes) - 1)].draw(draws, run_time)
 
     def common(self, requested_time: int, least: int) -> int:
-        """Return the common requested time that is nearest and at least so long.
+        """Return the nearest common requested time, or the time itself without one.
 
-        The time itself, if there is none.
+        Parameters
+        ----------
+        requested_time
+            Seconds.
+        least
+            Smallest result among the common ones, in seconds.
         """
         k = bisect_left(self._common, requested_time)
         near = [time for time in self._common[max(k - 1, 0) : k + 1] if time >= least]
@@ -91,13 +115,14 @@ class _Class:
         self._far, self._above = Ascending(tally.far.counts), Ascending(tally.above.counts)
 
     def draw(self, draws: Draws, run_time: int) -> tuple[int, int]:
-        """Draw as above; always takes four uniform numbers."""
+        """Draw run time and requested time; always takes four uniform numbers."""
         near, far, above = self._near.total, self._far.total, self._above.total
         point, place = draws.uniform() * (near + far + above), draws.uniform()
         if self._slacks is not None and point < near:
             requested_time = self._near.at(place) or run_time
             slack = self._slacks.draw(draws)
             return int(requested_time * (1 - slack) + 0.5), requested_time
+        # Unused draws, so that every job takes four numbers in each branch.
         draws.uniform(), draws.uniform()
         if point < near + far:
             least = int(run_time / (1 - NEAR)) + 1

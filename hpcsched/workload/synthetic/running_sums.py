@@ -7,7 +7,13 @@ from collections.abc import Iterable
 
 
 def plain_sum(numbers: Iterable[float]) -> float:
-    """Return the sum, added up from the first number on."""
+    """Return the sum, added up from the first number on.
+
+    Examples
+    --------
+    >>> plain_sum([1e16, 1.0, -1e16])
+    0.0
+    """
     total = 0.0
     for number in numbers:
         total += number

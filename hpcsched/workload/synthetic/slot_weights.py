@@ -1,8 +1,8 @@
-"""The slot weight method: a clock that runs fast in slots of the day when many jobs are submitted.
+"""Slot weight method: a clock that runs fast in slots of the day with many submissions.
 
-A day has 48 slots of half an hour. Each has a weight, and time passes by paying: to get from one
-submission to the next, so many points are paid, slot after slot, and a slot's weight is what it
-costs to pass all of it. Where weights are one on average, a point is half an hour on average.
+A day has 48 slots of half an hour. Each has a weight, and time passes by paying: the interval from
+one submission to the next is a number of points, which is spent slot after slot, and a slot's
+weight is the price of the whole slot. With weights of mean 1, a point is half an hour on average.
 
 Source: Lublin and Feitelson, *The Workload on Parallel Supercomputers*, 2003, on arrivals. They
 draw points independently of each other; jobs then come in proportion to the weights.
@@ -17,10 +17,17 @@ SLOTS = 48
 
 
 class SlotWalk:
-    """Goes from submission to submission, beginning `paid` points into the slot numbered `slot`.
+    """Walk from submission to submission through weighted slots.
 
-    Slots are numbered on from day to day. `weight` is asked for the weight of each slot as it is
-    entered, in order; some weight must not be zero, or a walk never ends.
+    Parameters
+    ----------
+    weight
+        Weight of a slot by its number, called once for each slot in order; slots are numbered on
+        from day to day. Some weight must not be zero, or a walk never ends.
+    slot
+        First slot.
+    share
+        Part of the first slot that has passed, from 0 to 1.
     """
 
     def __init__(self, weight: Callable[[int], float], slot: int = 0, share: float = 0.0) -> None:
@@ -32,11 +39,22 @@ class SlotWalk:
 
     @property
     def share(self) -> float:
-        """How much of the slot has passed, from 0 to 1."""
+        """Part of the slot that has passed, from 0 to 1."""
         return self._paid / self._price if self._price else 0.0
 
     def pay(self, points: float) -> float:
-        """Go on to the next submission; return its time, in slots."""
+        """Advance to the next submission.
+
+        Parameters
+        ----------
+        points
+            Interval in points.
+
+        Returns
+        -------
+        float
+            Time of the submission, in slots.
+        """
         left = self._paid + points
         while left >= self._price:
             left -= self._price

@@ -1,19 +1,19 @@
-"""When jobs of a log are submitted: fitted to its hours, weekdays and months, and made anew.
+"""Model of the submit times of a log: hours, weekdays and months.
 
 Source: Galleguillos, *Job Dispatching in HPC Systems*, PhD thesis, 2020, section 3.5.3. Points, the
-random value v there, are drawn from the log's own interarrival times and paid as `slot_weights`
-has it; the bound of v follows how far the making has got, see `Pace`. Three ways:
+random value v there, are drawn from the log's own interarrival times and paid as in `slot_weights`;
+the bound of v follows the progress of the generation, see `Pace`. Three variants:
 
 - `slots`: weights of the 48 slots of a day, and a fixed bound;
-- `progress`: the same weights, and the bound that follows;
-- `calendar`: the weights also know how busy weekday and month are, interarrival times are taken in
-  points in the first place, and the bound follows.
+- `progress`: the same weights, and a bound that follows the progress;
+- `calendar`: the weights also include weekday and month, interarrival times are taken in points in
+the first place, and the bound follows the progress.
 
 `slots` and `progress` are the thesis's, as far as it says. It leaves open, and is decided here:
 that v is drawn by resampling; that a smaller bound makes all of v smaller in proportion, as it does
-for evenly distributed ones; what is required so far, see `Pace`. `calendar` is an addition: a bound
-that follows the mistakes made so far goes about half of the way, and the log's own interarrival
-times have its nights and weekends in them once more.
+for evenly distributed ones; the requirement so far, see `Pace`. `calendar` is an addition: a bound
+that follows the errors so far corrects about half of them, and the log's own interarrival times
+include its nights and weekends once more.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,14 +28,14 @@ from hpcsched.workload.trace_calendar import Calendar, CalendarPlace
 Way = Literal["calendar", "progress", "slots"]
 
 HEAD_START = 10
-"""Jobs that count as made and as required before the first one, so that it is not all there is."""
+"""Jobs that count as made and as required before the first one, to damp the first ratios."""
 SLOWEST, FASTEST = 4.0, 0.25
 """Between which bounds the bound of v follows, as shares of the largest interarrival time."""
 _HOURS, _WEEKDAYS, _MONTHS = 24, 7, 12
 
 
 class SlotPlace(NamedTuple):
-    """Where a slot is: its number in the day (0 to 47), hour, weekday and month, all from 0."""
+    """Position of a slot: number in the day (0 to 47), hour, weekday and month, all from 0."""
 
     slot: int
     hour: int
@@ -44,7 +44,7 @@ class SlotPlace(NamedTuple):
 
 
 class SlotCalendar:
-    """The slots of a log by the calendar, numbered from the one before or at second 0."""
+    """Slots of a log by the calendar, numbered from the one before or at second 0."""
 
     def __init__(self, calendar: Calendar) -> None:
         self._calendar = calendar
@@ -52,15 +52,15 @@ class SlotCalendar:
         self._last: tuple[int, SlotPlace] | None = None
 
     def slots(self, submit_time: int) -> float:
-        """Return a submit time in slots: the number of the slot, and how much of it has passed."""
+        """Return a submit time in slots: the number of the slot, plus the part that has passed."""
         return (submit_time + self._offset) / SLOT
 
     def submit_time(self, slots: float) -> int:
-        """Return the submit time in seconds."""
+        """Return the submit time, in seconds, of a time in slots."""
         return int(slots * SLOT) - self._offset
 
     def place(self, number: int) -> SlotPlace:
-        """Return where a slot is."""
+        """Return the position of a slot in day, week and year."""
         if self._last is None or self._last[0] != number:
             begin = number * SLOT - self._offset
             hour, weekday, month = self._calendar.place(begin)
@@ -73,8 +73,8 @@ class SlotCalendar:
         return self._calendar.place(begin + SLOT)
 
 
-class CycleTally:
-    """Counts submissions by slot of the day, weekday and month, and the time between them."""
+class CycleCounter:
+    """Frequencies of submissions by slot of the day, weekday and month, and of intervals."""
 
     def __init__(self, calendar: SlotCalendar) -> None:
         self.calendar = calendar
@@ -85,7 +85,7 @@ class CycleTally:
         self.slots, self.weekdays, self.months = [0] * SLOTS, [0] * _WEEKDAYS, [0] * _MONTHS
 
     def add(self, submit_time: int) -> None:
-        """Count a submission; times must ascend."""
+        """Count a submission, in seconds; times must ascend."""
         if self.jobs:
             gap = submit_time - self.last
             self.gaps.add(gap)
@@ -101,9 +101,19 @@ class CycleTally:
 
 
 class Cycle:
-    """How many jobs are submitted when, as a tally has it, which must have counted two jobs."""
+    """Submission rates over time, fitted to a tally of at least two jobs.
 
-    def __init__(self, tally: CycleTally, way: Way, submit_times: Iterable[int]) -> None:
+    Parameters
+    ----------
+    tally
+        The frequencies.
+    way
+        The variant.
+    submit_times
+        The counted submit times once more, read by the variant `calendar` only.
+    """
+
+    def __init__(self, tally: CycleCounter, way: Way, submit_times: Iterable[int]) -> None:
         """`submit_times` are those that were counted, once more; they are only read if needed."""
         self.calendar, self.first, self.way = tally.calendar, tally.first, way
         begin, end = (self.calendar.slots(time) for time in (tally.first, tally.last))
@@ -118,6 +128,7 @@ class Cycle:
         self.months_known = [bool(points) for points in months]
         self._weekdays = _busyness(tally.weekdays, weekdays)
         self._months = _busyness(tally.months, months)
+        # `busyness` uses the scale, which is computed from unscaled values first.
         self._scale = 1.0
         self._scale = len(numbers) / plain_sum(self.busyness(number) for number in numbers)
         gaps, longest = tally.gaps, float(tally.longest)
@@ -127,7 +138,7 @@ class Cycle:
         self.longest = max(longest, float(SLOT))
 
     def busyness(self, number: int) -> float:
-        """Return how many jobs are submitted in a slot: 1 on average over the log's span."""
+        """Return the relative number of submissions in a slot: 1 on average over the log's span."""
         place = self.calendar.place(number)
         weekday, month = self._weekdays[place.weekday], self._months[place.month]
         return self._slots[place.slot] * weekday * month * self._scale
@@ -139,7 +150,7 @@ class Cycle:
         return self._slots[self.calendar.place(number).slot]
 
     def _in_points(self, submit_times: Iterable[int]) -> tuple[LogHistogram, float]:
-        """Return interarrival times as they are paid, in seconds of an average hour."""
+        """Return interarrival times in points, as seconds of an average hour, and the longest."""
         gaps, longest = LogHistogram(), 0.0
         number = int(self.calendar.slots(self.first))
         weight, passed = self.busyness(number), 0.0
@@ -160,10 +171,10 @@ class Cycle:
 
 
 def _busyness(jobs: Sequence[int], points: Sequence[float]) -> list[float]:
-    """Return jobs a point, 1 on average; what never came is taken for average.
+    """Return jobs a point, 1 on average; classes that never occurred count as average.
 
-    Counted by points, days of which the log has only the busy or only the quiet hours do not stick
-    out.
+    Counted by points, days of which the log has only the busy or only the quiet hours are no
+    outliers.
     """
     average = sum(jobs) / plain_sum(points)
     return [
@@ -172,11 +183,11 @@ def _busyness(jobs: Sequence[int], points: Sequence[float]) -> list[float]:
 
 
 class Pace:
-    """How many jobs have been made, and how many are required, by hour, weekday and month.
+    """Numbers of generated and required jobs, by hour, weekday and month.
 
-    Required so far are as many as the log has on average in the slots that have passed, by its
-    shares of slots, weekdays and months. The progress of an hour, such as 9 to 10 o'clock, is how
-    many jobs have been made in it / required in it, and so are those of weekdays and months.
+    The requirement so far is the log's mean number of jobs in the slots that have passed, by its
+    shares of slots, weekdays and months. The progress of an hour, such as 9 to 10 o'clock, is the
+    number of jobs generated in it / required in it; likewise for weekdays and months.
     """
 
     def __init__(self, cycle: Cycle) -> None:
@@ -185,20 +196,31 @@ class Pace:
         self._required = [list(counts) for counts in self._made]
 
     def made(self, number: int) -> None:
-        """Count a job made in a slot."""
+        """Count a generated job in a slot."""
         for counts, k in zip(self._made, self._kinds(number), strict=True):
             counts[k] += 1
 
     def passed(self, number: int) -> None:
-        """Count what a slot that has passed requires."""
+        """Add the requirement of a slot that has passed."""
         required = self._requires(number)
         for counts, k in zip(self._required, self._kinds(number), strict=True):
             counts[k] += required
 
     def progress(self, number: int, share: float) -> float:
-        """Return the product of progress ratios at a slot of which some share has passed.
+        """Return the product of the progress ratios at a slot.
 
-        1: as in the log; below 1: too few jobs so far. Months that the log has not do not count.
+        Parameters
+        ----------
+        number
+            Number of the slot.
+        share
+            Part of it that has passed, from 0 to 1.
+
+        Returns
+        -------
+        float
+            1: as in the log; below 1: too few jobs so far. Months that the log has not do not
+            count.
         """
         now = self._requires(number) * share
         kinds = self._kinds(number)
@@ -217,7 +239,15 @@ class Pace:
 
 
 def submissions(cycle: Cycle, draws: Draws) -> Iterator[int]:
-    """Yield submit times without end, the first that of the log."""
+    """Yield submit times in seconds without end, beginning with the log's first.
+
+    Parameters
+    ----------
+    cycle
+        The fitted model.
+    draws
+        Random numbers.
+    """
     pace = Pace(cycle)
     begin = cycle.calendar.slots(cycle.first)
 

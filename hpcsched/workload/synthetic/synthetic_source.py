@@ -1,4 +1,4 @@
-"""A trace source whose jobs are made up as they are asked for."""
+"""Trace source with jobs from a generator."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,10 +11,22 @@ from hpcsched.workload.trace_account import TraceAccount
 
 
 class SyntheticSource:
-    """Streams the jobs of a generator, skipping those that do not fit on the idle system.
+    """Stream of the jobs of a generator, without those that do not fit on the idle system.
 
-    `generate` starts the same sequence anew at each call; `count` is how many jobs it makes in all,
-    if that is known; `files` are those that it was fitted to.
+    Parameters
+    ----------
+    generate
+        Starts the same sequence anew at each call.
+    system
+        The system that requests are expressed for.
+    comments
+        Header comments.
+    count
+        Number of generated jobs; None if unknown.
+    files
+        Files that the generator was fitted to.
+    uniform_request
+        Unit request of every job; None if they differ.
     """
 
     def __init__(
@@ -37,7 +49,7 @@ class SyntheticSource:
 
     @property
     def fraction_read(self) -> float | None:
-        """How many of the jobs have been made, from 0 to 1; None where the number is unknown."""
+        """Fraction of the jobs that have been generated, from 0 to 1; None if unknown."""
         return self.account.read / self._count if self._count else None
 
     def jobs(self) -> Iterator[TracedJob]:
@@ -47,6 +59,7 @@ class SyntheticSource:
         for traced in self._generate():
             account.read += 1
             request = traced.job.unit_request
+            # The fit is cached, since generators draw from few requests.
             room = rooms.get(request)
             if room is None:
                 room = rooms[request] = room_for(self._system, request)
@@ -58,7 +71,22 @@ class SyntheticSource:
 
 
 def checked_request(system: System, amounts: Mapping[str, int], whose: str) -> tuple[int, ...]:
-    """Return a unit request; raises InputError naming `whose` it is if the system lacks a type."""
+    """Return a unit request in the system's units.
+
+    Parameters
+    ----------
+    system
+        The system.
+    amounts
+        Declared amounts by resource type.
+    whose
+        Subject of the error message.
+
+    Raises
+    ------
+    InputError
+        If the system lacks a resource type.
+    """
     lacking = [name for name in amounts if name not in system.resource_types]
     if lacking:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The users of a made-up workload: when they enter, how active they are, what they work on."""
+"""Users of a synthetic workload: time of entry, activity, and projects."""
 
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -12,7 +12,21 @@ activity, and the largest, where 1 is the median (assumed)."""
 
 
 class User(NamedTuple):
-    """A user, who enters when so many jobs have been handed out to those before."""
+    """User of a synthetic workload.
+
+    Attributes
+    ----------
+    number
+        Number of the user.
+    group
+        Number of the group.
+    activity
+        Weight in draws of projects; the median is 1.
+    enters
+        Number of jobs handed out before the user enters.
+    has_one_job
+        Whether the user submits a single job.
+    """
 
     number: int
     group: int
@@ -24,14 +38,28 @@ class User(NamedTuple):
 def draw_users(
     draws: Draws, count: int, *, early: int, with_one_job: int, groups: int, last_entry: int
 ) -> list[User]:
-    """Return users in the order in which they enter: `early` ones at once, others until the last.
+    """Return users in the order of their entry.
 
-    As many as said submit one job only; they are none of the early ones.
+    Parameters
+    ----------
+    draws
+        Random numbers.
+    count
+        Number of users.
+    early
+        Number of users who enter at once.
+    with_one_job
+        Number of users with a single job, none of them early.
+    groups
+        Number of groups.
+    last_entry
+        Number of jobs handed out before the last user enters.
     """
     entries = [0] * early
     entries += sorted(int(last_entry * draws.uniform()) for _ in range(count - early))
     users: list[User] = []
     for k, enters in enumerate(entries):
+        # Probability remaining / remaining users: exactly `with_one_job` users in the end.
         has_one_job = k >= early and draws.chance(with_one_job / (count - k))
         with_one_job -= has_one_job
         activity = min(draws.log_normal(1.0, ACTIVITY_SPREAD), MOST_ACTIVE)
@@ -40,22 +68,30 @@ def draw_users(
 
 
 class HasUser(Protocol):
-    """Work of a kind, of a user."""
+    """Project of a user, of a kind."""
 
     @property
     def user(self) -> User:
-        """Whose work it is."""
+        """User of the project."""
 
     @property
     def kind(self) -> int:
-        """The number of its kind."""
+        """Number of its kind."""
 
 
 P = TypeVar("P", bound=HasUser)
 
 
 class Roster(Generic[P]):
-    """What users work on, as they enter; more active users' projects are drawn more often."""
+    """Projects of the users who have entered; those of more active users are drawn more often.
+
+    Parameters
+    ----------
+    kinds
+        Number of kinds of projects.
+    to_enter
+        Users in the order of their entry, with their projects.
+    """
 
     def __init__(self, kinds: int, to_enter: Sequence[tuple[User, Sequence[P]]]) -> None:
         self._to_enter = list(reversed(to_enter))
@@ -63,7 +99,13 @@ class Roster(Generic[P]):
         self._weighted: list[Weighted[P] | None] = [None] * kinds
 
     def enter(self, handed_out: int) -> P | None:
-        """Return the first project of a user who is due to enter, or None if nobody is."""
+        """Return the first project of a user who is due to enter, or None without one.
+
+        Parameters
+        ----------
+        handed_out
+            Number of jobs handed out so far.
+        """
         if not self._to_enter or self._to_enter[-1][0].enters > handed_out:
             return None
         user, projects = self._to_enter.pop()

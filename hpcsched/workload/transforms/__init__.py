@@ -1,1 +1,1 @@
-"""What changes a trace on its way to the simulator: one module for each transform."""
+"""Transforms of traces: one module for each."""

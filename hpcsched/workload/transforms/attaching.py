@@ -1,4 +1,4 @@
-"""Transform `attach`: jobs that ask for a resource type of which the trace says nothing."""
+"""Transform `attach`: adds a resource type that is missing in the trace to the jobs' requests."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
@@ -23,14 +23,14 @@ from hpcsched.workload.transforms.own_draws import own_seed
 from hpcsched.workload.transforms.request_fit import Rooms, TooLarge, asking
 
 UNIT = "unit"
-"""The word for: so much a job unit, whatever else it asks for."""
+"""Word for an amount of each job unit, independent of its other amounts."""
 
 _Weight = Annotated[float, Field(ge=0)]
 _FORMS = (("min", "max"), ("median", "spread"), ("values", "weights"))
 
 
 class Distribution(Params):
-    """What amounts are drawn from: evenly, a log-normal distribution, or a list of them."""
+    """Distribution of amounts: uniform, log-normal, or over a list."""
 
     min: PositiveAmount | None = Field(None, description="Drawn evenly: the least.")
     max: PositiveAmount | None = Field(None, description="Drawn evenly: the most.")
@@ -90,7 +90,7 @@ class Distribution(Params):
 
 
 class AttachParams(Params):
-    """Which resource type jobs ask for, how many of them do, and for how much."""
+    """Parameters of `attach`: resource type, share of jobs, and amounts."""
 
     resource: Annotated[str, ResourceType()] = Field(
         description="The resource type; jobs that ask for it already are left as they are."
@@ -116,7 +116,7 @@ class AttachParams(Params):
     @field_validator("amount", mode="before")
     @classmethod
     def _by_its_form(cls, amount: Any, info: ValidationInfo) -> Any:
-        """Read it as what it looks like, so that what is wrong with it is said once."""
+        """Validate the form that the value has, so that an error is reported once."""
         if isinstance(amount, dict):
             return Distribution.model_validate(amount, context=info.context)
         return parse_amount(amount) if isinstance(amount, str) else amount
@@ -129,16 +129,16 @@ class AttachParams(Params):
     summary="a resource type that jobs ask for and the trace says nothing of",
 )
 class Attach:
-    """Lets jobs ask for a resource type, by a draw for each that follows from its number.
+    """Transform that adds a resource type to requests, by a draw that depends on the job's number.
 
-    A job gets the same whatever comes before it. One that is given something counts as
-    `RESOURCE_attached`. One that does not fit on the idle system with so much is clipped or skipped
-    as `RESOURCE_too_large`; clipped to nothing, it is passed on as it was.
+    A job's draw does not depend on the jobs before it. A job with an added amount counts as
+    `RESOURCE_attached`. A job that then does not fit on the idle system is clipped or skipped as
+    `RESOURCE_too_large`; clipped to nothing, it is passed on as it was.
     """
 
     @classmethod
     def build(cls, params: AttachParams, context: Context) -> Self:
-        """Return the transform for the scenario's system and seed."""
+        """Make the transform for the scenario's system and seed."""
         return cls(params, context)
 
     def __init__(self, params: AttachParams, context: Context) -> None:
@@ -149,7 +149,7 @@ class Attach:
         self._rooms = Rooms(context.system)
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs, without those that are too large where that is asked for."""
+        """Yield the jobs; skip those that are too large if the policy says so."""
         name, resource = self._params.resource, self._resource
         for traced in jobs:
             job, run_time = traced
@@ -169,7 +169,7 @@ class Attach:
                 yield traced
 
     def _wanted(self, job: Job) -> int:
-        """Return how much a unit of a job is to ask for, in the system's units."""
+        """Return the amount to add to a unit of a job, in the system's units."""
         params = self._params
         draws = Draws(own_seed(self._seed, params.seed, params.resource, job.job_id))
         if not draws.chance(params.share):

@@ -1,4 +1,4 @@
-"""Transform `first`: so many jobs from the beginning of a trace, or from a job in it."""
+"""Transform `first`: a number of jobs from the beginning of a trace, or from a later job."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,7 +13,7 @@ from hpcsched.workload.transform import TransformAccount
 
 
 class FirstParams(Params):
-    """How many jobs to use, and which is the first."""
+    """Parameters of `first`: number of jobs, and of jobs before them."""
 
     jobs: int = Field(ge=1, description="Stop after so many jobs that come to this transform.")
     skip: int = Field(
@@ -29,9 +29,9 @@ class FirstParams(Params):
     capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
 )
 class First:
-    """Passes on the first jobs and reads no further.
+    """Transform that passes on the first jobs and reads no further.
 
-    Those that are skipped before count as `before_first_jobs`, and what transforms before it have
+    Skipped jobs before them count as `before_first_jobs`, and jobs that earlier transforms have
     read ahead as `after_first_jobs`.
     """
 
@@ -39,7 +39,8 @@ class First:
         self._params = params
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield so many jobs."""
+        """Yield the first jobs after the skipped ones."""
+        # `islice` accepts no larger numbers.
         skip, count = min(self._params.skip, maxsize), min(self._params.jobs, maxsize)
         for _ in islice(jobs, skip):
             account.skip("before_first_jobs")

@@ -1,10 +1,10 @@
-"""Transform `without-flurries`: a trace without bursts of activity of a single user.
+"""Transform `without-flurries`: removes bursts of activity of a single user.
 
 Tsafrir and Feitelson, *Instability in parallel job scheduling simulation: the role of workload
 flurries* (IPDPS 2006), show that a burst of many similar jobs of one user, which is unlikely to
-happen again, can decide what a simulation comes to. The cleaned logs of the Parallel Workloads
-Archive leave such bursts out, as they were found by looking. That is what a list is for. The rule
-is a definition of this project, for logs that nobody has looked at.
+happen again, can decide the result of a simulation. The cleaned logs of the Parallel Workloads
+Archive leave out such bursts, found by inspection. The list serves for these. The rule is a
+definition of this project, for logs that nobody has inspected.
 """
 
 from collections import defaultdict, deque
@@ -22,13 +22,13 @@ from hpcsched.workload.transform import TransformAccount
 
 
 class Flurry(Span):
-    """A flurry that is known: the jobs of a user, submitted from `start` on and before `end`."""
+    """Known flurry: the jobs of a user, submitted from `start` on and before `end`."""
 
     user: int = Field(ge=0, description="The number of the user.")
 
 
 class WithoutFlurriesParams(Params):
-    """Which jobs are flurries: those listed, those that a rule finds, or both."""
+    """Parameters of `without-flurries`: a list of flurries, a rule, or both."""
 
     flurries: Annotated[tuple[Flurry, ...], Listed] = Field(
         (), description="Flurries that are known, each a user and a part of the trace."
@@ -63,19 +63,25 @@ class WithoutFlurriesParams(Params):
     capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
 )
 class WithoutFlurries:
-    """Takes away the jobs of flurries, which count as `flurry`.
+    """Transform that removes the jobs of flurries, which count as `flurry`.
 
     By the rule, a job belongs to a flurry if it is one of n + 1 consecutive jobs of its user of
     which the last is submitted less than T seconds after the first; n is `more_than` and T is
     `within`. A job is passed on when that is settled: the jobs of the last T seconds are held. Jobs
-    whose user is not given are nobody's flurry.
+    without a user belong to no flurry.
     """
 
     def __init__(self, params: WithoutFlurriesParams) -> None:
         self._params = params
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the other jobs; raises InputError for a date that means nothing here."""
+        """Yield the jobs outside flurries.
+
+        Raises
+        ------
+        InputError
+            If a date is given and the trace has none.
+        """
         params = self._params
         if params.flurries:
             jobs = _without_listed(params.flurries, jobs, account)
@@ -105,7 +111,7 @@ def _without_listed(
 
 
 class _Held:
-    """A job that is held until it is settled whether it belongs to a flurry."""
+    """Job that is held until it is settled whether it belongs to a flurry."""
 
     __slots__ = ("in_flurry", "traced")
 
@@ -118,6 +124,7 @@ def _without_found(
     more_than: int, within: int, jobs: Iterator[TracedJob], account: TransformAccount
 ) -> Iterator[TracedJob]:
     held: deque[_Held] = deque()
+    # n + 1 jobs a user suffice: an earlier job is in a flurry if and only if it is marked.
     latest: dict[int, deque[_Held]] = {}  # the user's last n + 1 jobs, of those that are held
     for traced in jobs:
         now = traced.job.submit_time
@@ -136,7 +143,7 @@ def _without_found(
 
 
 def _mark(of_user: deque[_Held]) -> None:
-    """Mark jobs from the last one back; whatever is before a marked one is marked already."""
+    """Mark jobs from the last one back; jobs before a marked one are marked already."""
     for one in reversed(of_user):
         if one.in_flurry:
             return

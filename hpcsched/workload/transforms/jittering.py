@@ -1,4 +1,4 @@
-"""Transform `jitter`: every job submitted a little later, by a draw of its own."""
+"""Transform `jitter`: delays each submission by a small random time."""
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
@@ -15,7 +15,7 @@ from hpcsched.workload.transforms.own_draws import own_share
 
 
 class JitterParams(Params):
-    """Bounds of the delays, and which draw of them is wanted."""
+    """Parameters of `jitter`: bound of the delays, and seed."""
 
     by: PositiveDuration = Field(
         description="The longest delay, in seconds or with a unit (1min): each job is submitted so"
@@ -36,15 +36,15 @@ class JitterParams(Params):
     capabilities={KEEPS_REQUESTS},
 )
 class Jitter:
-    """Adds a random delay to the submit time of each job, from 0 to `by` whole seconds.
+    """Transform that adds a random delay to each submit time, from 0 to `by` whole seconds.
 
-    The delay follows from the job's number and the seeds alone. A delayed job counts as `jittered`.
-    Jobs submitted within `by` seconds are held, to be put in order; at one instant the order stays.
+    The delay depends on the job's number and the seeds alone. A delayed job counts as `jittered`.
+    Jobs submitted within `by` seconds are held, to be sorted; ties keep their order.
     """
 
     @classmethod
     def build(cls, params: JitterParams, context: Context) -> Self:
-        """Return the transform for the scenario's system and seed."""
+        """Make the transform for the scenario's seed."""
         return cls(params, context)
 
     def __init__(self, params: JitterParams, context: Context) -> None:

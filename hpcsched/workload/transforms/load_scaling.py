@@ -1,4 +1,4 @@
-"""Transform `scale-load`: the same jobs, submitted more densely or less."""
+"""Transform `scale-load`: the same jobs at a higher or lower rate of submissions."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from hpcsched.workload.transform import TransformAccount
 
 
 class ScaleLoadParams(Params):
-    """How many times as much load to offer."""
+    """Parameters of `scale-load`: the factor of the load."""
 
     factor: float = Field(
         ge=0.001,
@@ -29,22 +29,23 @@ class ScaleLoadParams(Params):
     capabilities={KEEPS_REQUESTS},
 )
 class ScaleLoad:
-    """Divides the time since the first submission by the factor, rounded to the nearest second.
+    """Transform that divides times since the first submission by a factor, to the nearest second.
 
-    Rounding is of that time, not of the time since the job before: it keeps the order, and it does
-    not add up. A job whose submit time changes counts as `submit_time_scaled`.
+    Rounding concerns that time, not the time since the previous job: it keeps the order, and it
+    does not add up. A job with a changed submit time counts as `submit_time_scaled`.
     """
 
     def __init__(self, params: ScaleLoadParams) -> None:
         self._factor = params.factor
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield all jobs, the first when it was."""
+        """Yield all jobs, the first at its original time."""
         began: int | None = None
         for traced in jobs:
             job, run_time = traced
             if began is None:
                 began = job.submit_time
+            # From the first submission, not the previous one: rounding errors would add up.
             scaled = began + int((job.submit_time - began) / self._factor + 0.5)
             if scaled == job.submit_time:
                 yield traced

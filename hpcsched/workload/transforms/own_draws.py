@@ -1,16 +1,28 @@
-"""Random numbers that belong to a user or a job, whatever comes before it in the trace."""
+"""Random numbers that depend on a user or a job alone, not on the trace before it."""
 
 from hashlib import sha256
 
 _BITS = 53
-"""As many as a float between 0 and 1 can have."""
+"""Number of bits of a float between 0 and 1."""
 
 
 def own_seed(*labels: int | str) -> int:
-    """Return a number from 0 to 2⁶⁴ − 1 that follows from labels alone, on every machine."""
+    """Return a number from 0 to 2⁶⁴ − 1 that depends on labels alone, the same on every machine.
+
+    Parameters
+    ----------
+    labels
+        Numbers and texts.
+    """
     return int.from_bytes(sha256("/".join(map(str, labels)).encode()).digest()[:8])
 
 
 def own_share(*labels: int | str) -> float:
-    """Return a number from [0, 1) that follows from labels alone, evenly spread over them."""
+    """Return a number from [0, 1) that depends on labels alone, uniformly distributed over them.
+
+    Parameters
+    ----------
+    labels
+        Numbers and texts.
+    """
     return (own_seed(*labels) >> (64 - _BITS)) / (1 << _BITS)

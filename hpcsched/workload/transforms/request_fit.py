@@ -1,4 +1,4 @@
-"""How many units of a job the idle system can hold."""
+"""Number of units of a job that fit on the idle system, with a cache."""
 
 from typing import Literal
 
@@ -7,21 +7,27 @@ from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import System
 
 TooLarge = Literal["clip", "skip"]
-"""What to do with a job that a transform has made too large for the idle system."""
+"""Policy for a job that a transform has made too large for the idle system."""
 
 _MOST_KNOWN = 10_000
-"""Requests that are remembered: few in most traces, and as many as jobs where they are drawn."""
+"""Size of the cache: requests are few in most traces, and as many as jobs if they are drawn."""
 
 
 class Rooms:
-    """Answers for a system, and remembers the answers."""
+    """Numbers of units that fit on an idle system, by request.
+
+    Parameters
+    ----------
+    system
+        The system.
+    """
 
     def __init__(self, system: System) -> None:
         self.system = system
         self._known: dict[ShapeKey, int] = {}
 
     def room_for(self, request: Request) -> int:
-        """Return how many units that ask for what these ask for fit where they may run."""
+        """Return the number of units with this request that fit where they may run."""
         key = shape_key(request)
         room = self._known.get(key)
         if room is None:
@@ -32,10 +38,21 @@ class Rooms:
         return room
 
     def most_of(self, request: Request, resource: int, most: int) -> int:
-        """Return how much of a resource type, at most `most`, all units may ask for and still fit.
+        """Return the largest amount of a resource type with which all units of a request fit.
 
-        `resource` is its place among the system's resource types, and the amount is in the system's
-        units. The answer is 0 where they do not fit with any amount.
+        Parameters
+        ----------
+        request
+            The request.
+        resource
+            Index of the resource type.
+        most
+            Upper bound of the amount, in the system's units.
+
+        Returns
+        -------
+        int
+            The amount in the system's units; 0 if the units do not fit with any amount.
         """
         low, high = 0, most
         while low < high:
@@ -48,7 +65,17 @@ class Rooms:
 
 
 def asking(request: Request, resource: int, amount: int) -> Request:
-    """Return a request for an amount of a resource type per unit, in the system's units."""
+    """Return a request with another amount of a resource type.
+
+    Parameters
+    ----------
+    request
+        The request.
+    resource
+        Index of the resource type.
+    amount
+        Amount of a unit, in the system's units.
+    """
     amounts = list(request.unit_request)
     amounts[resource] = amount
     return request._replace(unit_request=tuple(amounts))

@@ -1,4 +1,4 @@
-"""Transform `shift`: jobs submitted earlier or later, all of them or those of some users."""
+"""Transform `shift`: moves submissions of all or some users by a constant time."""
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
@@ -38,7 +38,7 @@ _Number = Annotated[int, Field(ge=0)]
 
 
 class ShiftParams(Params):
-    """By how much submit times are shifted, and whose."""
+    """Parameters of `shift`: the time, and the users and groups."""
 
     by: SignedDuration = Field(
         description="How much later jobs are submitted, in seconds or with a unit (2h);"
@@ -70,11 +70,11 @@ class ShiftParams(Params):
     capabilities={KEEPS_REQUESTS},
 )
 class Shift:
-    """Adds a constant to submit times; second 0 stays, so that hours of the day do change.
+    """Transform that adds a constant to submit times; second 0 stays, so hours of the day change.
 
-    A shifted job counts as `shifted`; one that would be submitted before second 0 is taken away as
-    `shifted_before_start`. Where only some jobs are shifted, those submitted within as many seconds
-    as they are shifted by are held, to be put in order; at one instant the order stays.
+    A shifted job counts as `shifted`; one that would be submitted before second 0 is removed as
+    `shifted_before_start`. If only some jobs are shifted, jobs submitted within the length of the
+    shift are held, to be sorted; ties keep their order.
     """
 
     def __init__(self, params: ShiftParams) -> None:
@@ -84,7 +84,7 @@ class Shift:
         self._groups = frozenset(params.groups or ())
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs."""
+        """Yield the jobs by ascending submit time."""
         by, ahead = self._by, 0 if self._all else min(self._by, 0)
         held: list[tuple[int, int, TracedJob]] = []
         for number, traced in enumerate(jobs):

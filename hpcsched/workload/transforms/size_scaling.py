@@ -1,4 +1,4 @@
-"""Transform `scale-sizes`: the same jobs, each of more or fewer units."""
+"""Transform `scale-sizes`: the same jobs with more or fewer units."""
 
 from collections.abc import Iterator
 from typing import Literal, Self
@@ -15,7 +15,7 @@ from hpcsched.workload.transforms.request_fit import Rooms, TooLarge
 
 
 class ScaleSizesParams(Params):
-    """How many times as many units jobs ask for, and what becomes of those that no longer fit."""
+    """Parameters of `scale-sizes`: factor, rounding, and policy for jobs that no longer fit."""
 
     factor: float = Field(
         ge=0.001, le=1000, description="How many times as many units a job asks for."
@@ -41,15 +41,15 @@ class ScaleSizesParams(Params):
     capabilities={KEEPS_REQUESTS},
 )
 class ScaleSizes:
-    """Multiplies the units of each job, and with them what the trace says that it draws from pools.
+    """Transform that multiplies the units of each job, and its draws from shared resources.
 
-    A job with another number of units than before counts as `size_scaled`. One that does not fit
-    any more is clipped or skipped as `scaled_too_large`.
+    A job with a changed number of units counts as `size_scaled`. A job that no longer fits is
+    clipped or skipped as `scaled_too_large`.
     """
 
     @classmethod
     def build(cls, params: ScaleSizesParams, context: Context) -> Self:
-        """Return the transform for the scenario's system and seed."""
+        """Make the transform for the scenario's system and seed."""
         return cls(params, context)
 
     def __init__(self, params: ScaleSizesParams, context: Context) -> None:
@@ -58,7 +58,7 @@ class ScaleSizes:
         self._rooms = Rooms(context.system)
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs, without those that are too large where that is asked for."""
+        """Yield the jobs; skip those that are too large if the policy says so."""
         for traced in jobs:
             job, run_time = traced
             units = self._scaled(job.units, job.job_id)
@@ -81,6 +81,7 @@ class ScaleSizes:
         exact = units * self._params.factor
         whole = int(exact)
         drawn = self._params.rounding == "drawn"
+        # By the job's number, so that a job's size does not depend on other jobs.
         bound = own_share(self._seed, job_id) if drawn else 0.5
         # Half a unit is rounded up, and no part of one never is.
         up = exact - whole > bound if drawn else exact - whole >= bound
@@ -88,10 +89,10 @@ class ScaleSizes:
 
 
 def _sized(job: Job, units: int) -> Job:
-    """Return a job of so many units; what it draws from pools is as much for each as before.
+    """Return a job with another number of units, and the same draw from pools for each unit.
 
-    Where the trace tells a draw that its units do not share evenly, it is rounded up, so that no
-    job draws nothing that drew something.
+    A draw in the trace that its units do not share evenly is rounded up, so that no positive draw
+    becomes 0.
     """
     drawn = tuple((pool, -(-amount * units // job.units)) for pool, amount in job.pool_requests)
     return job._replace(request=job.request._replace(units=units, pool_requests=drawn))

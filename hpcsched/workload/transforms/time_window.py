@@ -1,4 +1,4 @@
-"""Transform `window`: a part of a trace, by time."""
+"""Transform `window`: part of a trace, by time."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -12,7 +12,7 @@ from hpcsched.workload.transform import TransformAccount
 
 
 class WindowParams(Span):
-    """Which part of the trace to use: jobs submitted from `start` on and before `end`."""
+    """Parameters of `window`: jobs submitted from `start` on and before `end`."""
 
     shift: bool = Field(
         True,
@@ -29,22 +29,29 @@ class WindowParams(Span):
     capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
 )
 class Window:
-    """Passes on the jobs of a window, and stops at its end.
+    """Transform that passes on the jobs of a window, and stops at its end.
 
-    Others count as `outside_window`, as far as they were read. Jobs that run at its beginning are
-    not there: the system is empty then.
+    Other jobs count as `outside_window`, as far as they were read. Jobs that run at its beginning
+    are left out: the system is empty then.
     """
 
     def __init__(self, params: WindowParams) -> None:
         self._params = params
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs of the window; raises InputError for a date that means nothing here."""
+        """Yield the jobs of the window.
+
+        Raises
+        ------
+        InputError
+            If a date is given and the trace has none.
+        """
         first = next(jobs, None)
         if first is None:
             return
         start, end = self._params.seconds(account.comments, first.job.submit_time)
         shift = start if self._params.shift else 0
+        # Header comments move with second 0, so that dates in later transforms stay right.
         account.move_origin(shift)
         for job, run_time in chain((first,), jobs):
             if end is not None and job.submit_time >= end:

@@ -14,7 +14,7 @@ from hpcsched.workload.transforms.own_draws import own_share
 
 
 class SampleUsersParams(Params):
-    """How many of the users to keep."""
+    """Parameters of `sample-users`: share of the users, and seed."""
 
     share: float = Field(
         gt=0,
@@ -39,15 +39,15 @@ class SampleUsersParams(Params):
     capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
 )
 class SampleUsers:
-    """Passes on all jobs of the users that are kept; the others' count as `not_sampled`.
+    """Transform that passes on all jobs of some users; the others' count as `not_sampled`.
 
-    Whether a user is kept follows from the user's number and the seeds alone. With a larger share
-    the same users are kept, and more. What is held is one answer for each user.
+    The selection of a user depends on the user's number and the seeds alone. A larger share keeps
+    the same users, and more. Memory: one answer for each user.
     """
 
     @classmethod
     def build(cls, params: SampleUsersParams, context: Context) -> Self:
-        """Return the transform for the scenario's system and seed."""
+        """Make the transform for the scenario's seed."""
         return cls(params, context)
 
     def __init__(self, params: SampleUsersParams, context: Context) -> None:
@@ -55,12 +55,13 @@ class SampleUsers:
         self._seed = context.seed
 
     def apply(self, jobs: Iterator[TracedJob], account: TransformAccount) -> Iterator[TracedJob]:
-        """Yield the jobs of the users that are kept."""
+        """Yield the jobs of the selected users."""
         keeps: dict[int | None, bool] = {None: self._params.without_user == "keep"}
         for traced in jobs:
             user = traced.job.user
             keep = keeps.get(user)
             if keep is None:
+                # One number per user, compared with the share: larger shares include smaller ones.
                 drawn = own_share(self._seed, self._params.seed, user or 0)
                 keep = keeps[user] = drawn < self._params.share
             if keep:

@@ -1,4 +1,4 @@
-"""Writes jobs as a workload of Batsim, which the trace source `batsim` reads back."""
+"""Writer of workloads of Batsim, which the trace source `batsim` reads back."""
 
 import json
 from itertools import islice
@@ -20,13 +20,31 @@ def write_batsim(
     limit: int | None = None,
     force: bool = False,
 ) -> Written:
-    """Write the jobs of a source, at most `limit`, as they come; gzip if the name ends in `.gz`.
+    """Write the jobs of a source, in their order, as a workload of Batsim.
 
-    Each job asks for as many resources as it has units, and has a profile that is a delay of its
-    run time; jobs of the same run time share one. `nb_res` is the largest number that a job asks
-    for; the description has the trace's comments. The same jobs give the same bytes. Raises
-    InputError where a file is there already, unless `force`, or cannot be written, and where the
-    trace cannot be used; then the file is as it was.
+    Each job requests as many resources as it has units, and has a profile with a delay of its run
+    time; jobs of the same run time share one. `nb_res` is the largest request; the description
+    holds the trace's comments. Equal jobs give equal bytes. After an error the file is unchanged.
+
+    Parameters
+    ----------
+    path
+        Target; gzip if its name ends in `.gz`.
+    source
+        The jobs.
+    system
+        The system that requests are expressed for.
+    note
+        Line for the description.
+    limit
+        Maximum number of jobs; None: all.
+    force
+        Replace an existing file.
+
+    Raises
+    ------
+    InputError
+        If the file exists or cannot be written, or the trace cannot be used.
     """
     check_target(path, source, force=force)
     count = largest = 0

@@ -1,4 +1,4 @@
-"""Writes jobs as a log in the Standard Workload Format, which the trace source `swf` reads back."""
+"""Writer of logs in the Standard Workload Format, which the trace source `swf` reads back."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ from hpcsched.workload.writers.trace_writing import (
 __all__ = ["Written", "write_swf"]
 
 _OWN_COMMENTS = ("Version:", "MaxJobs:", "MaxRecords:", UNIT_RESOURCES, JOB_NAMES)
-"""Comments that are about the file and not about the trace."""
+"""Comments about the file and not about the trace."""
 
 _MISSING = -1
 _COMPLETED = 1
@@ -42,14 +42,35 @@ def write_swf(
     force: bool = False,
     keep_comments: bool = False,
 ) -> Written:
-    """Write the jobs of a source, at most `limit`, as they come; gzip if the name ends in `.gz`.
+    """Write the jobs of a source, in their order, in the Standard Workload Format.
 
-    Each record has the 18 fields, then what a unit asks for of every resource type of the system,
-    as declared. If the first job has a name, each record ends with the job's name, or -1; otherwise
-    names of later jobs are not written. The header describes the system and says when the trace
-    was; with `keep_comments` it has all comments of the source instead. The same jobs give the same
-    bytes. Raises InputError where a file is there already, unless `force`, or cannot be written,
-    and where the trace cannot be used; then the file is as it was.
+    Each record has the 18 fields, then the declared amounts of a unit for every resource type of
+    the system. If the first job has a name, each record ends with the job's name, or -1; otherwise
+    names of later jobs are not written. Equal jobs give equal bytes. After an error the file is
+    unchanged.
+
+    Parameters
+    ----------
+    path
+        Target; gzip if its name ends in `.gz`.
+    source
+        The jobs.
+    system
+        The system that requests are expressed for.
+    note
+        Line for the header.
+    limit
+        Maximum number of jobs; None: all.
+    force
+        Replace an existing file.
+    keep_comments
+        Write all comments of the source; otherwise a description of the system, and the comments
+        that date the trace.
+
+    Raises
+    ------
+    InputError
+        If the file exists or cannot be written, or the trace cannot be used.
     """
     check_target(path, source, force=force)
     jobs = islice(source.jobs(), limit)
@@ -120,18 +141,19 @@ def _record(traced: TracedJob, system: System, *, named: bool) -> bytes:
 
 
 def _preceding(job: Job) -> tuple[int, int]:
-    """Return the job that a job waits for, and the think time; the format knows of one at most."""
+    """Return the preceding job and the think time; the format has room for one such job."""
     return (job.after[-1], job.think_time) if job.after else (_MISSING, _MISSING)
 
 
 def _written(name: str | None) -> str:
-    """Return a name as one field: `_` stands for what a name in a log must not have."""
+    """Return a name as one field: `_` replaces characters that a log's names cannot have."""
     if not name:
         return str(_MISSING)
     field = _NOT_IN_NAMES.sub("_", name)
+    # A job called -1 must not read back as a job without a name.
     return "_1" if field == str(_MISSING) else field
 
 
 def _keeps(name: str, *, named: bool) -> bool:
-    """Say whether a job's name is written as it is."""
+    """Return whether a job's name is written unchanged."""
     return named and _written(name) == name

@@ -1,4 +1,4 @@
-"""Writes jobs as a Parquet table, which the trace source `table` reads back without being told how.
+"""Writer of Parquet tables, which the trace source `table` reads back without further keys.
 
 Columns have the names of the glossary. `unit_request` is a structure with a field for each resource
 type of the system, as declared. The file's metadata keep the trace's comments.
@@ -44,17 +44,37 @@ def write_table(
     limit: int | None = None,
     force: bool = False,
 ) -> Written:
-    """Write the jobs of a source, at most `limit`, as they come.
+    """Write the jobs of a source, in their order, as a Parquet table.
 
-    The same jobs give the same bytes with the same version of Arrow. Raises InputError where a file
-    is there already, unless `force`, or cannot be written, and where the trace cannot be used; then
-    the file is as it was.
+    Equal jobs give equal bytes with the same version of Arrow. After an error the file is
+    unchanged.
+
+    Parameters
+    ----------
+    path
+        Target.
+    source
+        The jobs.
+    system
+        The system that requests are expressed for.
+    note
+        Line for the comments.
+    limit
+        Maximum number of jobs; None: all.
+    force
+        Replace an existing file.
+
+    Raises
+    ------
+    InputError
+        If the file exists or cannot be written, or the trace cannot be used.
     """
     check_target(path, source, force=force)
     count = 0
     losses = Losses((BOUND, NAMES, QUEUE_NAMES, NUMBERS, REQUESTS))
     jobs = islice(source.jobs(), limit)
     batches = _in_batches(jobs)
+    # A Parquet schema with the comments comes before the first row.
     first = next(batches, ())  # the comments have been read then
     schema = _schema(system, source.comments, note)
     with replacing(path) as file, pq.ParquetWriter(file, schema) as writer:

@@ -1,4 +1,4 @@
-"""What all writers of traces share: where a file may be written, how, and what did not fit in."""
+"""Common part of trace writers: targets, replacement of files, and lost information."""
 
 import gzip
 from collections import Counter
@@ -24,11 +24,20 @@ POOLS = "draws from pools"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: how many jobs and bytes, and what the format could not say.
+    """Result of writing a trace.
 
-    `bound` counts jobs that are bound to node groups or nodes, exclusive or scattered. `lost`
-    counts the jobs that lost something, by what it was; a job that lost several things counts for
-    each.
+    Attributes
+    ----------
+    path
+        The file.
+    jobs
+        Number of jobs.
+    size
+        Bytes.
+    bound
+        Number of jobs that are bound to node groups or nodes, exclusive or scattered.
+    lost
+        Number of jobs by kind of lost information; a job counts once for each kind.
     """
 
     path: Path
@@ -39,14 +48,28 @@ class Written:
 
 
 class Losses:
-    """Counts what jobs lose in a format that says only some of it."""
+    """Counts of jobs by the information that a format cannot express.
+
+    Parameters
+    ----------
+    said
+        Kinds of information that the format can express.
+    """
 
     def __init__(self, said: Iterable[str]) -> None:
         self._said = frozenset(said)
         self.counts: Counter[str] = Counter()
 
     def note(self, job: Job, one_core: bool) -> None:
-        """Count what a job loses; `one_core` says whether a unit asks for one core alone."""
+        """Count the information that a job loses.
+
+        Parameters
+        ----------
+        job
+            The job.
+        one_core
+            Whether a unit requests one core and nothing else.
+        """
         said, counts = self._said, self.counts
         if is_constrained(job.request) and BOUND not in said:
             counts[BOUND] += 1
@@ -66,7 +89,17 @@ class Losses:
 
 
 def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
-    """Raise InputError where a trace must not be written: over itself, or over what is there."""
+    """Raise InputError if a trace must not be written there: over its source, or an existing file.
+
+    Parameters
+    ----------
+    path
+        Target.
+    source
+        The trace that is to be written.
+    force
+        Allow an existing file.
+    """
     if path.is_dir():
         raise problem("cannot-write", path, "it is a directory")
     if any(path.resolve() == file.resolve() for file in source.files):
@@ -77,11 +110,19 @@ def check_target(path: Path, source: TraceSource, *, force: bool) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file that takes the place of what is there once all of it is written.
+    """Open a file that replaces the target once all of it is written.
 
-    It is packed if the name ends in `.gz`. Raises InputError where it cannot be written; then what
-    was there is as it was.
+    Parameters
+    ----------
+    path
+        Target; gzip if its name ends in `.gz`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written; the target is unchanged then.
     """
+    # In the same folder, so that the final rename stays within a file system and is atomic.
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         with unfinished.open("wb") as raw:

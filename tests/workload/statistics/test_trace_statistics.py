@@ -21,10 +21,10 @@ from hpcsched.workload.statistics.histogram import (
     total_variation,
 )
 from hpcsched.workload.statistics.trace_statistics import (
-    Census,
-    CensusResult,
+    StatisticsCounter,
+    TraceStatistics,
     distance,
-    take_census,
+    trace_statistics,
 )
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource
 from hpcsched.workload.trace_calendar import Calendar, calendar_of, time_comments
@@ -44,10 +44,10 @@ JOBS = (
 )
 
 
-def census_of(jobs: Sequence[TracedJob], comments: Sequence[str] = ()) -> CensusResult:
+def census_of(jobs: Sequence[TracedJob], comments: Sequence[str] = ()) -> TraceStatistics:
     """Return the census of jobs on a small system."""
     source = SyntheticSource(lambda: iter(jobs), SYSTEM, comments=comments)
-    return take_census(source, SYSTEM, BOUNDS)
+    return trace_statistics(source, SYSTEM, BOUNDS)
 
 
 def histogram(values: Sequence[float], edges: Sequence[float] = LOGARITHMIC):
@@ -278,7 +278,7 @@ def peak_of_census(count: int) -> int:
     )
     tracemalloc.start()
     try:
-        census = Census(SYSTEM, BOUNDS, calendar_of([], 0))
+        census = StatisticsCounter(SYSTEM, BOUNDS, calendar_of([], 0))
         for job in jobs:
             census.add(job)
         return tracemalloc.get_traced_memory()[1]
@@ -298,7 +298,7 @@ def test_kth_sp2() -> None:
     path = trace(KTH_SP2)
     system = alike(100, core=1)
     source = source_of(path, system)
-    census = take_census(source, system, BOUNDS)
+    census = trace_statistics(source, system, BOUNDS)
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
     rows = [[int(x) for x in line.split()] for line in lines if line and not line.startswith(";")]
     # Run times over the request are cut, as the policies have it unless told otherwise.

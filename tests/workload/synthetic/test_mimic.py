@@ -15,7 +15,7 @@ from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
 from hpcsched.scenario.schema import scenario_schema
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.statistics.trace_statistics import distance, take_census
+from hpcsched.workload.statistics.trace_statistics import distance, trace_statistics
 from hpcsched.workload.synthetic import counts
 from hpcsched.workload.synthetic.lublin99 import Lublin99Params, make_lublin99
 from hpcsched.workload.synthetic.mimic import CORE_FLOPS, MimicParams, make_mimic
@@ -100,7 +100,7 @@ def kth(tmp_path_factory):
         path = folder / "scenario.yaml"
         path.write_text(KTH.format(trace=json.dumps(declared)))
         parts = assemble(load_scenario(path, [f"seed={seed}"]))
-        return take_census(parts.source, parts.system, BOUNDS)
+        return trace_statistics(parts.source, parts.system, BOUNDS)
 
     return census
 

@@ -6,12 +6,12 @@ import pytest
 
 from hpcsched.workload.synthetic.counts import MOST, Ascending, Counts
 from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.requested_times import RequestedTimes, RequestedTimeTally
+from hpcsched.workload.synthetic.requested_times import RequestedTimeCounter, RequestedTimes
 
 
 def times(*jobs):
     """Return what draws from jobs given as run time, requested time and how many."""
-    tally = RequestedTimeTally()
+    tally = RequestedTimeCounter()
     for run_time, requested_time, count in jobs:
         for _ in range(count):
             tally.add(run_time, requested_time)

@@ -11,7 +11,7 @@ from hpcsched.workload.synthetic.slot_weights import SLOT
 from hpcsched.workload.synthetic.submission_cycle import (
     HEAD_START,
     Cycle,
-    CycleTally,
+    CycleCounter,
     Pace,
     SlotCalendar,
     submissions,
@@ -24,7 +24,7 @@ MONDAY = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())
 
 def fitted(times, way="calendar", start=MONDAY, zone=UTC):
     """Return the cycle of submit times."""
-    tally = CycleTally(SlotCalendar(Calendar(start, zone, "")))
+    tally = CycleCounter(SlotCalendar(Calendar(start, zone, "")))
     for time in times:
         tally.add(time)
     return Cycle(tally, way, times)

@@ -27,7 +27,7 @@ from hpcsched.workload.readers.record_source import RecordSource
 from hpcsched.workload.readers.text_lines import TextLines
 
 
-class BatchLogParams(RecordPolicies):
+class AccountingLogParams(RecordPolicies):
     """Parameters that the sources of accounting logs share."""
 
     unsorted: Literal["error", "skip", "sort"] = Field(
@@ -73,7 +73,7 @@ class Names(NamedTuple):
     partition: NamesSeen
 
 
-class BatchLogSource(RecordSource):
+class AccountingLogSource(RecordSource):
     """Source of an accounting log, without the format of its records.
 
     Parameters
@@ -86,7 +86,7 @@ class BatchLogSource(RecordSource):
         The system that requests are expressed for.
     """
 
-    def __init__(self, params: BatchLogParams, lines: TextLines, system: System) -> None:
+    def __init__(self, params: AccountingLogParams, lines: TextLines, system: System) -> None:
         super().__init__(params, lines.path, system, lines)
         self._batch = params
         self.text_lines = lines

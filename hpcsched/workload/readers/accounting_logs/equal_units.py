@@ -106,5 +106,6 @@ def _shared(amounts: Mapping[str, int], units: int) -> EqualUnits:
 
 def _divisors(number: int) -> list[int]:
     """Return all divisors, in ascending order."""
+    # Divisors come in pairs d and number/d, one of them at most the square root.
     small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
     return sorted({*small, *(number // d for d in small)})

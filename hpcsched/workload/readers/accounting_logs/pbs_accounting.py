@@ -22,7 +22,10 @@ from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogParams, BatchLogSource
+from hpcsched.workload.readers.accounting_logs.accounting_log import (
+    AccountingLogParams,
+    AccountingLogSource,
+)
 from hpcsched.workload.readers.accounting_logs.pbs_chunks import (
     Chunk,
     parse_nodes,
@@ -42,7 +45,7 @@ _EXCLUSIVE = frozenset({"excl", "exclhost"})
 _SCATTERED = frozenset({"scatter", "vscatter"})
 
 
-class PbsAccountingParams(BatchLogParams):
+class PbsAccountingParams(AccountingLogParams):
     """Parameters of `pbs-accounting`: the log, and policies for records."""
 
     unlike_chunks: Literal["skip", "largest", "error"] = Field(
@@ -73,7 +76,7 @@ class PbsAccountingParams(BatchLogParams):
     summary="accounting logs of PBS Professional and TORQUE: chunks, memory, GPUs, names",
     capabilities={RECORDS_WAITS},
 )
-class PbsAccountingSource(BatchLogSource):
+class PbsAccountingSource(AccountingLogSource):
     """Stream of the jobs of a log, or of a folder of daily logs in the order of their names.
 
     Reasons for skipping a record, in the order in which they apply: `malformed`, `record_Q` and so
@@ -111,6 +114,7 @@ class PbsAccountingSource(BatchLogSource):
     def job_of(self, line: bytes) -> TracedJob:
         """Return the job of a record; raises UnusableError or ValueError if there is none."""
         number, said = parse_end(line)
+        # PBS writes start=0 for a job that was deleted before its start.
         if said.get("start") == "0":
             raise SetAsideError("never_started", "a job that was not started")
         submit_time = _second(said, "ctime" if "ctime" in said else "qtime")
@@ -121,6 +125,7 @@ class PbsAccountingSource(BatchLogSource):
         number = self.number_of(number)
         self.check_order(submit_time)
         self.check_run_time(run_time)
+        # A walltime is optional in PBS: queues may run jobs without a limit.
         limit = said.get("Resource_List.walltime")
         requested_time = self.requested_time(-1 if limit is None else parse_time(limit), run_time)
         units = self.units_of(*self._totals(said))

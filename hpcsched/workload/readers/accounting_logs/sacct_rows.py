@@ -39,6 +39,7 @@ class SacctRows(TextLines):
         if not self.header:
             raise self._no_header("found nothing")
         names = self.header.split("|")
+        # `--parsable` ends each line with a separator, `--parsable2` does not.
         self._has_end = len(names) > 1 and not names[-1]
         self._names = [name.strip().lower() for name in names[: len(names) - self._has_end]]
         self._name_is_last = self._names[-1] == "jobname"

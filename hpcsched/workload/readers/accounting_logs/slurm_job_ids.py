@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hpcsched.workload.readers.accounting_logs.part_numbers import component_number, task_number
 
+# Job, then array task, pending tasks `_[...]` or component, then step such as `.batch`.
 _JOB_ID = re.compile(
     r"(?P<job>[0-9]{1,9})"
     r"(?:_(?P<task>[0-9]{1,7})|_(?P<pending>\[[^\]|]*\])|\+(?P<component>[0-9]{1,6}))?"

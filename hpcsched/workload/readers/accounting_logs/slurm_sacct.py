@@ -30,7 +30,10 @@ from hpcsched.slurm.values import (
 from hpcsched.system.request import Request
 from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
-from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogParams, BatchLogSource
+from hpcsched.workload.readers.accounting_logs.accounting_log import (
+    AccountingLogParams,
+    AccountingLogSource,
+)
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
 from hpcsched.workload.readers.accounting_logs.sacct_rows import Row, SacctRows
 from hpcsched.workload.readers.accounting_logs.slurm_job_ids import parse_job_id
@@ -47,7 +50,7 @@ _COLUMNS = {
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
-class SlurmSacctParams(BatchLogParams):
+class SlurmSacctParams(AccountingLogParams):
     """Parameters of `slurm-sacct`: the dump, and policies for records."""
 
     time_zone: str | None = Field(
@@ -92,7 +95,7 @@ class SlurmSacctParams(BatchLogParams):
     summary="what Slurm's `sacct --parsable2` prints: cores, memory, GPUs, names",
     capabilities={RECORDS_WAITS},
 )
-class SlurmSacctSource(BatchLogSource):
+class SlurmSacctSource(AccountingLogSource):
     """Stream of the jobs of a dump.
 
     Reasons for skipping a record, in the order in which they apply: `malformed`, `job_step`,
@@ -222,6 +225,7 @@ class SlurmSacctSource(BatchLogSource):
             nodes = self._count(row, "node", lists) or 1
         tres = {"cpu": cores, **_devices(lists)}
         memory = next((amounts["mem"] for amounts in lists if amounts.get("mem")), None)
+        # AllocTRES and ReqTRES have exact totals; ReqMem is per node or core up to Slurm 20.11.
         if memory is None:
             memory = parse_requested_memory(row.get("reqmem", ""), nodes, cores)
         if memory:
@@ -230,6 +234,7 @@ class SlurmSacctSource(BatchLogSource):
 
     def _count(self, row: Row, what: str, lists: list[dict[str, int]]) -> int | None:
         """Return the number of CPUs or nodes from the first column that has it."""
+        # The preferred kind of amounts first, its TRES list before its columns.
         for amounts, columns in zip(lists, self._counted[what], strict=True):
             if amounts.get(what):
                 return amounts[what]

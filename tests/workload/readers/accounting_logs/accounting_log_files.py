@@ -6,7 +6,7 @@ from typing import Any
 
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogSource
+from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
 from hpcsched.workload.readers.accounting_logs.pbs_accounting import (
     PbsAccountingParams,
     PbsAccountingSource,
@@ -106,7 +106,7 @@ def read_pbs(
     return source, jobs_of(source)
 
 
-def jobs_of(source: BatchLogSource) -> list[TracedJob]:
+def jobs_of(source: AccountingLogSource) -> list[TracedJob]:
     """Return the jobs, after a look at the account: every record has one fate."""
     jobs = list(source.jobs())
     account = source.account

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.errors import InputError
-from hpcsched.workload.readers.accounting_logs.accounting_log import BatchLogSource
+from hpcsched.workload.readers.accounting_logs.accounting_log import AccountingLogSource
 from hpcsched.workload.readers.accounting_logs.local_clock import LocalClock, time_zone
 from tests.strategies import tries
 from tests.workload.readers.accounting_logs.accounting_log_files import (
@@ -67,7 +67,7 @@ WORDS = st.sampled_from(
 ) | st.text(max_size=5)
 
 
-def ends_well(open_source: Callable[..., BatchLogSource], data: bytes, **params: Any) -> None:
+def ends_well(open_source: Callable[..., AccountingLogSource], data: bytes, **params: Any) -> None:
     """Read bytes; the account must balance, and nothing but an InputError may be raised."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log"
@@ -120,7 +120,7 @@ def test_logs_with_anything_in_some_attributes(records: list[str], data: st.Data
 @tries(200)
 @given(content=st.binary(max_size=200), headed=st.booleans())
 def test_any_bytes(
-    open_source: Callable[..., BatchLogSource], content: bytes, headed: bool
+    open_source: Callable[..., AccountingLogSource], content: bytes, headed: bool
 ) -> None:
     """Bytes, with and without a header before them."""
     before = f"{HEADER}\n".encode() if headed else b""
