@@ -182,6 +182,7 @@ def first_in_service(
         for k in range(len(state.outage_start)):
             if now < state.outage_start[k] < state.counters[REACH] and state.outage_end[k] > later:
                 next_one = min(next_one, state.outage_end[k])
+        # Neither a job nor an outage ends any more: there is no later time to try.
         if next_one == NEVER:
             return time
         later = next_one
@@ -242,6 +243,7 @@ def move_shadow(
     time = _in_service(head, time, now, then, head_fits, state, state.outage_nodes)
     if state.pool_free is None and not any_ahead(now, state, state.outage_nodes):
         return begin, spare
+    # Nodes and pools are asked in turn until neither moves the time any more.
     later = earliest_in_pools(head, time, state, state.pool_free)
     while later != NEVER:
         time = _in_service(head, later, now, then, head_fits, state, state.outage_nodes)

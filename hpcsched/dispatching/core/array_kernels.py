@@ -25,6 +25,7 @@ def numbers(count: int) -> IntArray:
 @compiled()
 def zeros(count: int) -> IntArray:
     """Return an array of integer zeros, `[count]`."""
+    # np.zeros would be one more function of numpy for numba to compile.
     array = numbers(count)
     for k in range(count):
         array[k] = 0

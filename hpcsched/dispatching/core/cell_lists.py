@@ -10,7 +10,7 @@ _add_cell = plain(add_cell)
 
 
 def add_cells(places: Iterable[tuple[int, int]], tables: Tables) -> int:
-    """Write the places of a job into new cells, of which there must be enough.
+    """Write the places of a job into new cells; enough cells must be free.
 
     Parameters
     ----------
@@ -24,6 +24,7 @@ def add_cells(places: Iterable[tuple[int, int]], tables: Tables) -> int:
     int
         First cell of the list; -1 without places.
     """
+    # The list keeps the order of places, as `take_nodes` of the compiled core does.
     first = before = -1
     for one, other in places:
         cell = _add_cell(one, other, tables.cells, tables.counters)

@@ -45,5 +45,6 @@ def seconds(room: IntArray) -> float:
     float
         Seconds since an arbitrary instant.
     """
+    # The buffer is an argument, so that no call allocates one.
     clock_gettime(MONOTONIC, room.ctypes)
     return room[0] + 1e-9 * room[1]

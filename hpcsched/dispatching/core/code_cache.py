@@ -31,6 +31,7 @@ class CodeCache(FunctionCache):
     def kept(self, target_context: Any) -> list[Any]:
         """Return the types of arguments for which there is code for this machine."""
         self._stamp()
+        # The index names other processors as well, where several machines share a folder.
         codegen = target_context.codegen()
         try:
             keys = list(self._cache_file._load_index())

@@ -61,6 +61,7 @@ def compile_all(functions: Sequence[StateFunction], kinds: str) -> None:
         for function in missing[1 : _processors()]:
             with suppress(OSError):
                 workers.append(_Worker(function, kinds, stack))
+        # Compiled here meanwhile, so that one processor is not spent on waiting.
         for function in missing[:1]:
             function.address(kinds)
         for worker in workers:

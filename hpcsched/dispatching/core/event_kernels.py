@@ -104,6 +104,7 @@ from hpcsched.system.system import IntArray
 def _end_all(state: State, by_node: ByNode) -> bool:
     """End all jobs that end now; return False if the output tables are full."""
     counters, jobs, ends = state.counters, state.jobs, state.ends
+    # Checked before each end, so that a full table can be emptied and the phase entered again.
     while counters[RUNNING] and jobs[ends[0], END] == counters[NOW]:
         if is_full(state, state.events) or not write_job(ends[0], ENDED, state, by_node):
             return False
@@ -117,6 +118,7 @@ def _end_all(state: State, by_node: ByNode) -> bool:
 def _next_instant(state: State) -> int:
     """Return the time of the next event; `NEVER` if none is left."""
     counters, event = state.counters, NEVER
+    # A batch that is used up is no end: the caller brings the next one first.
     if counters[NEXT] < len(state.batch_number):
         event = state.batch_submit_time[counters[NEXT]]
     if counters[RUNNING]:
@@ -167,6 +169,7 @@ def _hold_round(
         state.decision_seconds[0] = over - began
         take_back(queued, running, state, by_node)
         return over
+    # Most rounds start nothing, and then the queue is as it was.
     if counters[STARTED] or counters[HELD_BACK]:
         leave_queue(state)
     over = read_clock(state.clock)
@@ -311,6 +314,7 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
         if counters[PHASE] == ZERO_ENDS:
             if not _end_all(state, by_node):
                 return OUTPUT_FULL
+            # Jobs of run time 0 end in the instant of their start, and free room for another round.
             counters[PHASE] = ROUNDS if counters[ENDED_ANY] else NEXT_INSTANT
 
 

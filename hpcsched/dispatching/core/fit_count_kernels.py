@@ -1,4 +1,4 @@
-"""Compiled counts of the units that fit on nodes, kept up to date for the shapes that wait."""
+"""Compiled fit counts: units that fit on nodes, kept up to date for the waiting shapes."""
 
 from hpcsched.dispatching.core.codes import ACTIVE_SHAPES, IN_PYTHON, QUEUED, SHAPE
 from hpcsched.dispatching.core.compiled import compiled
@@ -17,7 +17,30 @@ def units_on_node(
     exclusive: BoolArray,
     capacity: IntArray,
 ) -> int:
-    """Return how many units of a shape fit on a node of which `available`, `[R, N]`, is free."""
+    """Return the number of units of a shape that fit on a node.
+
+    Parameters
+    ----------
+    node
+        Node.
+    shape
+        Shape.
+    available
+        Free amounts, `[R, N]`.
+    asked
+        Requested amounts per unit, `[S, R]`.
+    on_idle
+        Units that fit on each idle node, `[S, N]`.
+    exclusive
+        Whether units of each shape go on idle nodes only, `[S]`.
+    capacity
+        Capacity of each node, `[N, R]`.
+
+    Returns
+    -------
+    int
+        Number of units.
+    """
     fits = on_idle[shape, node]
     if fits == 0:
         return 0
@@ -29,13 +52,14 @@ def units_on_node(
         elif asked[shape, r]:
             if free < asked[shape, r]:
                 return 0
+            # Where at most one unit fits, the check above is enough, and the division is saved.
             if fits > 1:
                 fits = min(fits, free // asked[shape, r])
     return fits
 
 
 @compiled()
-def held_on_node(
+def allocated_on_node(
     node: int,
     units: int,
     r: int,
@@ -44,7 +68,30 @@ def held_on_node(
     exclusive: BoolArray,
     capacity: IntArray,
 ) -> int:
-    """Return how much of a resource type so many units of a shape hold of a node."""
+    """Return the amount of a resource type allocated to units of a shape on a node.
+
+    Parameters
+    ----------
+    node
+        Node.
+    units
+        Number of units there.
+    r
+        Resource type.
+    shape
+        Shape.
+    asked
+        Requested amounts per unit, `[S, R]`.
+    exclusive
+        Whether units of each shape occupy whole nodes, `[S]`.
+    capacity
+        Capacity of each node, `[N, R]`.
+
+    Returns
+    -------
+    int
+        Amount.
+    """
     if exclusive[shape]:
         return capacity[node, r]
     return units * asked[shape, r]
@@ -52,14 +99,29 @@ def held_on_node(
 
 @compiled()
 def change_node(node: int, units: int, shape: int, sign: int, state: State) -> None:
-    """Take so many units of a shape off a node (sign 1) or put them back (-1); count anew there."""
+    """Allocate units of a shape on a node, or release them, and update the node's fit counts.
+
+    Parameters
+    ----------
+    node
+        Node.
+    units
+        Number of units.
+    shape
+        Shape.
+    sign
+        1 to allocate, -1 to release.
+    state
+        State of the replay.
+    """
     available, capacity, free = state.available, state.capacity, state.free_amounts
     asked, on_idle, exclusive = state.asked, state.on_idle, state.exclusive
     for r in range(len(available)):
-        held = sign * held_on_node(node, units, r, shape, asked, exclusive, capacity)
+        held = sign * allocated_on_node(node, units, r, shape, asked, exclusive, capacity)
         available[r, node] -= held
         free[r] -= held
     active, fits, fitting = state.active, state.fits, state.fitting
+    # Only shapes that wait are counted; others are when their first job arrives.
     for k in range(state.counters[ACTIVE_SHAPES]):
         other = active[k]
         now = units_on_node(node, other, available, asked, on_idle, exclusive, capacity)
@@ -71,19 +133,32 @@ def change_node(node: int, units: int, shape: int, sign: int, state: State) -> N
 def take_from(
     node: int, units: int, shape: int, sign: int, available: IntArray, state: State
 ) -> None:
-    """Take so many units of a shape off what is free on a node, or with the sign -1 put them back.
+    """Subtract units of a shape from the free amounts of a node at some other time.
 
-    `available`, `[R, N]`, is of some other time than now.
+    Parameters
+    ----------
+    node
+        Node.
+    units
+        Number of units.
+    shape
+        Shape.
+    sign
+        1 to subtract, -1 to add.
+    available
+        Free amounts at that time, `[R, N]`; updated.
+    state
+        State of the replay.
     """
     asked, exclusive, capacity = state.asked, state.exclusive, state.capacity
     for r in range(len(available)):
-        held = held_on_node(node, units, r, shape, asked, exclusive, capacity)
+        held = allocated_on_node(node, units, r, shape, asked, exclusive, capacity)
         available[r, node] -= sign * held
 
 
 @compiled()
 def room_on(node: int, shape: int, available: IntArray, state: State) -> int:
-    """Return how many units of a shape fit on a node of which `available`, `[R, N]`, is free."""
+    """Return the number of units of a shape that fit on a node, given free amounts `[R, N]`."""
     return units_on_node(
         node, shape, available, state.asked, state.on_idle, state.exclusive, state.capacity
     )
@@ -91,7 +166,10 @@ def room_on(node: int, shape: int, available: IntArray, state: State) -> int:
 
 @compiled()
 def add_waiting(shape: int, state: State) -> None:
-    """Take note that one more job of a shape waits; Python counts what fits by itself."""
+    """Count one more waiting job of a shape; the first makes the shape active.
+
+    With decisions by Python, nothing is counted here.
+    """
     if state.rule == IN_PYTHON:
         return
     counters, fits = state.counters, state.fits
@@ -108,14 +186,14 @@ def add_waiting(shape: int, state: State) -> None:
 
 @compiled()
 def count_fits(state: State) -> None:
-    """Count how many units fit on the nodes of each shape that waits."""
+    """Compute the fit counts of all waiting shapes."""
     for k in range(state.counters[QUEUED]):
         add_waiting(state.jobs[state.queue[k], SHAPE], state)
 
 
 @compiled()
 def remove_waiting(shape: int, state: State) -> None:
-    """Take note that one job of a shape does not wait any more."""
+    """Count one waiting job of a shape less; the last makes the shape inactive."""
     if state.rule == IN_PYTHON:
         return
     counters, active = state.counters, state.active
@@ -124,6 +202,7 @@ def remove_waiting(shape: int, state: State) -> None:
         last = counters[ACTIVE_SHAPES] - 1
         for k in range(last):
             if active[k] == shape:
+                # The order of active shapes does not matter, so the last takes the place.
                 active[k] = active[last]
                 break
         counters[ACTIVE_SHAPES] = last

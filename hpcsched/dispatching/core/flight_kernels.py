@@ -85,6 +85,7 @@ def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
     for k in range(counters[DECIDED]):
         row = state.started[k]
         units, shape = jobs[row, UNITS], jobs[row, SHAPE]
+        # `stop_running` finds the row by its planned end, which must be that of the start.
         drop_end(row, state)
         stop_running(row, state)
         jobs[row, WAITS] = 1
@@ -232,6 +233,7 @@ def carry_out(state: State, by_node: ByNode) -> None:
     counters, jobs, now = state.counters, state.jobs, state.counters[NOW]
     counters[STARTED] = 0
     hold_back(state)
+    # `begin` writes `started` at or before place k, so that it can be read meanwhile.
     for k in range(counters[DECIDED]):
         row = state.started[k]
         shut_out = _is_shut_out(row, now, state, state.down)

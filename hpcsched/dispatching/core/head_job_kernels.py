@@ -76,6 +76,7 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
     for k in range(place + 1, last + 1):
         row = queue[k]
         units = jobs[row, UNITS]
+        # In an own backfill order the head job and started jobs come up again.
         if units > counters[FREE_SLOTS] or jobs[row, WAITS] == 0 or row == head:
             continue
         if now + jobs[row, PREDICTED] > time:
@@ -147,6 +148,7 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     head = queue[at]
+    # Copies: they become the free amounts at the shadow time, and reservations reduce them.
     then, head_fits = state.available.copy(), state.fits[jobs[head, SHAPE]].copy()
     time, spare = _find_shadow(head, now, then, head_fits, state)
     jobs[head, WHEN] = time
@@ -164,6 +166,7 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
             if spare >= 0 and leaves_pools_to(head, time, row, now, state, state.pool_free):
                 lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
                 if lost < 0:
+                    # The allocator's own nodes cost the head job too much; others may cost it less.
                     placed = _least_loss(row, then, head_fits, head, state)
                     lost = _reserve_beside(row, placed, spare, then, head_fits, head, state)
             if lost < 0:

@@ -97,6 +97,7 @@ def push(row: int, count: int, rows: IntArray, keys: IntArray, columns: Columns)
     columns
         The two columns to compare.
     """
+    # No check of the size: callers have as many places as rows.
     at = count
     rows[at] = row
     while at:

@@ -1,10 +1,10 @@
-"""Compiled functions as others call them: not machine code yet, but part of that of the caller.
+"""Compiled functions as called by others: intermediate code that becomes part of the caller.
 
-numba optimizes each function, and translates it, together with all that it calls, so that what is
-eight calls deep goes through this nine times. Here what compiled code calls stays in LLVM's
-intermediate form, without a wrapper for Python, until a function that Python calls is complete.
-With that, all of `hpcsched.dispatching.core` takes 21 s of processor time to compile instead of 35,
-and 14 s with what `_InnerFlags`, `_Lower` and `_NEEDLESS` leave out.
+numba optimizes each function, and translates it, together with all that it calls, so that code
+eight calls deep goes through this nine times. Here callees stay in LLVM's intermediate form,
+without a wrapper for Python, until a function that Python calls is complete. With that, all of
+`hpcsched.dispatching.core` takes 21 s of processor time to compile instead of 35, and 14 s with the
+steps left out by `_InnerFlags`, `_Lower` and `_NEEDLESS`.
 """
 
 from functools import cache
@@ -40,15 +40,15 @@ _BORROWING = {
 
 
 class _InnerLibrary(JITCodeLibrary):
-    """The intermediate form of one function, and what it calls."""
+    """Intermediate form of one function, with references to its callees."""
 
     _with_called: Any = None
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """Leave its functions as they are, for what they become part of is optimized as a whole."""
+        """Leave functions unoptimised; the outermost caller is optimised as a whole."""
 
     def finalize(self) -> None:
-        """Have its functions be such as may stand in several modules."""
+        """Mark the functions so that several modules may contain them."""
         self._raise_if_finalized()
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage.name == "external":
@@ -56,7 +56,7 @@ class _InnerLibrary(JITCodeLibrary):
         self._finalized = True
 
     def _get_module_for_linking(self) -> Any:
-        """Return the function with all that it calls, which its outermost caller asks for."""
+        """Return the function with its callees, for its outermost caller."""
         self._ensure_finalized()
         if self._with_called is None:
             self._with_called = self._final_module.clone()
@@ -76,12 +76,12 @@ class _InnerLibrary(JITCodeLibrary):
         return self._with_called
 
     def _missing(self) -> set[str]:
-        """Return the names of numba's functions that are called and not there."""
+        """Return the names of numba's functions that are called but not defined."""
         functions = self._with_called.functions
         return {of.name for of in functions if of.is_declaration and of.name.startswith("_ZN")}
 
     def _called(self) -> list[Any]:
-        """Return the libraries that it calls, and those that these call, each once."""
+        """Return the libraries of all direct and indirect callees, each once."""
         called: dict[Any, None] = {}
         found = list(self._linking_libraries)
         while found:
@@ -94,7 +94,7 @@ class _InnerLibrary(JITCodeLibrary):
 
 
 class _InnerFlags(Flags):
-    """Options that equal only themselves.
+    """Options that are equal only to themselves.
 
     numba looks up the functions behind each operation by the options in force, which takes a
     seventh of the time if each comparison is of all their values.
@@ -103,47 +103,48 @@ class _InnerFlags(Flags):
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
-        """Say whether the other ones are these."""
+        """Compare by identity."""
         return self is other
 
     def copy(self) -> Flags:
-        """Return these options, which nobody changes."""
+        """Return these options themselves, which are never changed."""
         return self
 
 
 @cache
 def _inner_flags(flags: Flags) -> Flags:
-    """Return the same options, once for all, with which no machine code is made."""
+    """Return the same options, once for all, without the making of machine code."""
     inner: Any = _InnerFlags(flags)
     inner.no_compile = True
     return cast(Flags, inner)
 
 
 class _Lower(Lower):
-    """numba's translation to intermediate form, for no debugger.
+    """Lowering to intermediate form without debug information.
 
-    To find the size of a variable for one, a twentieth of all work, numba has LLVM read a module.
+    To find the size of a variable for a debugger, a twentieth of all work, numba has LLVM read a
+    module.
     """
 
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
-        """Return a place for a variable."""
+        """Allocate a local variable."""
         return alloca_once(self.builder, lltype, name=name, zfill=False)
 
 
 class _Uncounted(NRTContext):
-    """Arrays and records that somebody else holds for as long as a function runs."""
+    """Memory context without reference counts, for objects that the caller holds."""
 
     def incref(self, builder: Any, kind: Any, value: Any) -> None:
-        """Do nothing."""
+        """Skip the count of a new reference."""
 
     def decref(self, builder: Any, kind: Any, value: Any) -> None:
-        """Do nothing."""
+        """Skip the count of a dropped reference."""
 
 
 def _only_borrows(state: Any) -> bool:
-    """Say whether all arrays and records in a typed function are held by its caller.
+    """Check whether all arrays and records in a typed function are held by its caller.
 
-    These are its arguments, what is in them and parts of them. References to them need no counting,
+    These are its arguments, their fields and parts of them. References to them need no counting,
     which otherwise is half of the instructions of short functions.
     """
 
@@ -168,17 +169,17 @@ def _only_borrows(state: Any) -> bool:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):
-    """The pass that turns a typed function into LLVM's intermediate form, and no further."""
+    """Pass that lowers a typed function to LLVM's intermediate form, and no further."""
 
     _name = "inner_lowering"
 
     @property
     def lowering_class(self) -> type[Lower]:
-        """The class that does so."""
+        """Class of the lowering."""
         return _Lower
 
     def run_pass(self, state: Any) -> bool:
-        """Make a library of the function, known to callers by a key."""
+        """Make a library of the function, registered for callers by a key."""
         state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         if _only_borrows(state):
             state.targetctx.nrt = _Uncounted(state.targetctx, True)
@@ -210,7 +211,7 @@ class _InnerCompiler(CompilerBase):
 
 
 class InnerDispatcher(CPUDispatcher):
-    """A function for compiled callers alone, compiled for each combination of argument types.
+    """Function for compiled callers alone, compiled for each combination of argument types.
 
     It cannot call itself.
     """
@@ -220,10 +221,10 @@ class InnerDispatcher(CPUDispatcher):
         super().__init__(function, {}, options, _InnerCompiler)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return what numba needs to know of a call.
+        """Return numba's typing of a call.
 
-        Constants are numbers like others: else there would be one function more for each. True and
-        False stay what they are, so that branches which they rule out are not compiled.
+        Literal numbers are typed as general numbers, or there would be one function more for each.
+        True and False stay literal, so that branches which they rule out are not compiled.
         """
         kinds = (
             kind if isinstance(kind, types.BooleanLiteral) else types.unliteral(kind)
@@ -232,5 +233,5 @@ class InnerDispatcher(CPUDispatcher):
         return super().get_call_template(tuple(kinds), kws)
 
     def add_overload(self, cres: Any) -> None:
-        """Keep what was compiled, out of reach for Python."""
+        """Register compiled code, out of reach for Python."""
         self.overloads[tuple(cres.signature.args)] = cres

@@ -176,6 +176,7 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
     for k in range(count, place, -1):
         running[k] = running[k - 1]
     running[place] = row
+    # Real ends are a heap, since only the first matters; planned ends are sorted for rules.
     push(row, count, state.ends, jobs, BY_END)
     switch(row, 1, state, state.pool_drawn)
     counters[RUNNING] += 1
@@ -324,6 +325,7 @@ def end_first(state: State, by_node: ByNode) -> None:
 def drop_end(row: int, state: State) -> None:
     """Remove a row from the heap of ends, wherever it is."""
     ends, left = state.ends, 0
+    # Rebuilt in place: the part already rebuilt is never longer than the part read.
     for k in range(state.counters[RUNNING]):
         if ends[k] != row:
             push(ends[k], left, ends, state.jobs, BY_END)

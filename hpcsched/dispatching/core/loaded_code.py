@@ -39,6 +39,7 @@ class LoadedCode:
         signature = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 3, _C_TYPES[number])
         self.address = self._engine.get_function_address(made.symbol)
         self._function = signature(self.address)
+        # The code brings its own memory functions; arrays must be released by the same ones.
         release = ctypes.CFUNCTYPE(None, pointer)
         self._release = release(self._engine.get_function_address("NRT_decref"))
 

@@ -60,6 +60,7 @@ def narrow_all(now: int, state: State, down: IntArray | None) -> bool:
         end, span = now + jobs[row, PREDICTED], 0
         while span < counters[LIMITS] and limits[span] < end:
             span += 1
+        # Most jobs reach as many limits as in the round before, and keep their shape.
         if jobs[row, SPAN] == span:
             continue
         shape = _narrowed(jobs[row, REQUEST], span, state)

@@ -1,4 +1,4 @@
-"""Compiled list scheduling node by node: a reservation for each job that has to wait."""
+"""Compiled list scheduling node by node, with a reservation for each job that has to wait."""
 
 from hpcsched.dispatching.core.array_kernels import numbers, table
 from hpcsched.dispatching.core.codes import NEVER, PREDICTED, QUEUED, SHAPE, UNITS, WAITS, WHEN
@@ -29,17 +29,16 @@ from hpcsched.dispatching.core.state import Explains, FloatArray
 from hpcsched.system.system import IntArray
 
 LOOKED_AT = 64
-"""How many reservations of a round are looked at for what the next cannot be before."""
+"""Number of earlier reservations of a round that bound the start of the next one."""
 
 
 @compiled()
 def _reserve_in_profile(
     row: int, release: int, profile: Profile, state: State, placed: IntArray
 ) -> int:
-    """Reserve room at the earliest time that it stays free for the predicted run time.
+    """Reserve room for a job at the earliest possible time from `release` on, which is returned.
 
-    Return that time, which cannot be before `release`. Unless `placed` is empty, how many units are
-    on each node is written there, `[N]`.
+    Unless `placed` is empty, the units on each node are written to it, `[N]`.
     """
     if state.jobs[row, UNITS] == 1 and state.pool_free is None:
         begin = reserve_unit(row, release, NEVER, profile, state)
@@ -60,10 +59,10 @@ def _reserve_in_profile(
 
 @compiled()
 def _not_before(row: int, now: int, reserved: IntArray, reservations: int, state: State) -> int:
-    """Return a time before which there is no room for a job.
+    """Return a lower bound on the time at which a job fits.
 
-    In a round what is free becomes less and less. So there is none before the start of a job that
-    asks for no more, and has a reservation in the same round; the last few are looked at.
+    Within a round free capacity only shrinks. So a job cannot start before a job that asks for no
+    more, and has a reservation from the same round; only the last few reservations are examined.
     """
     begin = now
     if state.pool_free is not None:
@@ -91,10 +90,11 @@ def _first_conflict(
     profile: Profile,
     state: State,
 ) -> int:
-    """Return the first of the reserved rows beside which a job cannot start now; -1 if none.
+    """Return the first reserved row that keeps a job from starting now; -1 if none does.
 
-    That is the first, in the order in which reservations were made, that leaves too little with
-    those before it. Each has `placed[k]`, `[N]`, units on nodes. Of pools nothing is kept for any.
+    That is the first, in the order in which reservations were made, that leaves too little together
+    with those before it. Each has `placed[k]`, `[N]`, units on nodes. Pools hold no reservations
+    here.
     """
     jobs, found = state.jobs, -1
     without = Profile(profile.start, profile.after, profile.free.copy(), profile.used)
@@ -131,7 +131,7 @@ def _note_wait(
     profile: Profile,
     state: State,
 ) -> None:
-    """Note why a job waits, beside the reservations that there are."""
+    """Note why a job waits, given the reservations."""
     jobs, other = state.jobs, -1
     # Whether there is room now is asked without what is kept for others of pools.
     for k in range(reservations):
@@ -154,7 +154,25 @@ def backfill_on_nodes(
     explains: Explains,
     pressure: FloatArray,
 ) -> None:
-    """Start or reserve, job by job, where jobs ask for unlike units; see `backfill_by_count`."""
+    """Start or reserve, job by job, where jobs request unequal units; see `backfill_by_count`.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    at
+        First place in the queue.
+    candidates
+        Places of the jobs that fit by themselves, ascending.
+    found
+        Number of candidates.
+    state
+        State of the replay.
+    explains
+        True to note reasons; None otherwise.
+    pressure
+        Pressure on each resource type, `[R]`.
+    """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     profile = open_profile(now, by_shown_end(now, state.correction, state), state)
     close_ahead(now, profile, state, state.outage_nodes)

@@ -1,4 +1,4 @@
-"""Compiled plans of jobs that ask for unlike units: what is free on each node from now on.
+"""Compiled plans for jobs with unequal units: free amounts on each node from now on.
 
 The segments of a plan are those of `hpcsched.dispatching.core.plan_kernels`.
 """
@@ -18,7 +18,7 @@ from hpcsched.dispatching.core.codes import (
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State
 from hpcsched.dispatching.core.external_allocator import place_by_external
-from hpcsched.dispatching.core.fit_count_kernels import held_on_node
+from hpcsched.dispatching.core.fit_count_kernels import allocated_on_node
 from hpcsched.dispatching.core.placement_kernels import place
 from hpcsched.dispatching.core.plan_kernels import (
     close,
@@ -35,7 +35,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def make_room(profile: Profile, segments: int) -> None:
-    """Make sure that a profile has room for so many more segments."""
+    """Enlarge a profile, if needed, to hold some more segments."""
     used, size = profile.used[0], len(profile.start)
     if used + segments <= size:
         return
@@ -52,7 +52,22 @@ def make_room(profile: Profile, segments: int) -> None:
 
 @compiled()
 def open_profile(now: int, running: IntArray, state: State) -> Profile:
-    """Return what is free on each node from now on if `running` jobs end as they are shown."""
+    """Return the free amounts on each node from now on, given the ends of running jobs.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    running
+        Rows of running jobs, by the end that rules see.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    Profile
+        The profile.
+    """
     types, nodes = state.available.shape
     jobs, cells = state.jobs, state.cells
     size = nodes
@@ -79,6 +94,7 @@ def open_profile(now: int, running: IntArray, state: State) -> Profile:
         while cell != -1:
             node = cells[cell, 0]
             segment = last[node]
+            # Running jobs come by end, so that each segment is appended behind the node's last.
             if start[segment] != end:
                 start[count] = end
                 after[count] = -1
@@ -88,7 +104,7 @@ def open_profile(now: int, running: IntArray, state: State) -> Profile:
                 segment = count
                 count += 1
             for r in range(types):
-                free[segment, r] += held_on_node(
+                free[segment, r] += allocated_on_node(
                     node,
                     cells[cell, 1],
                     r,
@@ -105,7 +121,19 @@ def open_profile(now: int, running: IntArray, state: State) -> Profile:
 
 @compiled()
 def close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArray | None) -> None:
-    """Have nothing be free on nodes while announced outages take them."""
+    """Set free amounts to 0 on nodes during announced outages.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    profile
+        Profile of the round; updated.
+    state
+        State of the replay.
+    outage_nodes
+        None in a replay without outages.
+    """
     if outage_nodes is None:
         return
     for k in range(len(state.outage_start)):
@@ -126,7 +154,24 @@ def close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArray
 
 @compiled()
 def fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool:
-    """Say whether room for a job stays free from now to its predicted end."""
+    """Check whether a job fits from now to its predicted end.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    profile
+        Profile of the round.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    bool
+        Whether each unit has room on one node throughout.
+    """
     shape = state.jobs[row, SHAPE]
     return bool(
         fits_until(
@@ -153,9 +198,29 @@ def place_between(
     profile: Profile,
     state: State,
 ) -> IntArray:
-    """Place a job on what stays free from `begin` to `end`, and take it.
+    """Place a job on capacity that is free from `begin` to `end`, and take it.
 
-    Return how many units are on each node, `[N]`: none if it does not fit.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    begin
+        Start, in seconds.
+    end
+        End, in seconds.
+    allocator
+        Code of the allocator.
+    pressure
+        Pressure on each resource type, `[R]`.
+    profile
+        Profile of the round; updated.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    IntArray
+        Units on each node, `[N]`; all 0 if the job does not fit.
     """
     shape = state.jobs[row, SHAPE]
     asked, on_idle, exclusive = state.asked[shape], state.on_idle[shape], state.exclusive[shape]
@@ -193,6 +258,7 @@ def place_between(
     for node in range(len(placed)):
         if placed[node]:
             count += 1
+    # Taking an amount splits two segments of a node at most.
     make_room(profile, 2 * count)
     take_placed(row, placed, begin, end, 1, profile, state)
     return placed
@@ -202,13 +268,31 @@ def place_between(
 def take_placed(
     row: int, placed: IntArray, begin: int, end: int, sign: int, profile: Profile, state: State
 ) -> None:
-    """Take the room of `placed`, `[N]`, units of a job for a time; put it back with the sign -1."""
+    """Take the capacity of a job's units on nodes for a time.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    placed
+        Units on each node, `[N]`.
+    begin
+        Start, in seconds.
+    end
+        End, in seconds.
+    sign
+        1 to take, -1 to give back.
+    profile
+        Profile of the round; updated.
+    state
+        State of the replay.
+    """
     shape = state.jobs[row, SHAPE]
     amounts = numbers(len(state.totals))
     for node in range(len(placed)):
         if placed[node]:
             for r in range(len(amounts)):
-                amounts[r] = sign * held_on_node(
+                amounts[r] = sign * allocated_on_node(
                     node, placed[node], r, shape, state.asked, state.exclusive, state.capacity
                 )
             take_on(
@@ -225,17 +309,53 @@ def start_in_profile(
     allocator: int,
     pressure: FloatArray,
 ) -> IntArray:
-    """Take the room of a job that starts now; return how many units are on each node, `[N]`."""
+    """Take the capacity of a job that starts now.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    profile
+        Profile of the round; updated.
+    state
+        State of the replay.
+    allocator
+        Code of the allocator.
+    pressure
+        Pressure on each resource type, `[R]`.
+
+    Returns
+    -------
+    IntArray
+        Units on each node, `[N]`.
+    """
     end = now + state.jobs[row, PREDICTED]
     return place_between(row, now, end, allocator, pressure, profile, state)
 
 
 @compiled()
 def reserve_unit(row: int, release: int, latest: int, profile: Profile, state: State) -> int:
-    """Reserve room for a job of one unit at the earliest time up to `latest`; return that time.
+    """Reserve room for a job of one unit at the earliest time; `profile.used[1]` is its node.
 
-    It is known that there is no room before `release`. Which node it is on is then in
-    `profile.used[1]`.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    release
+        Time before which there is known to be no room, in seconds.
+    latest
+        Latest start, in seconds.
+    profile
+        Profile of the round; updated.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        Start, in seconds; `NEVER` if there is none.
     """
     jobs = state.jobs
     shape = jobs[row, SHAPE]
@@ -258,9 +378,25 @@ def reserve_unit(row: int, release: int, latest: int, profile: Profile, state: S
 
 @compiled()
 def earliest_in_profile(row: int, release: int, latest: int, profile: Profile, state: State) -> int:
-    """Return the earliest time from `release` to `latest` that a job has room; NEVER if none.
+    """Return the earliest start of a job from `release` to `latest`.
 
-    That is for its predicted run time.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    release
+        Earliest start, in seconds.
+    latest
+        Latest start, in seconds.
+    profile
+        Profile of the round.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        Start, in seconds; `NEVER` if there is none.
     """
     jobs = state.jobs
     shape = jobs[row, SHAPE]
@@ -282,10 +418,26 @@ def earliest_in_profile(row: int, release: int, latest: int, profile: Profile, s
 
 @compiled()
 def place_reservation(row: int, begin: int, profile: Profile, state: State) -> IntArray:
-    """Reserve room from a time on; return how many units are on each node, `[N]`: none if none is.
+    """Reserve room for a job from `begin` to its predicted end.
 
-    Which nodes a reservation is on need not be the allocator's choice, so it is placed as
-    `KeepScarce` would do without knowing of a round.
+    A reservation need not be on nodes of the allocator's choice, so nodes are ranked as by
+    `KeepScarce` outside of a round.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    begin
+        Start, in seconds.
+    profile
+        Profile of the round; updated.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    IntArray
+        Units on each node, `[N]`; all 0 if the job does not fit.
     """
     pressure = shares(len(state.totals), 1.0)
     end = begin + state.jobs[row, PREDICTED]
@@ -296,10 +448,27 @@ def place_reservation(row: int, begin: int, profile: Profile, state: State) -> I
 def earliest_beside_pools(
     row: int, release: int, latest: int, profile: Profile, state: State
 ) -> int:
-    """Return the earliest time from `release` to `latest` that nodes and pools have enough.
+    """Return the earliest start from `release` to `latest` at which nodes and pools suffice.
 
-    It is `NEVER` if there is none.
-    Each is asked in turn from where the other has enough, until both agree.
+    Nodes and pools are asked in turn, each from the other's answer on, until both agree.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    release
+        Earliest start, in seconds.
+    latest
+        Latest start on nodes, in seconds.
+    profile
+        Profile of the round.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        Start, in seconds; `NEVER` if there is none.
     """
     start = earliest_in_profile(row, release, latest, profile, state)
     while start != NEVER:

@@ -1,4 +1,4 @@
-"""Compiled rankings of nodes by what is free of them, and heaps with the first node on top."""
+"""Compiled rankings of nodes by free capacity, and heaps with the first node on top."""
 
 from hpcsched.dispatching.core.codes import KEEP_SCARCE
 from hpcsched.dispatching.core.compiled import compiled
@@ -8,7 +8,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def _comes_before(one: int, other: int, ranks: FloatArray) -> bool:
-    """Say whether a node comes before another: by rank after rank, then by number."""
+    """Check whether a node comes before another: by rank after rank, then by number."""
     for k in range(ranks.shape[0]):
         if ranks[k, one] != ranks[k, other]:
             return bool(ranks[k, one] < ranks[k, other])
@@ -17,7 +17,19 @@ def _comes_before(one: int, other: int, ranks: FloatArray) -> bool:
 
 @compiled()
 def sift_down(at: int, count: int, nodes: IntArray, ranks: FloatArray) -> None:
-    """Move a node of a heap down until it comes before all below it."""
+    """Move a node of a heap down until it comes before all below it.
+
+    Parameters
+    ----------
+    at
+        Position of the node in the heap.
+    count
+        Number of nodes in the heap.
+    nodes
+        The heap; changed in place.
+    ranks
+        Ranks of all nodes, `[K, N]`.
+    """
     while True:
         child = 2 * at + 1
         if child >= count:
@@ -32,7 +44,22 @@ def sift_down(at: int, count: int, nodes: IntArray, ranks: FloatArray) -> None:
 
 @compiled()
 def heap_of_nodes(fits: IntArray, nodes: IntArray, ranks: FloatArray) -> int:
-    """Write the nodes on which something fits as a heap, the first on top; return how many."""
+    """Write the nodes with room as a heap, the first on top.
+
+    Parameters
+    ----------
+    fits
+        Units that fit on each node, `[N]`.
+    nodes
+        Heap, `[N]`; written.
+    ranks
+        Ranks of all nodes, `[K, N]`.
+
+    Returns
+    -------
+    int
+        Number of nodes in the heap.
+    """
     count = 0
     for node in range(len(fits)):
         if fits[node] > 0:
@@ -54,7 +81,27 @@ def rank_by_room(
     pressure: FloatArray,
     ranks: FloatArray,
 ) -> None:
-    """Rank nodes by how much of them is free, and before that, if wanted, by what it is."""
+    """Rank nodes by free capacity, for `KEEP_SCARCE` after the price of their resources.
+
+    Parameters
+    ----------
+    allocator
+        Code of the allocator.
+    fits
+        Units that fit on each node, `[N]`; nodes without room are left out.
+    available
+        Free amounts, `[R, N]`.
+    asked
+        Requested amount per unit, `[R]`.
+    capacity
+        Capacity of each node, `[N, R]`.
+    totals
+        Capacity of the system, `[R]`.
+    pressure
+        Pressure on each resource type, `[R]`.
+    ranks
+        Ranks, `[3, N]`, zeros at first; written.
+    """
     for node in range(len(fits)):
         if fits[node] == 0:
             continue

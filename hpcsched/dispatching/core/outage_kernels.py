@@ -1,4 +1,4 @@
-"""Compiled outages: nodes that go out of service or come back, and the jobs that run there."""
+"""Compiled outages: nodes that go out of service or come back, and the jobs that they end."""
 
 from hpcsched.dispatching.core.codes import (
     ALTERED,
@@ -25,7 +25,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def or_change(event: int, state: State, down: IntArray | None) -> int:
-    """Return an event, or when an outage begins or ends before it and jobs are there or to come."""
+    """Return the earlier of an event and the next begin or end of an outage, if it matters."""
     if down is None:
         return event
     counters, change_time = state.counters, state.change_time
@@ -36,9 +36,21 @@ def or_change(event: int, state: State, down: IntArray | None) -> int:
 
 @compiled()
 def pass_outages(state: State, down: IntArray | None) -> bool:
-    """Have all outages begin and end that do by now; return whether all could be written down.
+    """Apply all outages that begin or end by now.
 
     Jobs that lose a node are put back into the queue, or leave as failed, by predicted end.
+
+    Parameters
+    ----------
+    state
+        State of the replay.
+    down
+        Number of outages of each node, `[N]`; None without outages.
+
+    Returns
+    -------
+    bool
+        False if the output tables are full; the next call continues there.
     """
     if down is None:
         return True
@@ -56,6 +68,7 @@ def pass_outages(state: State, down: IntArray | None) -> bool:
     k = 0
     while k < counters[RUNNING]:
         row = state.running[k]
+        # Running rows move up where one is taken out, so `k` stays then.
         if not _loses_node(row, state, down):
             k += 1
             continue
@@ -77,7 +90,7 @@ def pass_outages(state: State, down: IntArray | None) -> bool:
 
 @compiled()
 def _loses_node(row: int, state: State, down: IntArray) -> bool:
-    """Say whether a node on which a job runs is out of service."""
+    """Check whether a node of a running job is out of service."""
     cells, cell = state.cells, state.jobs[row, CELL]
     while cell != -1:
         if down[cells[cell, 0]]:
@@ -88,7 +101,7 @@ def _loses_node(row: int, state: State, down: IntArray) -> bool:
 
 @compiled()
 def _close_nodes(state: State, down: IntArray) -> None:
-    """Have nothing be free on nodes that are out of service, and all on those that are back."""
+    """Set the free amounts of nodes that go out of service to 0, of returning nodes to full."""
     available, capacity, closed = state.available, state.capacity, state.closed
     for node in range(len(down)):
         if closed[node] == (down[node] > 0):
@@ -103,7 +116,7 @@ def _close_nodes(state: State, down: IntArray) -> None:
 
 @compiled()
 def _find_limits(state: State) -> None:
-    """Write when the next announced outage of each node begins, and all these instants in order."""
+    """Write the next announced outage of each node, and the sorted distinct times of these."""
     clear_until, limits = state.clear_until, state.limits
     now = state.counters[NOW]
     is_over = False

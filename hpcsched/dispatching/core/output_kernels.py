@@ -1,4 +1,4 @@
-"""Compiled output of the loop of events: jobs that stop running, their places, and rounds."""
+"""Compiled output of the event loop: jobs that stop running, their places, and rounds."""
 
 from hpcsched.dispatching.core.codes import (
     CELL,
@@ -45,7 +45,28 @@ from hpcsched.system.system import IntArray
 def write_places(
     cell: int, place: int, nodes: NodeArray, units: NodeArray, state: State, by_node: ByNode
 ) -> int:
-    """Write the nodes of a job, and the units on each; return the place behind the last."""
+    """Write the nodes of a job, and the units on each.
+
+    Parameters
+    ----------
+    cell
+        First cell of the job's places.
+    place
+        First position in the output.
+    nodes
+        Output of node numbers.
+    units
+        Output of units.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+
+    Returns
+    -------
+    int
+        Position behind the last.
+    """
     if by_node is None:
         return write_nodes_of_slots(cell, place, state.first_slot, state.cells, nodes, units)
     return write_nodes(cell, place, state.cells, nodes, units)
@@ -53,15 +74,30 @@ def write_places(
 
 @compiled()
 def write_job(row: int, how: int, state: State, by_node: ByNode) -> bool:
-    """Write down that a job stops running now; return whether there is room for it.
+    """Write a job that stops running now to the output.
 
-    `how` is `ENDED`, `FAILED` or `REQUEUED`.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    how
+        `ENDED`, `FAILED` or `REQUEUED`.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+
+    Returns
+    -------
+    bool
+        False if the output tables are full.
     """
     counters, jobs = state.counters, state.jobs
     at, place = counters[OUT_JOBS], counters[OUT_PLACES]
     if at == len(state.out_jobs):
         return False
     if state.writes_places:
+        # The bound is checked in advance, since places are written in one go.
         if place + min(jobs[row, UNITS], state.available.shape[1]) > len(state.out_nodes):
             return False
         place = write_places(
@@ -83,13 +119,13 @@ def write_job(row: int, how: int, state: State, by_node: ByNode) -> bool:
 
 @compiled()
 def is_refused(k: int, refused: IntArray | None) -> bool:
-    """Say whether job `k` of a batch is refused when it is submitted."""
+    """Check whether job `k` of a batch is refused at submission."""
     return refused is not None and bool(refused[k] >= 0)
 
 
 @compiled()
 def write_refusal(k: int, state: State, refused: IntArray | None) -> bool:
-    """Write down that job `k` of a batch is submitted and refused; return whether there is room."""
+    """Write the submission and refusal of job `k` of a batch; return False if there is no room."""
     if refused is None:
         return True
     counters, at = state.counters, state.counters[OUT_JOBS]
@@ -109,7 +145,19 @@ def write_refusal(k: int, state: State, refused: IntArray | None) -> bool:
 
 @compiled()
 def write_round(seconds: float, queued: int, running: int, state: State) -> None:
-    """Write down a round whose decision took so many seconds of the clock."""
+    """Write a round to the output.
+
+    Parameters
+    ----------
+    seconds
+        Real seconds that the decision took.
+    queued
+        Number of queued jobs before the round.
+    running
+        Number of running jobs before the round.
+    state
+        State of the replay.
+    """
     counters, k = state.counters, state.counters[OUT_ROUNDS]
     row = state.out_rounds[k]
     row[ROUND_NUMBER] = counters[ROUND]

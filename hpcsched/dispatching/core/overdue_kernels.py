@@ -1,4 +1,4 @@
-"""Compiled handling of running jobs that have outlived what was predicted of them."""
+"""Compiled corrections of running jobs that have outlived their predictions."""
 
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
@@ -19,9 +19,23 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def corrected_end(row: int, now: int, correction: int, jobs: IntArray) -> int:
-    """Return when a job that has outlived its prediction is said to end.
+    """Return the corrected end of a job that has outlived its prediction.
 
-    The rules are those of `hpcsched.prediction.corrections`.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    correction
+        Code of the correction (`hpcsched.prediction.corrections`).
+    jobs
+        Table of jobs.
+
+    Returns
+    -------
+    int
+        End, in seconds, after now.
     """
     if correction == ASKED_FOR:
         return jobs[row, SHOWN_END]
@@ -41,7 +55,7 @@ def corrected_end(row: int, now: int, correction: int, jobs: IntArray) -> int:
 
 @compiled()
 def any_outlived(now: int, state: State) -> bool:
-    """Say whether a running job has outlived its prediction and all corrections of it."""
+    """Check whether a running job has outlived its prediction and all corrections."""
     jobs, running = state.jobs, state.running
     for k in range(state.counters[RUNNING]):
         if jobs[running[k], PLANNED_END] > now:
@@ -53,11 +67,26 @@ def any_outlived(now: int, state: State) -> bool:
 
 @compiled()
 def by_shown_end(now: int, correction: int, state: State) -> IntArray:
-    """Return the running rows by the end that rules are shown, which lies after now.
+    """Return the running rows by the end that rules see, which lies after now.
 
-    Those that have outlived their prediction are shown a corrected end.
+    Jobs that have outlived their prediction get a corrected end.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    correction
+        Code of the correction.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    IntArray
+        Rows in ascending order of `SHOWN_END`.
     """
     jobs, running, count = state.jobs, state.running, state.counters[RUNNING]
+    # Rows are sorted by planned end, so that without an overdue one nothing is copied.
     if count == 0 or jobs[running[0], PLANNED_END] > now:
         return running[:count]
     ordered = numbers(count)

@@ -1,7 +1,6 @@
-"""Compiled allocators: rankings of the nodes, and filling nodes in that order.
+"""Compiled allocators: rankings of nodes, and filling of nodes in that order.
 
-They are those of `hpcsched.dispatching.rules.allocators` and `scarce`, where each is
-described.
+They implement `hpcsched.dispatching.rules.allocators` and `scarce_resources`, which document them.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
@@ -15,7 +14,17 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def fill_by_number(units: int, fits: IntArray, placed: IntArray) -> None:
-    """Add units to `placed`, `[N]`, at most as many as fit on each node, the lowest ones first."""
+    """Place units on nodes in ascending order of numbers, as many on each as fit.
+
+    Parameters
+    ----------
+    units
+        Number of units.
+    fits
+        Units that fit on each node, `[N]`.
+    placed
+        Units on each node, `[N]`; added to.
+    """
     missing = units
     for node in range(len(fits)):
         if missing == 0:
@@ -27,10 +36,20 @@ def fill_by_number(units: int, fits: IntArray, placed: IntArray) -> None:
 
 @compiled()
 def fill_by_rank(units: int, fits: IntArray, ranks: FloatArray, placed: IntArray) -> None:
-    """Add units to `placed`, `[N]`, at most as many as fit on each node, by ascending rank.
+    """Place units on nodes in ascending order of ranks, as many on each as fit.
 
-    `ranks`, `[K, N]`, are compared one after the other; the lowest number comes first among equals.
+    Parameters
+    ----------
+    units
+        Number of units, at most the sum of `fits`.
+    fits
+        Units that fit on each node, `[N]`.
+    ranks
+        Ranks, `[K, N]`, compared one after the other, then by number.
+    placed
+        Units on each node, `[N]`; added to.
     """
+    # A heap, as few nodes are enough for most jobs; sorting all would take longer.
     nodes = numbers(len(fits))
     count = heap_of_nodes(fits, nodes, ranks)
     missing = units
@@ -56,10 +75,34 @@ def place(
     pressure: FloatArray,
     scarce: BoolArray | None,
 ) -> IntArray:
-    """Return how many units an allocator places on each node, `[N]`.
+    """Place a job's units by an allocator.
 
-    `fits`, `[N]`, units may go on each, of which `available`, `[R, N]`, is free; `pressure`, `[R]`,
-    is for allocators that look at it. Where `scarce` is None, it is one of the first three.
+    Parameters
+    ----------
+    allocator
+        Code of the allocator.
+    units
+        Number of units.
+    fits
+        Units that fit on each node, `[N]`.
+    available
+        Free amounts, `[R, N]`.
+    asked
+        Requested amount per unit, `[R]`.
+    capacity
+        Capacity of each node, `[N, R]`.
+    totals
+        Capacity of the system, `[R]`.
+    pressure
+        Pressure on each resource type, `[R]`.
+    scarce
+        Whether each resource type is scarce, `[R]`; None for `FIRST_FIT`, `BEST_FIT` and
+        `KEEP_SCARCE`.
+
+    Returns
+    -------
+    IntArray
+        Units on each node, `[N]`.
     """
     placed = zeros(len(fits))
     if allocator == FIRST_FIT:

@@ -1,9 +1,9 @@
-"""Compiled loops over a plan: what is free on every node from now on.
+"""Compiled loops over a plan: free amounts on every node from now on.
 
-A plan is a pool of segments. Segment `s` lasts from `start[s]` to the start of segment `after[s]`,
-or for ever where that is -1, and `free[s]`, `[R]`, is what is free meanwhile. The first segment of
-node `n` is number `n` and begins now. `state[0]` counts the segments in use; callers make sure that
-there are enough to split. `state[1]` is the node that `reserve_one` has chosen last.
+A plan is a set of segments. Segment `s` lasts from `start[s]` to the start of segment `after[s]`,
+or for ever where that is -1, with the free amounts `free[s]`, `[R]`. The first segment of node `n`
+is number `n` and begins now. `state[0]` counts the segments in use; callers make sure that there
+are enough to split. `state[1]` is the last node that `reserve_one` has chosen.
 
 A shape is `asked`, `[R]`, `on_idle`, `[N]`, and `exclusive` (see `shapes`); `capacity` is `[N, R]`.
 Times are in seconds.
@@ -15,7 +15,7 @@ from hpcsched.dispatching.core.heap_kernels import make_heap, pop
 from hpcsched.system.system import IntArray
 
 NEVER = 1 << 62
-"""Later than any time."""
+"""A time later than any other, in seconds."""
 
 
 TIME, UNITS = BY_TIME = 0, 1
@@ -33,7 +33,32 @@ def open_plan(
     after: IntArray,
     free: IntArray,
 ) -> int:
-    """Fill in the segments from what is free now, `[R, N]`, and releases; return their number."""
+    """Write the segments of a plan from the free amounts now and later releases.
+
+    Parameters
+    ----------
+    now
+        Start of the plan, in seconds.
+    available
+        Free amounts now, `[R, N]`.
+    times
+        Times of releases, ascending, `[K]`.
+    nodes
+        Node of each release, `[K]`.
+    amounts
+        Released amounts, `[K, R]`.
+    start
+        Starts of segments; written.
+    after
+        Successors of segments; written.
+    free
+        Free amounts of segments; written.
+
+    Returns
+    -------
+    int
+        Number of segments.
+    """
     types, count = available.shape
     last = numbers(count)
     for n in range(count):
@@ -67,7 +92,30 @@ def units_during(
     exclusive: bool,
     capacity: IntArray,
 ) -> int:
-    """Return how many units fit on node `n` during its segment `s`."""
+    """Return the number of units that fit on node `n` during its segment `s`.
+
+    Parameters
+    ----------
+    s
+        Segment.
+    n
+        Node of the segment.
+    free
+        Free amounts of segments, `[segments, R]`.
+    asked
+        Requested amount per unit, `[R]`.
+    on_idle
+        Units that fit on each idle node, `[N]`.
+    exclusive
+        Whether units go on idle nodes only.
+    capacity
+        Capacity of each node, `[N, R]`.
+
+    Returns
+    -------
+    int
+        Number of units.
+    """
     fits = on_idle[n]
     for r in range(len(asked)):
         if exclusive:
@@ -93,7 +141,34 @@ def fits_until(
     exclusive: bool,
     capacity: IntArray,
 ) -> bool:
-    """Say whether the units fit from now to `end`, each on one node throughout."""
+    """Check whether the units fit from now to `end`, each on one node throughout.
+
+    Parameters
+    ----------
+    end
+        End, in seconds.
+    units
+        Number of units.
+    start
+        Starts of segments.
+    after
+        Successors of segments.
+    free
+        Free amounts of segments.
+    asked
+        Requested amount per unit, `[R]`.
+    on_idle
+        Units that fit on each idle node, `[N]`.
+    exclusive
+        Whether units go on idle nodes only.
+    capacity
+        Capacity of each node, `[N, R]`.
+
+    Returns
+    -------
+    bool
+        Whether they fit.
+    """
     missing = units
     for n in range(len(on_idle)):
         fits = min(on_idle[n], missing)
@@ -111,7 +186,23 @@ def fits_until(
 def find_lowest(
     begin: int, end: int, start: IntArray, after: IntArray, free: IntArray, lowest: IntArray
 ) -> None:
-    """Write the least that is free on each node from `begin` to `end` into `lowest`, `[R, N]`."""
+    """Write the minimum of the free amounts on each node from `begin` to `end`.
+
+    Parameters
+    ----------
+    begin
+        Start, in seconds.
+    end
+        End, in seconds.
+    start
+        Starts of segments.
+    after
+        Successors of segments.
+    free
+        Free amounts of segments.
+    lowest
+        Minima, `[R, N]`; written.
+    """
     types, count = lowest.shape
     for n in range(count):
         s = n
@@ -130,7 +221,7 @@ def find_lowest(
 def _split(
     s: int, time: int, start: IntArray, after: IntArray, free: IntArray, state: IntArray
 ) -> int:
-    """Return the segment that begins at `time`, which lies in segment `s`."""
+    """Return the segment that begins at `time`, splitting segment `s` if needed."""
     if start[s] == time:
         return s
     new = state[0]
@@ -154,7 +245,27 @@ def take_on(
     free: IntArray,
     state: IntArray,
 ) -> None:
-    """Take amounts, `[R]`, of a node from `begin` to `end`."""
+    """Take amounts of a node from `begin` to `end`.
+
+    Parameters
+    ----------
+    n
+        Node.
+    begin
+        Start, in seconds.
+    end
+        End, in seconds.
+    amounts
+        Amounts to take, `[R]`; negative ones are given back.
+    start
+        Starts of segments.
+    after
+        Successors of segments.
+    free
+        Free amounts of segments; updated.
+    state
+        Number of segments in use, `[2]`; updated.
+    """
     s = n
     while after[s] != -1 and start[after[s]] <= begin:
         s = after[s]
@@ -177,7 +288,25 @@ def close(
     free: IntArray,
     state: IntArray,
 ) -> None:
-    """Have nothing be free on nodes from `begin` to `end`, whatever was."""
+    """Set the free amounts of nodes to 0 from `begin` to `end`.
+
+    Parameters
+    ----------
+    begin
+        Start, in seconds.
+    end
+        End, in seconds.
+    nodes
+        Nodes.
+    start
+        Starts of segments.
+    after
+        Successors of segments.
+    free
+        Free amounts of segments; updated.
+    state
+        Number of segments in use, `[2]`; updated.
+    """
     for n in nodes:
         s = n
         while after[s] != -1 and start[after[s]] <= begin:
@@ -202,7 +331,7 @@ def take(
     free: IntArray,
     state: IntArray,
 ) -> None:
-    """Take `amounts[k]`, `[R]`, of node `nodes[k]` from `begin` to `end`."""
+    """Take `amounts[k]`, `[R]`, of node `nodes[k]` from `begin` to `end`; see `take_on`."""
     for k in range(len(nodes)):
         take_on(nodes[k], begin, end, amounts[k], start, after, free, state)
 
@@ -219,9 +348,35 @@ def preference(
     capacity: IntArray,
     totals: IntArray,
 ) -> tuple[float, float]:
-    """Return by what nodes are ranked, least first, for a stay from segment `first` to `end`.
+    """Return the rank of a node for a stay from segment `first` to `end`, the least first.
 
-    It is what `KeepScarce` ranks them by where it knows of no round.
+    It is the rank by `KeepScarce` outside of a round.
+
+    Parameters
+    ----------
+    n
+        Node.
+    first
+        Segment in which the stay begins.
+    end
+        End of the stay, in seconds.
+    start
+        Starts of segments.
+    after
+        Successors of segments.
+    free
+        Free amounts of segments.
+    asked
+        Requested amount per unit, `[R]`.
+    capacity
+        Capacity of each node, `[N, R]`.
+    totals
+        Capacity of the system, `[R]`.
+
+    Returns
+    -------
+    tuple[float, float]
+        Offer of types that are not requested, and mean free share.
     """
     offer, share, offered = 0.0, 0.0, 0
     for r in range(len(asked)):
@@ -253,11 +408,41 @@ def reserve_one(
     capacity: IntArray,
     totals: IntArray,
 ) -> int:
-    """Reserve room for one unit at the earliest start there is, and return it; NEVER if none.
+    """Reserve room for one unit at the earliest start; `state[1]` is its node.
 
-    Of nodes with room at the same time the first by `preference` is taken, and among equals the
-    lowest number. `state[1]` says which it was. It is known that there is no room before `release`,
-    and only starts up to `latest` are looked at.
+    Among nodes with the same start the first by `preference` is taken, then the lowest number.
+
+    Parameters
+    ----------
+    release
+        Time before which there is known to be no room, in seconds.
+    latest
+        Latest start, in seconds.
+    run_time
+        Duration, in seconds.
+    start
+        Starts of segments.
+    after
+        Successors of segments.
+    free
+        Free amounts of segments; updated.
+    state
+        Number of segments in use, and the chosen node, `[2]`; updated.
+    asked
+        Requested amount per unit, `[R]`.
+    on_idle
+        Units that fit on each idle node, `[N]`.
+    exclusive
+        Whether units go on idle nodes only.
+    capacity
+        Capacity of each node, `[N, R]`.
+    totals
+        Capacity of the system, `[R]`.
+
+    Returns
+    -------
+    int
+        Start, in seconds; `NEVER` if there is none.
     """
     best, on = latest, -1
     rank = (0.0, 0.0)
@@ -311,11 +496,43 @@ def earliest(
     exclusive: bool,
     capacity: IntArray,
 ) -> int:
-    """Return the earliest start from `now` to `latest` at which the units fit; NEVER if none.
+    """Return the earliest start from `now` to `latest` at which the units fit.
 
-    The units that fit on a node from a start on are the least over the segments that the run time
-    reaches. That number changes where the run time begins to reach a segment, which is one second
-    after its start less the run time, and where it has left one behind.
+    The number of units that fit on a node from a start on is the minimum over the segments that the
+    run time reaches. It changes where the run time begins to reach a segment, one second after that
+    segment's start minus the run time, and where it has left a segment behind.
+
+    Parameters
+    ----------
+    now
+        Earliest start, in seconds.
+    latest
+        Latest start, in seconds.
+    units
+        Number of units.
+    run_time
+        Duration, in seconds.
+    segments
+        Number of segments in use.
+    start
+        Starts of segments.
+    after
+        Successors of segments.
+    free
+        Free amounts of segments.
+    asked
+        Requested amount per unit, `[R]`.
+    on_idle
+        Units that fit on each idle node, `[N]`.
+    exclusive
+        Whether units go on idle nodes only.
+    capacity
+        Capacity of each node, `[N, R]`.
+
+    Returns
+    -------
+    int
+        Start, in seconds; `NEVER` if there is none.
     """
     gains = table(2 * segments, 2)
     changes, total = 0, 0

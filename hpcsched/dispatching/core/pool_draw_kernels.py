@@ -1,4 +1,4 @@
-"""Compiled accounts of what running jobs draw from pools, at each instant."""
+"""Compiled accounts of the draws of running jobs on shared resources (pools)."""
 
 from hpcsched.dispatching.core.codes import CELL, LAST_EVENT, MOVED, NOW, OUT_LEVELS
 from hpcsched.dispatching.core.compiled import compiled
@@ -8,7 +8,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def take_draws(k: int, row: int, state: State, own: IntArray | None) -> None:
-    """Take note of what job `k` of a batch draws wherever it runs."""
+    """Store the draw of job `k` of a batch that does not depend on its nodes."""
     if own is None:
         return
     for p in range(own.shape[1]):
@@ -28,7 +28,19 @@ def count_nodes(shape: int, state: State, pool_nodes: IntArray | None) -> None:
 
 @compiled()
 def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
-    """Take note that a job begins to draw from pools (sign 1), or draws no more (-1)."""
+    """Add the draw of a job that starts (sign 1), or subtract the draw of one that ends (-1).
+
+    Parameters
+    ----------
+    row
+        Row of the job, with its places in cells.
+    sign
+        1 or -1.
+    state
+        State of the replay.
+    drawn
+        Drawn amounts, `[P]`; updated. None without pools.
+    """
     if drawn is None:
         return
     counters, cells, jobs_on = state.counters, state.cells, state.pool_jobs_on
@@ -37,6 +49,7 @@ def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
         node = cells[cell, 0]
         before = jobs_on[node]
         jobs_on[node] += sign
+        # A node draws while at least one job is on it, however many there are.
         if before == 0 or jobs_on[node] == 0:
             nodes += 1
         cell = cells[cell, 2]
@@ -49,7 +62,7 @@ def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
 
 @compiled()
 def write_level(state: State, drawn: IntArray | None) -> bool:
-    """Write down what is drawn, if jobs have begun or ended; return whether there was room."""
+    """Write the drawn amounts if jobs have started or ended; return False if there is no room."""
     if drawn is None or state.counters[MOVED] == 0:
         return True
     counters, k = state.counters, state.counters[OUT_LEVELS]

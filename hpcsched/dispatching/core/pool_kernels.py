@@ -1,8 +1,8 @@
-"""Compiled pools: what they offer, what is drawn from them, and what stays free in plans.
+"""Compiled shared resources (pools): offered amounts, draws, and free amounts in plans.
 
-What is free of all pools from now on is a list of steps: `pool_free[k]`, `[P]`, from `pool_time[k]`
-to before the next, the last for ever. Changes of capacity are worked in as far ahead as they are
-asked about, since there may be no end of them. Where there are no pools, each field is None.
+Free amounts of all pools from now on are a list of steps: `pool_free[k]`, `[P]`, from
+`pool_time[k]` to before the next, the last for ever. Changes of capacity are merged in as far ahead
+as they are needed, since they may recur without end. Without pools, each field is None.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers, table, zeros
@@ -28,7 +28,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def _offered(p: int, time: int, state: State) -> int:
-    """Return what a pool offers at a second."""
+    """Return the capacity of a pool at a time."""
     at, first, last = state.pool_at, state.pool_first[p], state.pool_first[p + 1]
     period, within = 0, time
     if state.pool_every[p]:
@@ -45,7 +45,7 @@ def _offered(p: int, time: int, state: State) -> int:
 
 @compiled()
 def _next_offer(time: int, state: State) -> int:
-    """Return the first second after a time at which a pool changes; `NEVER` if none does."""
+    """Return the first change of a pool's capacity after a time; `NEVER` if there is none."""
     found = NEVER
     for p in range(len(state.pool_every)):
         at, first, last = state.pool_at, state.pool_first[p], state.pool_first[p + 1]
@@ -63,9 +63,23 @@ def _next_offer(time: int, state: State) -> int:
 
 @compiled()
 def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
-    """Return an event, or when a pool changes before it and jobs wait.
+    """Return the earlier of an event and the next change of capacity, if jobs wait.
 
-    If nothing else is to happen, that matters until all that pools offer has been seen.
+    If no other event is left, changes matter until all capacities have been seen.
+
+    Parameters
+    ----------
+    event
+        Time of the next event, in seconds; `NEVER` if none is left.
+    state
+        State of the replay.
+    pool_free
+        None without pools.
+
+    Returns
+    -------
+    int
+        Time of the next event, in seconds.
     """
     if pool_free is None:
         return event
@@ -85,7 +99,7 @@ def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
 
 @compiled()
 def _most_draw(row: int, state: State) -> IntArray:
-    """Return what a job draws at most, `[P]`: as if no other ran on any of its nodes."""
+    """Return an upper bound on a job's draw, `[P]`: as if no other job ran on its nodes."""
     jobs, draw = state.jobs, numbers(len(state.pool_node))
     nodes = min(jobs[row, UNITS], state.pool_nodes[jobs[row, SHAPE]])
     for p in range(len(draw)):
@@ -95,7 +109,7 @@ def _most_draw(row: int, state: State) -> IntArray:
 
 @compiled()
 def _make_steps(more: int, state: State) -> None:
-    """Make sure that there is room for some more steps."""
+    """Enlarge the list of steps, if needed, to hold some more."""
     used, size = state.counters[POOL_STEPS], len(state.pool_time)
     if used + more <= size:
         return
@@ -110,9 +124,18 @@ def _make_steps(more: int, state: State) -> None:
 
 @compiled()
 def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
-    """Write what is free from now on if running jobs end as shown.
+    """Write the free amounts from now on, given the ends of running jobs.
 
     A node that is on draws until the last job on it ends.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    drawn
+        Drawn amounts, `[P]`; None without pools.
     """
     if drawn is None:
         return
@@ -154,7 +177,7 @@ def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
 
 @compiled()
 def _split(time: int, state: State) -> int:
-    """Return the step that begins at a time, which is made if there is none; at `NEVER`, none."""
+    """Return the step that begins at a time, made if needed; the number of steps for `NEVER`."""
     counters = state.counters
     k = counters[POOL_STEPS]
     if time == NEVER:
@@ -178,7 +201,7 @@ def _split(time: int, state: State) -> int:
 
 @compiled()
 def _take(begin: int, end: int, draw: IntArray, sign: int, state: State) -> None:
-    """Have so much less be free, `[P]`, from `begin` to `end`; with the sign -1, more."""
+    """Subtract a draw, `[P]`, from the free amounts from `begin` to `end`; add it with sign -1."""
     first = _split(begin, state)
     for k in range(first, _split(end, state)):
         for p in range(len(draw)):
@@ -187,7 +210,7 @@ def _take(begin: int, end: int, draw: IntArray, sign: int, state: State) -> None
 
 @compiled()
 def _work_in(until: int, state: State) -> None:
-    """Work in the changes of capacity before a time."""
+    """Merge in the changes of capacity before a time."""
     counters, more = state.counters, numbers(len(state.pool_node))
     change = _next_offer(counters[POOL_UPTO], state)
     while change < until:
@@ -200,10 +223,11 @@ def _work_in(until: int, state: State) -> None:
 
 @compiled()
 def _last_lack(begin: int, end: int, draw: IntArray, state: State) -> int:
-    """Return the last step from `begin` to `end` in which a pool has too little; -1 if none has."""
+    """Return the last step from `begin` to `end` in which a pool is short; -1 if there is none."""
     _work_in(end, state)
     times, free = state.pool_time, state.pool_free
     k = state.counters[POOL_STEPS] - 1
+    # From the back, since the last step that is short is wanted.
     while k >= 0 and times[k] >= end:
         k -= 1
     while k >= 0:
@@ -218,16 +242,16 @@ def _last_lack(begin: int, end: int, draw: IntArray, state: State) -> int:
 
 @compiled()
 def _suffice(begin: int, end: int, draw: IntArray, state: State) -> bool:
-    """Say whether so much is free of all pools from `begin` to `end`."""
+    """Check whether all pools offer a draw, `[P]`, from `begin` to `end`."""
     return _last_lack(begin, end, draw, state) == -1
 
 
 @compiled()
 def _as_soon(time: int, state: State) -> int:
-    """Return the first time that is like another for whatever begins then.
+    """Return the first time that is equivalent to another for jobs that start then.
 
-    Once nothing is taken any more, each period is like the one before. So changes of capacity need
-    not be worked in up to times that are far off.
+    Once nothing is taken any more, each period equals the one before. So changes of capacity need
+    not be merged in up to distant times.
     """
     period = state.pool_period
     if period == 0:
@@ -238,7 +262,24 @@ def _as_soon(time: int, state: State) -> int:
 
 @compiled()
 def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None) -> bool:
-    """Say whether pools have enough for a job that starts at a time, up to its predicted end."""
+    """Check whether pools suffice for a job from a start to its predicted end.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    begin
+        Start, in seconds.
+    state
+        State of the replay.
+    pool_free
+        None without pools.
+
+    Returns
+    -------
+    bool
+        Whether they suffice.
+    """
     if pool_free is None:
         return True
     begin = _as_soon(begin, state)
@@ -247,9 +288,23 @@ def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None
 
 @compiled()
 def pool_short_of(row: int, begin: int, state: State, pool_free: IntArray | None) -> int:
-    """Return a pool that has too little for a job that starts at a time; -1 if none has.
+    """Return a pool that is short for a job from a start to its predicted end.
 
-    Where pools have too little at several times, it is one that has at the last of these.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    begin
+        Start, in seconds.
+    state
+        State of the replay.
+    pool_free
+        None without pools.
+
+    Returns
+    -------
+    int
+        A pool that is short at the last such time; -1 if there is none.
     """
     if pool_free is None:
         return -1
@@ -264,7 +319,24 @@ def pool_short_of(row: int, begin: int, state: State, pool_free: IntArray | None
 
 @compiled()
 def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | None) -> int:
-    """Return the earliest start of a job from a time on at which pools have enough for it."""
+    """Return the earliest start of a job at which pools suffice.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    begin
+        Earliest start, in seconds.
+    state
+        State of the replay.
+    pool_free
+        None without pools.
+
+    Returns
+    -------
+    int
+        Start, in seconds; `NEVER` if there is none.
+    """
     if pool_free is None:
         return begin
     counters, draw, run_time = state.counters, _most_draw(row, state), state.jobs[row, PREDICTED]
@@ -288,7 +360,21 @@ def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | 
 def reserve_in_pools(
     row: int, begin: int, sign: int, state: State, pool_free: IntArray | None
 ) -> None:
-    """Take what a job may draw from a start to its predicted end; give it back with the sign -1."""
+    """Reserve a job's draw from a start to its predicted end.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    begin
+        Start, in seconds; `NEVER` reserves nothing.
+    sign
+        1 to reserve, -1 to give back.
+    state
+        State of the replay.
+    pool_free
+        None without pools.
+    """
     if pool_free is None or begin == NEVER:
         return
     end = begin + state.jobs[row, PREDICTED]
@@ -300,9 +386,22 @@ def reserve_in_pools(
 def draw_for_start(
     row: int, placed: IntArray, now: int, state: State, pool_free: IntArray | None
 ) -> None:
-    """Take what a job draws that starts now with `placed`, `[N]`, units on each node.
+    """Subtract the draw of a job that starts now.
 
-    A node that is on already draws more only from when it would have been switched off.
+    A node that is on already draws more only from the time when it would have been switched off.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    placed
+        Units on each node, `[N]`.
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    pool_free
+        None without pools.
     """
     if pool_free is None:
         return
@@ -320,7 +419,24 @@ def draw_for_start(
 
 @compiled()
 def overdraws(row: int, now: int, state: State, drawn: IntArray | None) -> bool:
-    """Say whether a job that was to start on the nodes in its cells draws more than is free now."""
+    """Check whether a pending job on the nodes in its cells draws more than is free now.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    drawn
+        Drawn amounts, `[P]`; None without pools.
+
+    Returns
+    -------
+    bool
+        Whether a pool is short.
+    """
     if drawn is None:
         return False
     nodes, cell = 0, state.jobs[row, CELL]
@@ -339,10 +455,32 @@ def overdraws(row: int, now: int, state: State, drawn: IntArray | None) -> bool:
 def leaves_pools_to(
     head: int, time: int, row: int, now: int, state: State, pool_free: IntArray | None
 ) -> bool:
-    """Say whether pools have enough for a head job at its time if another job starts now."""
+    """Check whether pools suffice for a head job at its time if another job starts now.
+
+    Parameters
+    ----------
+    head
+        Row of the head job.
+    time
+        Its reserved start, in seconds.
+    row
+        Row of the other job.
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    pool_free
+        None without pools.
+
+    Returns
+    -------
+    bool
+        Whether they suffice.
+    """
     if pool_free is None:
         return True
     draw, end = _most_draw(row, state), now + state.jobs[row, PREDICTED]
+    # Taken for the check and given back, which needs no copy of the steps.
     _take(now, end, draw, 1, state)
     leaves = pools_suffice(head, time, state, pool_free)
     _take(now, end, draw, -1, state)

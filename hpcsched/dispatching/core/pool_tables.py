@@ -1,4 +1,4 @@
-"""Pools as arrays, as the core wants them."""
+"""Arrays of shared resources (pools) for the core."""
 
 from collections.abc import Iterable
 
@@ -14,9 +14,21 @@ _LEVELS = 4096
 
 
 def pool_tables(system: System, rows: int, rounds: int = 1) -> PoolTables:
-    """Return the tables of a system's pools, from which nothing is drawn, for so many jobs.
+    """Return the tables of a system's pools, without any draw.
 
-    `rounds` is how many periods it takes until decisions have seen all that pools offer.
+    Parameters
+    ----------
+    system
+        The system.
+    rows
+        Number of rows for jobs.
+    rounds
+        Number of periods after which decisions have seen all capacities.
+
+    Returns
+    -------
+    PoolTables
+        The tables; all fields None without pools.
     """
     pools = system.pools
     if not pools:
@@ -45,31 +57,32 @@ def pool_tables(system: System, rows: int, rounds: int = 1) -> PoolTables:
 
 
 def with_rows_of_pools(tables: PoolTables, rows: int) -> PoolTables:
-    """Return the tables for at least so many jobs in the system."""
+    """Return the tables with at least `rows` rows for jobs."""
     if tables.pool_own is None:
         return tables
     return tables._replace(pool_own=with_length(tables.pool_own, rows))
 
 
 def with_nodes(tables: PoolTables, shapes: Shapes) -> PoolTables:
-    """Return the tables with the nodes of all shapes; those in use on fewer nodes stay."""
+    """Return the tables with the node counts of all shapes; those of narrowed shapes stay."""
     if tables.pool_nodes is None:
         return tables
     known = len(tables.pool_nodes)
     nodes = with_length(tables.pool_nodes, len(shapes.on_idle))
+    # Shapes keep their numbers, so that only new ones are counted.
     nodes[known:] = (shapes.on_idle[known:] > 0).sum(axis=1)
     return tables._replace(pool_nodes=nodes)
 
 
 def first_nodes(tables: PoolTables, count: int) -> PoolTables:
-    """Return the tables with so many of the shapes."""
+    """Return the tables with the first `count` shapes."""
     if tables.pool_nodes is None:
         return tables
     return tables._replace(pool_nodes=tables.pool_nodes[:count])
 
 
 class OwnDraws:
-    """What jobs draw from a system's pools wherever they run, remembered by request."""
+    """Draws of jobs that do not depend on their nodes, cached by request."""
 
     def __init__(self, system: System) -> None:
         self._system = system

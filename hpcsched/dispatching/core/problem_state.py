@@ -1,7 +1,6 @@
-"""The state of the core, filled in from one dispatching problem after another.
+"""State of the core, filled from one dispatching problem after another.
 
-Arrays stay from round to round and are written anew, since to make them would take longer than to
-decide on most rounds.
+Arrays are reused from round to round, since creating them takes longer than deciding most rounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,20 +42,20 @@ from hpcsched.system.system import IntArray, System
 _of_waiting = itemgetter(*map(WaitingJob._fields.index, ("predicted_run_time", "units")))
 _of_running = itemgetter(*map(RunningJob._fields.index, ("predicted_end_time", "units")))
 _WAITS = np.array([1, codes.NEVER, codes.NO_ROOM, -1, -1])
-"""The columns of a job that waits, from `WAITS` to `WHEN`."""
+"""Columns of a waiting job, from `WAITS` to `WHEN`."""
 
 
 class ProblemState:
-    """The state for problems of one system and one form of what is free.
+    """State for problems of one system and one form of free capacity.
 
     Parameters
     ----------
     system
-        What all problems are about.
+        System of all problems.
     slot_map
-        How slots are numbered, where they are counted; None where units are placed node by node.
+        Numbering of slots where they are counted; None where units are placed node by node.
     choices
-        What the rule is, and what it follows.
+        Rule, allocator and options.
     """
 
     def __init__(self, system: System, slot_map: SlotMap | None, choices: Choices) -> None:
@@ -82,11 +81,18 @@ class ProblemState:
         order: Sequence[WaitingJob],
         behind: Sequence[WaitingJob] | None,
     ) -> None:
-        """Write a problem into the state: jobs by the order in which they are considered.
+        """Write a problem into the state; the first rows are those of the queue.
 
-        The first rows are those of the queue, in that order. `behind` is the order behind the head
-        job, where that is another.
+        Parameters
+        ----------
+        problem
+            Dispatching problem of the round.
+        order
+            Queue in the order in which jobs are considered.
+        behind
+            The same jobs in the order behind the head job; None: the same order.
         """
+        # States hold tables of outages, so that these are replaced with them.
         if problem.outages != self._outages:
             self._outages = problem.outages
             self._states.clear()
@@ -121,7 +127,15 @@ class ProblemState:
             self._fill_slots(problem, order)
 
     def set_promises(self, order: Sequence[WaitingJob], promises: Mapping[int, int]) -> None:
-        """Write what jobs were promised, by number, and when they were submitted."""
+        """Write the promised starts and the submit times of jobs.
+
+        Parameters
+        ----------
+        order
+            Jobs of the first rows.
+        promises
+            Promised starts in seconds, by job number.
+        """
         jobs = self.tables.jobs
         jobs[: len(order), codes.SUBMIT_TIME] = [job.submit_time for job in order]
         jobs[: len(order), codes.PROMISE] = [promises.get(job.job_id, codes.NEVER) for job in order]
@@ -132,7 +146,17 @@ class ProblemState:
         starts: Mapping[int, int],
         places: Mapping[int, Allocation],
     ) -> None:
-        """Write for when jobs have reservations and on which nodes, by number."""
+        """Write the reserved starts and nodes of jobs.
+
+        Parameters
+        ----------
+        order
+            Jobs of the first rows.
+        starts
+            Reserved starts in seconds, by job number.
+        places
+            Reserved allocations, by job number.
+        """
         tables = self.tables
         jobs, queued = tables.jobs, len(order)
         jobs[:queued, codes.SEQUENCE] = self._numbers[:queued]
@@ -147,13 +171,26 @@ class ProblemState:
                 jobs[row, codes.CELL] = add_cells(at, tables)
 
     def column(self, order: Sequence[WaitingJob], column: int) -> dict[int, int]:
-        """Return what a column of the table of jobs says, by number, where that is not `NEVER`."""
+        """Return the values of a column of the job table by job number, leaving out `NEVER`.
+
+        Parameters
+        ----------
+        order
+            Jobs of the first rows.
+        column
+            Column of the table of jobs (see `codes`).
+
+        Returns
+        -------
+        dict[int, int]
+            Values by job number.
+        """
         values = self.tables.jobs[: len(order), column].tolist()
         pairs = zip(order, values, strict=True)
         return {job.job_id: value for job, value in pairs if value != codes.NEVER}
 
     def reserved_places(self, order: Sequence[WaitingJob]) -> dict[int, Allocation]:
-        """Return on which nodes jobs that wait have reservations, by number, if nodes matter."""
+        """Return the reserved nodes of waiting jobs by number; empty where slots are counted."""
         if self.slot_map is not None:
             return {}
         jobs = self.tables.jobs
@@ -162,7 +199,18 @@ class ProblemState:
         return {order[row].job_id: self._allocation(cell) for row, cell in first if cell != -1}
 
     def state(self, *, plainly: bool) -> State | MachineState:
-        """Return the state, for plain Python or for compiled code."""
+        """Return the state, for plain Python or for compiled code.
+
+        Parameters
+        ----------
+        plainly
+            Whether it is for plain Python.
+
+        Returns
+        -------
+        State | MachineState
+            State that shares its arrays with this object.
+        """
         state = self._states.get(plainly)
         if state is None:
             new_state = State if plainly else MachineState
@@ -174,7 +222,7 @@ class ProblemState:
         return state
 
     def kinds(self) -> str:
-        """Return of which kinds the fields of the state are in compiled code."""
+        """Return the kinds of the state's fields in compiled code."""
         return kinds_of(self._fields(self.tables))
 
     def _fields(self, tables: Sequence[Any]) -> tuple[Any, ...]:
@@ -196,7 +244,7 @@ class ProblemState:
         )
 
     def started(self) -> list[tuple[int, Allocation]]:
-        """Return the rows of the jobs that were started, in turn, and where they run."""
+        """Return the rows of started jobs in order, with their allocations."""
         tables = self.tables
         count = int(tables.counters[codes.STARTED])
         if count == 0:
@@ -206,7 +254,7 @@ class ProblemState:
         return [(row, self._allocation(cell)) for row, cell in zip(rows, first, strict=True)]
 
     def _allocation(self, first: int) -> Allocation:
-        """Return where a job runs whose list of cells begins with the first."""
+        """Return the allocation in the list of cells that begins with `first`."""
         places: list[Interval] = []
         cell = first
         while cell != -1:
@@ -217,7 +265,7 @@ class ProblemState:
         return NodeAllocation(*zip(*places, strict=True))
 
     def _fill_slots(self, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
-        """Write what is free, as slots; all that matters of jobs is how many they need."""
+        """Write the free slots; of jobs, only their number of units matters."""
         assert problem.free_slots is not None
         tables, free = self.tables, problem.free_slots
         self.shapes.number(order[0].request)
@@ -232,7 +280,7 @@ class ProblemState:
         self._free_cells(0, len(free) + len(order))
 
     def _fill_nodes(self, problem: DispatchingProblem, order: Sequence[WaitingJob]) -> None:
-        """Write what is free on nodes, what runs there, and the shapes of all jobs."""
+        """Write the free amounts of nodes, the running jobs, and the shapes of all jobs."""
         number, running = self.shapes.number, problem.running
         shapes = [number(job.request) for job in order]
         shapes += [number(job.waiting.request) for job in running]
@@ -268,9 +316,9 @@ class ProblemState:
             self._fill_pools([job.request for job in asked], queued, cells[:taken, 0])
 
     def _fill_pools(self, requests: Sequence[Request], queued: int, on: IntArray) -> None:
-        """Write what jobs draw from pools, those that run behind those that wait.
+        """Write the jobs' draws on pools, running jobs after waiting ones.
 
-        `on` are the nodes of jobs that run, each once for each job.
+        `on` are the nodes of running jobs, each once per job.
         """
         pools = self._pools
         assert pools.pool_own is not None and pools.pool_jobs_on is not None
@@ -282,7 +330,7 @@ class ProblemState:
         pools.pool_drawn[:] = own[queued:].sum(axis=0) + switched_on * pools.pool_node
 
     def _free_cells(self, taken: int, needed: int) -> None:
-        """Have all cells but the first be free, with as many as needed among them."""
+        """Free all cells but the first `taken`, and provide at least `needed` free ones."""
         counters = self.tables.counters
         if taken + needed > len(self.tables.cells):
             self.tables = with_cells(self.tables, 2 * (taken + needed))
@@ -299,7 +347,7 @@ class ProblemState:
 
 
 def _outage_tables(outages: Sequence[Outage]) -> OutageTables:
-    """Return what plans have to know of outages that were announced."""
+    """Return the tables of announced outages."""
     if not outages:
         return OutageTables()
     return OutageTables(

@@ -1,4 +1,4 @@
-"""Compiled slack: reservations are moved out of a job's way, none past its latest start."""
+"""Compiled slack: moves reservations out of a job's way, none past its latest start."""
 
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
@@ -39,15 +39,38 @@ def push_aside(
     by_node: ByNode,
     pressure: FloatArray,
 ) -> bool:
-    """Start a job now, moving what is in its way, none past its latest start.
+    """Start a job now if the reservations in its way can be moved.
 
-    Return whether it is started; otherwise each reservation is as it was. There must be room now.
+    Otherwise each reservation is restored. There must be room for the job now.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    steps
+        Plan by count, or None.
+    profile
+        Plan by node, or None.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    pressure
+        Pressure on each resource type, `[R]`.
+
+    Returns
+    -------
+    bool
+        Whether the job has started.
     """
     jobs = state.jobs
     before = cancel(row, steps, profile, state)
     moved = numbers(state.counters[QUEUED])
     count = _clear_way(row, now, moved, steps, profile, state)
     moved[count] = row
+    # Nodes are copied first, since making a reservation again overwrites them.
     places = _copy_places(moved, count + 1, state)
     starts = numbers(count + 1)
     for k in range(count):
@@ -74,7 +97,7 @@ def push_aside(
 
 @compiled()
 def _latest_start(row: int, state: State) -> int:
-    """Return until when a job's start may slip."""
+    """Return the latest start of a job, in seconds: its promise plus its slack."""
     promise = state.jobs[row, PROMISE]
     share = share_of_wait(row, promise, state.slack_share, state.jobs)
     return promise + state.least_slack + share
@@ -89,10 +112,10 @@ def _clear_way(
     profile: Profile | None,
     state: State,
 ) -> int:
-    """Cancel the reservations beside which a job does not fit now; return how many.
+    """Cancel the reservations that keep a job from starting now; return their number.
 
-    They are made again in the order in which they were made, but for those beside which, and those
-    made before them, the job does not fit. `moved` are these.
+    All reservations in the job's time are made again in their order, except those beside which,
+    together with those made before, the job does not fit. These are written to `moved`.
     """
     jobs, end = state.jobs, now + state.jobs[row, PREDICTED]
     other = state.counters[FIRST_MADE]
@@ -116,7 +139,7 @@ def _clear_way(
 
 @compiled()
 def _copy_places(rows: IntArray, count: int, state: State) -> IntArray:
-    """Return the nodes noted for jobs and the units on each, job by job, -1 behind each."""
+    """Return the nodes noted for jobs and the units on each, job by job, with -1 behind each."""
     jobs, cells = state.jobs, state.cells
     size = count
     for k in range(count):
@@ -139,7 +162,7 @@ def _copy_places(rows: IntArray, count: int, state: State) -> IntArray:
 
 @compiled()
 def _note_copied(rows: IntArray, count: int, places: IntArray, state: State) -> None:
-    """Note for jobs the nodes of `_copy_places`."""
+    """Note the nodes of `_copy_places` for jobs."""
     for k in range(count):
         drop_places(rows[k], state)
     at = 0

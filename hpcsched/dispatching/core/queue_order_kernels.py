@@ -1,7 +1,7 @@
-"""Compiled queue orders: by keys that a job keeps, or by how long it has waited in relation to one.
+"""Compiled queue orders: by fixed keys, or by wait time over a key.
 
-The latter change with time, and so do those that Python works out. What a wait is divided by is the
-first key of a job: its expected wait, or its predicted run time for its slowdown.
+Orders of the latter kind change with time, as do those that Python computes. The divisor of a wait
+is the first key of a job: its expected wait, or its predicted run time for its slowdown.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers, shares
@@ -12,7 +12,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def _goes_before(one: int, other: int, first: int, keys: IntArray, jobs: IntArray) -> bool:
-    """Say whether a job is considered before another: by keys from the `first` on, then arrival."""
+    """Check whether a job is considered before another: by keys from `first` on, then arrival."""
     for k in range(first, keys.shape[1]):
         if keys[one, k] != keys[other, k]:
             return bool(keys[one, k] < keys[other, k])
@@ -28,9 +28,24 @@ def insert_into_queue(
     keys: IntArray,
     jobs: IntArray,
 ) -> None:
-    """Insert a row into a queue of `count` rows where its keys say, or at its end.
+    """Insert a row into a queue, by its keys or at its end.
 
-    The latter suits what has just arrived, and orders that are made anew for each round.
+    The end suits new arrivals, and orders that are computed anew for each round.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    queue
+        Queue; changed in place.
+    count
+        Number of rows in the queue before.
+    by_wait
+        True for an order by wait, False for one computed by Python, None for fixed keys.
+    keys
+        Keys of all rows.
+    jobs
+        Table of jobs.
     """
     left, right = 0, count
     if by_wait is not None or (
@@ -58,9 +73,24 @@ def merge(
     keys: IntArray,
     jobs: IntArray,
 ) -> None:
-    """Merge the first `count` rows of a queue with `others` that begin at a later place.
+    """Merge two sorted parts of a queue; an order by wait is sorted later and only joined here.
 
-    Both are in order. Where the order is by wait, it will be made anew.
+    Parameters
+    ----------
+    queue
+        Queue; changed in place.
+    count
+        Number of rows in the first part.
+    first
+        Position of the second part.
+    others
+        Number of rows in the second part.
+    by_wait
+        True for an order by wait, False for one computed by Python, None for fixed keys.
+    keys
+        Keys of all rows.
+    jobs
+        Table of jobs.
     """
     if by_wait is not None:
         for k in range(others):
@@ -83,7 +113,7 @@ def merge(
 
 @compiled()
 def in_python(by_wait: bool | None) -> bool:
-    """Say whether Python puts a queue in order."""
+    """Check whether Python sorts a queue."""
     return by_wait is not None and not by_wait
 
 
@@ -91,14 +121,34 @@ def in_python(by_wait: bool | None) -> bool:
 def sort_by_wait(
     now: int, queue: IntArray, count: int, by_wait: bool | None, keys: IntArray, jobs: IntArray
 ) -> bool:
-    """Sort a queue of `count` rows by wait over their first key, the largest first.
+    """Sort a queue by wait over the first key, the largest first, then by the other keys.
 
-    Ties are broken by the other keys. Return whether the queue is ordered so at all; if not, it
-    stays as it is. Rows are inserted one after the other: any two change places but once while they
-    wait, so that most of a queue is in order from one time to the next.
+    Insertion sort: any two jobs change places at most once while they wait, so that most of a queue
+    stays sorted from one round to the next.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    queue
+        Queue; changed in place.
+    count
+        Number of rows in the queue.
+    by_wait
+        True for an order by wait; otherwise the queue stays as it is.
+    keys
+        Keys of all rows.
+    jobs
+        Table of jobs.
+
+    Returns
+    -------
+    bool
+        Whether the queue was sorted.
     """
     if by_wait is None or not by_wait:
         return False
+    # Ratios are negative waits, so that ascending order has the largest wait first.
     ratios = shares(count, 0.0)
     for k in range(count):
         row = queue[k]

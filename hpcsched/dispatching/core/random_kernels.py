@@ -1,4 +1,4 @@
-"""Compiled: random numbers, and random changes of an order."""
+"""Compiled random numbers, and random changes of an order."""
 
 import numpy as np
 
@@ -8,7 +8,8 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def uniform(state: IntArray) -> float:
-    """Return a number from 0 to below 1, by xorshift64*."""
+    """Return a uniform random number in [0, 1), by xorshift64*."""
+    # Unsigned: right shifts of signed integers would copy the sign bit.
     x = np.uint64(state[0])
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -19,16 +20,29 @@ def uniform(state: IntArray) -> float:
 
 @compiled()
 def below(count: int, state: IntArray) -> int:
-    """Return a whole number from 0 to below `count`."""
+    """Return a random integer from 0 to `count` - 1."""
     return int(uniform(state) * count)
 
 
 @compiled()
 def draw_change(count: int, bias: float, state: IntArray) -> tuple[int, int, int]:
-    """Draw a change of an order: two positions, and 1 to swap them or 0 to move the job of one.
+    """Draw a random change of an order: a swap of two jobs, or a move of one.
 
-    By `bias` more often a job is taken from the front of the order; 1: from anywhere alike. A move
-    to the position beside is a swap, and a swap has the lower position first.
+    A move to the adjacent position is a swap, and a swap has the lower position first.
+
+    Parameters
+    ----------
+    count
+        Number of jobs in the order.
+    bias
+        Front bias: exponent of the uniform number that selects the first position; 1: uniform.
+    state
+        State of the generator, `[1]`; updated.
+
+    Returns
+    -------
+    tuple[int, int, int]
+        Two positions, and 1 for a swap or 0 for a move from the first to the second.
     """
     a = int(count * uniform(state) ** bias)
     b = below(count - 1, state)
@@ -41,9 +55,25 @@ def draw_change(count: int, bias: float, state: IntArray) -> tuple[int, int, int
 
 @compiled()
 def change(a: int, b: int, swaps: int, order: IntArray, trial: IntArray) -> tuple[int, int]:
-    """Write an order as it is changed into `trial`, from the first position on that changes.
+    """Write a changed order into `trial`, from the first position that changes on.
 
-    Return the first and the last position that change.
+    Parameters
+    ----------
+    a
+        First position.
+    b
+        Second position.
+    swaps
+        1 for a swap, 0 for a move from `a` to `b`.
+    order
+        The order.
+    trial
+        Changed order; written.
+
+    Returns
+    -------
+    tuple[int, int]
+        First and last position that change.
     """
     low, high = min(a, b), max(a, b)
     for k in range(low, len(order)):

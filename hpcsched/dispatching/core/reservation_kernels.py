@@ -1,8 +1,8 @@
-"""Compiled reservations that outlast a round: made, held on to, cancelled and turned into starts.
+"""Compiled reservations that outlast a round: made, restored, cancelled and turned into starts.
 
-They lie in a plan of the round: in `steps`, where units can be counted, and otherwise in a
-`profile` of each node; the other of the two is None. What is kept from round to round is in the
-table of jobs: for when a job has a reservation, and on which nodes (see `codes`).
+They are part of a plan of the round: `steps` where units can be counted, otherwise a `profile` of
+each node; the other of the two is None. Starts and nodes of reservations are carried from round to
+round in the table of jobs (see `codes`).
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers
@@ -20,7 +20,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import Profile, State, Steps
-from hpcsched.dispatching.core.fit_count_kernels import held_on_node
+from hpcsched.dispatching.core.fit_count_kernels import allocated_on_node
 from hpcsched.dispatching.core.node_profile_kernels import (
     earliest_beside_pools,
     fits_in_profile,
@@ -45,7 +45,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def _make_steps(steps: Steps) -> None:
-    """Make sure that steps have room for two more."""
+    """Enlarge the steps, if needed, to hold two more."""
     used, size = steps.used[0], len(steps.start)
     if used + 2 <= size:
         return
@@ -58,7 +58,7 @@ def _make_steps(steps: Steps) -> None:
 
 @compiled()
 def _take_steps(row: int, sign: int, steps: Steps, state: State) -> None:
-    """Take what is reserved for a job (sign 1), or give it back (-1)."""
+    """Take the reserved units of a job from the steps (sign 1), or give them back (-1)."""
     jobs = state.jobs
     begin = jobs[row, RESERVED]
     end, units = begin + jobs[row, PREDICTED], sign * jobs[row, UNITS]
@@ -68,7 +68,7 @@ def _take_steps(row: int, sign: int, steps: Steps, state: State) -> None:
 
 @compiled()
 def _take_nodes(row: int, sign: int, profile: Profile, state: State) -> None:
-    """Take what is reserved for a job on its nodes (sign 1), or give it back (-1)."""
+    """Take the reserved capacity of a job from its nodes (sign 1), or give it back (-1)."""
     jobs, cells, shape = state.jobs, state.cells, state.jobs[row, SHAPE]
     begin = jobs[row, RESERVED]
     end = begin + jobs[row, PREDICTED]
@@ -77,7 +77,7 @@ def _take_nodes(row: int, sign: int, profile: Profile, state: State) -> None:
     while cell != -1:
         node, units = cells[cell, 0], cells[cell, 1]
         for r in range(len(amounts)):
-            amounts[r] = sign * held_on_node(
+            amounts[r] = sign * allocated_on_node(
                 node, units, r, shape, state.asked, state.exclusive, state.capacity
             )
         make_room(profile, 2)
@@ -89,7 +89,21 @@ def _take_nodes(row: int, sign: int, profile: Profile, state: State) -> None:
 def take_reserved(
     row: int, sign: int, steps: Steps | None, profile: Profile | None, state: State
 ) -> None:
-    """Take what is reserved for a job out of the plan (sign 1), or give it back (-1)."""
+    """Take a job's reservation from the plan, or give it back.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    sign
+        1 to take, -1 to give back.
+    steps
+        Plan by count, or None.
+    profile
+        Plan by node, or None.
+    state
+        State of the replay.
+    """
     if steps is not None:
         _take_steps(row, sign, steps, state)
     if profile is not None:
@@ -99,7 +113,7 @@ def take_reserved(
 
 @compiled()
 def keep_of_pools(sign: int, state: State, pool_free: IntArray | None) -> None:
-    """Keep for all jobs what is reserved for them of pools (sign 1), or give it back (-1)."""
+    """Take the reservations of all jobs from pools (sign 1), or give them back (-1)."""
     if pool_free is None:
         return
     row = state.counters[FIRST_MADE]
@@ -110,7 +124,7 @@ def keep_of_pools(sign: int, state: State, pool_free: IntArray | None) -> None:
 
 @compiled()
 def _note(row: int, state: State) -> None:
-    """Note a reservation as the last that was made."""
+    """Append a reservation to the list of those of this round."""
     jobs, counters = state.jobs, state.counters
     last = counters[LAST_MADE]
     jobs[row, MADE_BEFORE], jobs[row, MADE_AFTER] = last, -1
@@ -123,7 +137,7 @@ def _note(row: int, state: State) -> None:
 
 @compiled()
 def _forget(row: int, state: State) -> None:
-    """Take a reservation out of the order in which they were made."""
+    """Remove a reservation from the list of those of this round."""
     jobs, counters = state.jobs, state.counters
     before, after = jobs[row, MADE_BEFORE], jobs[row, MADE_AFTER]
     if before == -1:
@@ -138,14 +152,14 @@ def _forget(row: int, state: State) -> None:
 
 @compiled()
 def drop_places(row: int, state: State) -> None:
-    """Forget the nodes on which a job has a reservation."""
+    """Delete the reserved nodes of a job."""
     drop_cells(state.jobs[row, CELL], state.cells, state.counters)
     state.jobs[row, CELL] = -1
 
 
 @compiled()
 def _note_places(row: int, placed: IntArray, state: State) -> None:
-    """Note the nodes on which a job has a reservation, given the units on each, `[N]`."""
+    """Store the reserved nodes of a job, given the units on each, `[N]`."""
     drop_places(row, state)
     for node in range(len(placed) - 1, -1, -1):
         if placed[node]:
@@ -164,10 +178,29 @@ def reserve(
     profile: Profile | None,
     state: State,
 ) -> int:
-    """Reserve room for a job at the earliest time from `release` on, which is returned.
+    """Reserve room for a job at the earliest time from `release` on.
 
-    If there is known to be some at a time, that is `latest`, or else `NEVER`. What is returned is
-    `NEVER`, and nothing is reserved, where pools never have enough, or nodes.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    release
+        Earliest start, in seconds.
+    latest
+        Time at which it is known to fit, in seconds; `NEVER` if none is known.
+    now
+        Simulated time, in seconds.
+    steps
+        Plan by count, or None.
+    profile
+        Plan by node, or None.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        Start, in seconds; `NEVER`, without a reservation, if pools or nodes never suffice.
     """
     jobs = state.jobs
     begin = release
@@ -177,6 +210,7 @@ def reserve(
             release, jobs[row, PREDICTED], jobs[row, UNITS], steps.used[0], steps.start, steps.free
         )
     if profile is not None:
+        # One unit needs no sweep over all nodes' changes: each node is tried by itself.
         if jobs[row, UNITS] == 1 and release == now and state.pool_free is None:
             begin = reserve_unit(row, now, latest, profile, state)
             drop_places(row, state)
@@ -197,7 +231,7 @@ def reserve(
 
 @compiled()
 def _stays_free(row: int, begin: int, profile: Profile, state: State) -> bool:
-    """Say whether the nodes noted for a job have room for it from a time on."""
+    """Check whether the nodes noted for a job have room for it from a time on."""
     jobs, cells, shape = state.jobs, state.cells, state.jobs[row, SHAPE]
     end = begin + jobs[row, PREDICTED]
     start, after, free = profile.start, profile.after, profile.free
@@ -209,7 +243,7 @@ def _stays_free(row: int, begin: int, profile: Profile, state: State) -> bool:
             s = after[s]
         while s != -1 and start[s] < end:
             for r in range(len(state.totals)):
-                held = held_on_node(
+                held = allocated_on_node(
                     node, units, r, shape, state.asked, state.exclusive, state.capacity
                 )
                 if free[s, r] < held:
@@ -221,10 +255,27 @@ def _stays_free(row: int, begin: int, profile: Profile, state: State) -> bool:
 
 @compiled()
 def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, state: State) -> bool:
-    """Reserve room for a job from a time on; return whether there is any.
+    """Reserve room for a job from `begin` to its predicted end, if it fits.
 
-    It is on the nodes that are noted for the job, if their room is free, and else on any. From
-    `NEVER` on there is nothing to reserve.
+    The nodes noted for the job are used if they have room, otherwise any nodes.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    begin
+        Start, in seconds; `NEVER` reserves nothing.
+    steps
+        Plan by count, or None.
+    profile
+        Plan by node, or None.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    bool
+        Whether it fits.
     """
     jobs = state.jobs
     jobs[row, RESERVED] = begin
@@ -251,9 +302,23 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
 
 @compiled()
 def cancel(row: int, steps: Steps | None, profile: Profile | None, state: State) -> int:
-    """Give back what is reserved for a job; return from when on it was.
+    """Cancel a job's reservation; its nodes stay noted, so that it can be restored.
 
-    Its nodes stay noted, so that it can be held again.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    steps
+        Plan by count, or None.
+    profile
+        Plan by node, or None.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    int
+        Start of the reservation, in seconds; `NEVER` without one.
     """
     if state.jobs[row, RESERVED] != NEVER:
         take_reserved(row, -1, steps, profile, state)
@@ -265,7 +330,26 @@ def cancel(row: int, steps: Steps | None, profile: Profile | None, state: State)
 def fits_beside(
     row: int, now: int, steps: Steps | None, profile: Profile | None, state: State
 ) -> bool:
-    """Say whether a job for which there is room now has it until its predicted end."""
+    """Check whether a job that fits now fits until its predicted end, beside all reservations.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    steps
+        Plan by count, or None.
+    profile
+        Plan by node, or None.
+    state
+        State of the replay.
+
+    Returns
+    -------
+    bool
+        Whether it fits.
+    """
     fits = True
     if steps is not None:
         end = now + state.jobs[row, PREDICTED]
@@ -287,9 +371,29 @@ def start_beside(
     by_node: ByNode,
     pressure: FloatArray,
 ) -> bool:
-    """Start a job without a reservation now, if it keeps clear of all there are.
+    """Start a job without a reservation now, if it respects all reservations.
 
-    Return whether it is started.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    steps
+        Plan by count, or None.
+    profile
+        Plan by node, or None.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    pressure
+        Pressure on each resource type, `[R]`.
+
+    Returns
+    -------
+    bool
+        Whether it has started.
     """
     if not fits_now(row, state, by_node) or not fits_beside(row, now, steps, profile, state):
         return False

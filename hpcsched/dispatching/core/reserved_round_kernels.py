@@ -1,4 +1,4 @@
-"""Compiled rounds in which every waiting job has a reservation, most of them from rounds before.
+"""Compiled rounds with a reservation for every waiting job, most from earlier rounds.
 
 These are conservative backfilling, and slack-based backfilling, which moves reservations aside.
 """
@@ -51,12 +51,24 @@ from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.system.system import IntArray
 
 BY_START = (RESERVED, SEQUENCE)
-"""By what reservations are sorted."""
+"""Sort columns of reservations: start, then arrival."""
 
 
 @compiled()
 def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
-    """Start what may start now of jobs that all have a reservation, which most keep."""
+    """Hold a round of conservative or slack-based backfilling.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    explains
+        True to note reasons; None otherwise.
+    """
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
     if count == 0:
@@ -106,7 +118,7 @@ def _hold_round(
     by_node: ByNode,
     pressure: FloatArray,
 ) -> None:
-    """Make all reservations again, and then starts; `freed` says that jobs have ended early."""
+    """Restore all reservations, then start jobs; `freed` means that jobs have ended early."""
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
     counters[FIRST_MADE] = counters[LAST_MADE] = -1
@@ -139,7 +151,7 @@ def _hold_round(
 def _explain(
     now: int, steps: Steps | None, profile: Profile | None, state: State, by_node: ByNode
 ) -> None:
-    """Note when jobs that wait are to start, and what keeps those waiting that have room."""
+    """Note the reserved starts of waiting jobs, and the obstacles of those that fit now."""
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     keep_of_pools(-1, state, state.pool_free)
     for k in range(count):
@@ -161,7 +173,7 @@ def _explain(
 
 @compiled()
 def _has_room(row: int, state: State, by_node: ByNode, pool_free: IntArray | None) -> bool:
-    """Say whether there may be room for a job now, whatever is reserved for others."""
+    """Check whether a job may fit now, regardless of reservations."""
     if pool_free is None:
         return fits_now(row, state, by_node)
     if state.jobs[row, UNITS] > state.fitting[state.jobs[row, SHAPE]]:
@@ -178,9 +190,10 @@ def _has_room(row: int, state: State, by_node: ByNode, pool_free: IntArray | Non
 def _in_the_way(
     row: int, now: int, steps: Steps | None, profile: Profile | None, state: State
 ) -> int:
-    """Return the first job, by arrival, whose reservation keeps another waiting; -1 if none.
+    """Return the first job, by arrival, with a reservation that keeps another waiting; -1 if none.
 
-    That is the first that leaves too little for a start now, with those that came before it.
+    That is the first that leaves too little for a start now, together with those that arrived
+    before.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     end, before = now + jobs[row, PREDICTED], cancel(row, steps, profile, state)
@@ -201,10 +214,10 @@ def _in_the_way(
 
 @compiled()
 def _take_up(now: int, steps: Steps | None, profile: Profile | None, state: State) -> bool:
-    """Make the reservations of earlier rounds again; return whether any had to be moved.
+    """Restore the reservations of earlier rounds, by start; return whether any had to be moved.
 
-    They come in order of their starts. One that cannot be kept, as what runs has outlived its
-    prediction, is moved to the earliest later time beside those before it.
+    One that no longer fits, because running jobs have outlived their predictions, is moved to the
+    earliest later time beside those before it.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     kept = numbers(count)
@@ -227,7 +240,7 @@ def _take_up(now: int, steps: Steps | None, profile: Profile | None, state: Stat
 def _compress(now: int, steps: Steps | None, profile: Profile | None, state: State) -> None:
     """Move each reservation to the earliest time beside all others, one after the other.
 
-    None becomes later, since its room is free when it is looked for.
+    None becomes later, since its own room is free when the new one is searched.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     waiting = numbers(count)
@@ -253,7 +266,7 @@ def _start(
     by_node: ByNode,
     pressure: FloatArray,
 ) -> bool:
-    """Start a job for which there is room, if it may start; return whether it does."""
+    """Start a job that fits now, if reservations allow; return whether it has started."""
     before = cancel(row, steps, profile, state)
     if start_beside(row, now, steps, profile, state, by_node, pressure):
         return True
@@ -265,7 +278,7 @@ def _start(
 
 @compiled()
 def _sort_by_start(rows: IntArray, count: int, jobs: IntArray) -> None:
-    """Sort the first rows by the starts of their reservations, equal ones in order of arrival."""
+    """Sort the first rows by the starts of their reservations, ties in order of arrival."""
     make_heap(count, rows, jobs, BY_START)
     for left in range(count, 1, -1):
         first = rows[0]

@@ -1,8 +1,8 @@
-"""Compiled loops over a row of segments: what is free of one resource from now on.
+"""Compiled loops over a row of segments: free amount of one resource from now on.
 
 `free[k]` is free from `start[k]` to before `start[k + 1]`, and the last for ever. `count` segments
-are in use; callers make sure that there is room for two more. Nodes that have to be told apart have
-a row each, in `plan_kernels`.
+are in use; callers make sure that there is room for two more. Nodes that have to be distinguished
+have a row each, in `plan_kernels`.
 """
 
 from hpcsched.dispatching.core.compiled import compiled
@@ -12,7 +12,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def first_from(time: int, start: IntArray, count: int) -> int:
-    """Return the number of the first of `count` ascending values that is not below `time`."""
+    """Return the index of the first of `count` ascending values that is at least `time`."""
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
@@ -25,7 +25,26 @@ def first_from(time: int, start: IntArray, count: int) -> int:
 
 @compiled()
 def segments_within(end: int, amount: int, count: int, start: IntArray, free: IntArray) -> int:
-    """Return how many segments begin before `end`; 0 if one has less than `amount` free."""
+    """Return the number of segments that begin before `end`; 0 if one has too little.
+
+    Parameters
+    ----------
+    end
+        End, in seconds.
+    amount
+        Required amount.
+    count
+        Number of segments in use.
+    start
+        Starts of segments.
+    free
+        Free amounts of segments.
+
+    Returns
+    -------
+    int
+        Number of segments from the first on.
+    """
     k = 0
     while k < count and start[k] < end:
         if free[k] < amount:
@@ -49,9 +68,29 @@ def _split(at: int, time: int, count: int, start: IntArray, free: IntArray) -> i
 def take_segments(
     first: int, last: int, end: int, amount: int, count: int, start: IntArray, free: IntArray
 ) -> int:
-    """Take an amount from segment `first` to `end`, which lies in or at the end of `last - 1`.
+    """Take an amount from segment `first` to the time `end`.
 
-    Return the new count.
+    Parameters
+    ----------
+    first
+        First segment.
+    last
+        Segment after the one in which, or with which, the time ends.
+    end
+        End, in seconds.
+    amount
+        Amount to take.
+    count
+        Number of segments in use.
+    start
+        Starts of segments; updated.
+    free
+        Free amounts of segments; updated.
+
+    Returns
+    -------
+    int
+        New number of segments.
     """
     if last == count or start[last] != end:
         count = _split(last, end, count, start, free)
@@ -62,7 +101,26 @@ def take_segments(
 
 @compiled()
 def least_on_row(begin: int, end: int, count: int, start: IntArray, free: IntArray) -> int:
-    """Return the least that is free from `begin` to before `end`."""
+    """Return the minimum free amount from `begin` to before `end`.
+
+    Parameters
+    ----------
+    begin
+        Start, in seconds.
+    end
+        End, in seconds.
+    count
+        Number of segments in use.
+    start
+        Starts of segments.
+    free
+        Free amounts of segments.
+
+    Returns
+    -------
+    int
+        The minimum.
+    """
     k = first_from(begin + 1, start, count) - 1
     least = free[k]
     while k < count and start[k] < end:
@@ -75,9 +133,27 @@ def least_on_row(begin: int, end: int, count: int, start: IntArray, free: IntArr
 def take_on_row(
     begin: int, end: int, amount: int, count: int, start: IntArray, free: IntArray
 ) -> int:
-    """Take an amount from `begin` to `end`, or give it back if it is negative.
+    """Take an amount from `begin` to `end`.
 
-    Return the new count.
+    Parameters
+    ----------
+    begin
+        Start, in seconds.
+    end
+        End, in seconds.
+    amount
+        Amount to take; a negative one is given back.
+    count
+        Number of segments in use.
+    start
+        Starts of segments; updated.
+    free
+        Free amounts of segments; updated.
+
+    Returns
+    -------
+    int
+        New number of segments.
     """
     first = first_from(begin, start, count)
     if first == count or start[first] != begin:
@@ -90,10 +166,27 @@ def take_on_row(
 def earliest_on_row(
     release: int, run_time: int, amount: int, count: int, start: IntArray, free: IntArray
 ) -> tuple[int, int, int]:
-    """Return the earliest time from `release` on that an amount stays free for a run time.
+    """Return the earliest time from `release` on at which an amount stays free for a run time.
 
-    It is NEVER if there is none. Return also the first segment that the run time reaches, and the
-    first after it.
+    Parameters
+    ----------
+    release
+        Earliest start, in seconds.
+    run_time
+        Duration, in seconds.
+    amount
+        Required amount.
+    count
+        Number of segments in use.
+    start
+        Starts of segments.
+    free
+        Free amounts of segments.
+
+    Returns
+    -------
+    tuple[int, int, int]
+        Start (`NEVER` if there is none), first segment reached, and first segment after it.
     """
     first = 0
     if release > start[0]:
@@ -110,6 +203,7 @@ def earliest_on_row(
             last += 1
         if last == count or start[last] >= end:
             return begin, first, last
+        # Segment `last` has too little, so no start up to its end can do.
         first = last + 1
 
 
@@ -117,9 +211,27 @@ def earliest_on_row(
 def reserve_on_row(
     release: int, run_time: int, amount: int, count: int, start: IntArray, free: IntArray
 ) -> tuple[int, int]:
-    """Take an amount at the earliest time from `release` on that it stays free for a run time.
+    """Take an amount at the earliest time from `release` on at which it stays free.
 
-    Return that time, which is NEVER if there is none, and the new count.
+    Parameters
+    ----------
+    release
+        Earliest start, in seconds.
+    run_time
+        Duration, in seconds.
+    amount
+        Amount to take.
+    count
+        Number of segments in use.
+    start
+        Starts of segments; updated.
+    free
+        Free amounts of segments; updated.
+
+    Returns
+    -------
+    tuple[int, int]
+        Start (`NEVER` if there is none), and new number of segments.
     """
     begin, first, last = earliest_on_row(release, run_time, amount, count, start, free)
     if begin == NEVER:

@@ -1,4 +1,4 @@
-"""The compiled rules: what EASY and list scheduling start in a round."""
+"""Compiled rules: the starts of EASY and of list scheduling in a round."""
 
 from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
@@ -37,7 +37,19 @@ from hpcsched.dispatching.core.step_kernels import backfill_by_count
 
 @compiled()
 def decide(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
-    """Start what the rule starts now, whichever it is; write down why the others wait if wanted."""
+    """Hold a round of any rule.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    explains
+        True to note reasons; None otherwise.
+    """
     if state.rule == BACKFILL:
         decide_for(now, state, by_node, explains, True)
     else:
@@ -48,7 +60,21 @@ def decide(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
 def decide_for(
     now: int, state: State, by_node: ByNode, explains: Explains, reserves: Reserves
 ) -> None:
-    """Start what a rule starts now that reserves for all jobs, or for one at most."""
+    """Hold a round of a rule that reserves for all jobs, or for one at most.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    explains
+        True to note reasons; None otherwise.
+    reserves
+        True for rules that may reserve for all jobs.
+    """
     _decide(now, state, by_node, explains, reserves, state.compression)
 
 
@@ -61,7 +87,7 @@ def _decide(
     reserves: Reserves,
     compression: int | None,
 ) -> None:
-    """Start what a rule starts, which may keep reservations or plan anew in each round."""
+    """Hold a round of a rule that keeps reservations, or that plans anew in each round."""
     if compression is None:
         _plan_anew(now, state, by_node, explains, reserves)
     else:
@@ -72,7 +98,7 @@ def _decide(
 def _plan_anew(
     now: int, state: State, by_node: ByNode, explains: Explains, reserves: Reserves
 ) -> None:
-    """Start what a rule starts that keeps no reservations."""
+    """Hold a round of a rule without reservations from earlier rounds."""
     counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
     candidates = numbers(count)
     open_pools(now, state, state.pool_drawn)

@@ -114,6 +114,7 @@ def _take_turns(
                 share[number] += free[number, r] / totals[r]
                 types += 1
         if types:
+            # The bound of `weighted_round_robin`: classes without free capacity stay finite.
             share[number] = max(share[number] / types, 1e-9)
     order = numbers(nodes)
     left = heap_of_nodes(fits, order, ranks)

@@ -1,4 +1,4 @@
-"""The arrays of shapes: made, made longer, and what follows from all of them."""
+"""Arrays of shapes: creation, extension, and a bound derived from all of them."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from hpcsched.system.system import System
 
 
 def no_shapes(nodes: int, types: int) -> Shapes:
-    """Return shapes of which there are none yet."""
+    """Return empty arrays of shapes."""
     flags, numbers = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
     on_nodes = np.empty((0, nodes), dtype=np.int64)
     return Shapes(
@@ -26,7 +26,7 @@ def no_shapes(nodes: int, types: int) -> Shapes:
 
 
 def with_shapes(shapes: Shapes, new: Sequence[Shape]) -> Shapes:
-    """Return the shapes, and new ones, of which there are some, behind them."""
+    """Return the arrays extended by at least one new shape."""
     count = len(shapes.asked) + len(new)
     return Shapes(
         np.concatenate([shapes.asked, [shape.asked for shape in new]]),
@@ -41,16 +41,17 @@ def with_shapes(shapes: Shapes, new: Sequence[Shape]) -> Shapes:
 
 
 def first_shapes(shapes: Shapes, count: int) -> Shapes:
-    """Return so many of the shapes."""
+    """Return the arrays of the first `count` shapes."""
     return Shapes._make([column[:count] for column in shapes])
 
 
 def with_length_of_all(shapes: Shapes, count: int) -> Shapes:
-    """Return the shapes, with room for so many."""
+    """Return the arrays with room for `count` shapes."""
     return Shapes._make([with_length(column, count) for column in shapes])
 
 
 def most_units(shapes: Shapes, system: System) -> int:
-    """Return a number of units of any shapes that the nodes cannot hold more than."""
+    """Return an upper bound on the units of any shapes that the nodes hold at once."""
+    # 1 << 40 stands for types that no shape asks for, so that these bound nothing.
     least = np.where(shapes.asked > 0, shapes.asked, 1 << 40).min(axis=0)
     return int((system.capacity // least).sum()) + system.node_count

@@ -1,4 +1,4 @@
-"""The shapes of the requests that problems have shown, numbered as the core wants them."""
+"""Shapes of the requests of problems, numbered for the core."""
 
 from hpcsched.dispatching.core.shape_arrays import most_units, no_shapes, with_shapes
 from hpcsched.dispatching.core.state import Shapes
@@ -7,11 +7,11 @@ from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.system import System
 
 _SPARE = 1024
-"""How many shapes or requests may be remembered beyond those of a problem."""
+"""Number of shapes or requests that may be cached beyond those of a problem."""
 
 
 class ShapeTable:
-    """Numbers shapes as they come; `shapes` has them as arrays, once `write` was called."""
+    """Numbering of shapes in order of appearance; `shapes` holds their arrays after `write`."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -39,19 +39,19 @@ class ShapeTable:
         return number
 
     def make_room(self, jobs: int) -> None:
-        """Forget what is remembered if it is much more than so many jobs can need."""
+        """Clear the cache if it is much larger than `jobs` jobs can need."""
         if len(self._known) > 2 * jobs + _SPARE:
             self._known.clear()
         if len(self._numbers) > 2 * jobs + _SPARE:
             self._forget()
 
     def write(self) -> bool:
-        """Write new shapes into the arrays, which are others then; return whether there are any."""
+        """Add new shapes to the arrays; return whether the arrays were replaced for that."""
         new, self._new = self._new, []
         if new:
             self.shapes = with_shapes(self.shapes, new)
         return bool(new)
 
     def most_units(self) -> int:
-        """Return a number of units of any shapes that the nodes cannot hold more than."""
+        """Return an upper bound on the units of any shapes that the nodes hold at once."""
         return most_units(self.shapes, self._system)

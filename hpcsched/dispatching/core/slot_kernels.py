@@ -1,6 +1,6 @@
-"""Compiled handling of places: intervals of free slots, and lists of cells.
+"""Compiled places of jobs: intervals of free slots, and lists of cells.
 
-Slots are numbered node by node; those that are free lie in ascending intervals that do not touch.
+Slots are numbered node by node; free ones form ascending intervals that do not touch.
 """
 
 import numpy as np
@@ -13,7 +13,24 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def add_cell(first: int, second: int, cells: IntArray, counters: IntArray) -> int:
-    """Return the number of a new cell with these two numbers, that no other follows."""
+    """Return a new cell with two numbers and without a successor.
+
+    Parameters
+    ----------
+    first
+        First slot, or node.
+    second
+        Slot behind the last, or units.
+    cells
+        Table of cells; updated.
+    counters
+        Counters; updated.
+
+    Returns
+    -------
+    int
+        The cell.
+    """
     cell = counters[FREE_CELL]
     counters[FREE_CELL] = cells[cell, 2]
     counters[CELLS_FREE] -= 1
@@ -25,7 +42,7 @@ def add_cell(first: int, second: int, cells: IntArray, counters: IntArray) -> in
 
 @compiled()
 def drop_cells(first: int, cells: IntArray, counters: IntArray) -> None:
-    """Have a list of cells be unused."""
+    """Free a list of cells."""
     cell = first
     while cell != -1:
         after = cells[cell, 2]
@@ -39,7 +56,26 @@ def drop_cells(first: int, cells: IntArray, counters: IntArray) -> None:
 def take_lowest_slots(
     units: int, low: IntArray, high: IntArray, cells: IntArray, counters: IntArray
 ) -> int:
-    """Take the lowest free slots, of which there are enough; return the first of their cells."""
+    """Take the lowest free slots.
+
+    Parameters
+    ----------
+    units
+        Number of slots; as many must be free.
+    low
+        Starts of free intervals; updated.
+    high
+        Ends of free intervals; updated.
+    cells
+        Table of cells; updated.
+    counters
+        Counters; updated.
+
+    Returns
+    -------
+    int
+        First cell of the intervals taken.
+    """
     missing = units
     first, previous = -1, -1
     k = 0
@@ -70,12 +106,27 @@ def take_lowest_slots(
 def give_slots_back(
     first: int, low: IntArray, high: IntArray, cells: IntArray, counters: IntArray
 ) -> None:
-    """Have the slots of a list of cells be free again."""
+    """Free the slots of a list of cells, and the cells.
+
+    Parameters
+    ----------
+    first
+        First cell.
+    low
+        Starts of free intervals; updated.
+    high
+        Ends of free intervals; updated.
+    cells
+        Table of cells; updated.
+    counters
+        Counters; updated.
+    """
     cell = first
     count = counters[INTERVALS]
     while cell != -1:
         begin, end = cells[cell, 0], cells[cell, 1]
         counters[FREE_SLOTS] += end - begin
+        # Intervals are sorted, so the neighbours are found by bisection.
         left, right = 0, count
         while left < right:
             middle = (left + right) // 2
@@ -115,7 +166,7 @@ def _write_nodes_in_python(
     nodes: npt.NDArray[np.int32],
     units: npt.NDArray[np.int32],
 ) -> int:
-    """Do what `write_nodes_of_slots` does, many nodes at a time, which Python is slow at."""
+    """Do the work of `write_nodes_of_slots`, many nodes at once, which suits Python."""
     begin_at, bounds = at, np.asarray(first_slot)
     cell = first
     while cell != -1:
@@ -143,9 +194,27 @@ def write_nodes_of_slots(
     nodes: npt.NDArray[np.int32],
     units: npt.NDArray[np.int32],
 ) -> int:
-    """Write the nodes of a list of cells of slots, and the slots on each, from place `at` on.
+    """Write the nodes of a list of slot intervals, and the slots on each.
 
-    Return the place behind the last.
+    Parameters
+    ----------
+    first
+        First cell of the list.
+    at
+        First position in the output.
+    first_slot
+        First slot of each node, `[N + 1]`.
+    cells
+        Table of cells.
+    nodes
+        Output of node numbers.
+    units
+        Output of slots per node.
+
+    Returns
+    -------
+    int
+        Position behind the last.
     """
     begin_at = at
     cell = first
@@ -182,9 +251,25 @@ def write_nodes(
     nodes: npt.NDArray[np.int32],
     units: npt.NDArray[np.int32],
 ) -> int:
-    """Write the nodes of a list of cells, and the units on each, from place `at` on.
+    """Write the nodes of a list of cells, and the units on each.
 
-    Return the place behind the last.
+    Parameters
+    ----------
+    first
+        First cell of the list.
+    at
+        First position in the output.
+    cells
+        Table of cells.
+    nodes
+        Output of node numbers.
+    units
+        Output of units per node.
+
+    Returns
+    -------
+    int
+        Position behind the last.
     """
     cell = first
     while cell != -1:

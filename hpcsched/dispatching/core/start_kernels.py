@@ -1,4 +1,4 @@
-"""Compiled starts of jobs: what fits now, where the allocator puts it, and taking that room."""
+"""Compiled starts of jobs: fit check, placement by the allocator, and allocation."""
 
 from hpcsched.dispatching.core.array_kernels import shares
 from hpcsched.dispatching.core.codes import (
@@ -34,7 +34,22 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def fits_now(row: int, state: State, by_node: ByNode) -> bool:
-    """Say whether a job could be placed now."""
+    """Check whether a job fits now.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+
+    Returns
+    -------
+    bool
+        Whether nodes or slots, and pools, suffice.
+    """
     units = state.jobs[row, UNITS]
     if by_node is None:
         return bool(units <= state.counters[FREE_SLOTS])
@@ -44,7 +59,7 @@ def fits_now(row: int, state: State, by_node: ByNode) -> bool:
 
 @compiled()
 def find_candidates(candidates: IntArray, state: State, by_node: ByNode) -> int:
-    """Write the places in the queue of the jobs that fit, each by itself; return how many."""
+    """Write the places in the queue of the jobs that fit by themselves; return their number."""
     queue = state.queue
     found = 0
     for k in range(len(candidates)):
@@ -56,7 +71,7 @@ def find_candidates(candidates: IntArray, state: State, by_node: ByNode) -> int:
 
 @compiled()
 def choose_now(row: int, state: State, pressure: FloatArray) -> IntArray:
-    """Return how many units of a job the allocator would place on each node now, `[N]`."""
+    """Return the allocator's placement of a job now, in units on each node, `[N]`."""
     shape = state.jobs[row, SHAPE]
     if state.allocator == EXTERNAL:
         return place_by_external(row, state.fits[shape], state.available, state)
@@ -75,7 +90,19 @@ def choose_now(row: int, state: State, pressure: FloatArray) -> IntArray:
 
 @compiled()
 def start_where_placed(row: int, placed: IntArray, now: int, state: State) -> None:
-    """Start a job with `placed`, `[N]`, units on each node."""
+    """Start a job on given nodes.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    placed
+        Units on each node, `[N]`.
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    """
     draw_for_start(row, placed, now, state, state.pool_free)
     begin(row, take_nodes(row, placed, state), now, state)
     remove_waiting(state.jobs[row, SHAPE], state)
@@ -83,7 +110,21 @@ def start_where_placed(row: int, placed: IntArray, now: int, state: State) -> No
 
 @compiled()
 def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArray) -> None:
-    """Start a job where the allocator says; where slots are counted, on the lowest free ones."""
+    """Start a job on nodes of the allocator's choice; where slots are counted, on free slots.
+
+    Parameters
+    ----------
+    row
+        Row of the job.
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    pressure
+        Pressure on each resource type, `[R]`.
+    """
     if by_node is not None:
         start_where_placed(row, choose_now(row, state, pressure), now, state)
         return
@@ -94,6 +135,7 @@ def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArra
         cell = take_lowest_slots(
             units, state.interval_low, state.interval_high, state.cells, state.counters
         )
+    # Amounts are kept beside slots for the account of idle capacity.
     for r in range(len(state.free_amounts)):
         state.free_amounts[r] -= units * state.asked[shape, r]
     begin(row, cell, now, state)
@@ -101,9 +143,25 @@ def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArra
 
 @compiled()
 def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray) -> int:
-    """Start the first jobs of the queue, up to one that does not fit; return its place.
+    """Start the first jobs of the queue, up to one that does not fit.
 
-    Jobs that rounds before have chosen come first, and are passed over in a second turn.
+    Jobs chosen in earlier rounds come first, and are skipped in the second pass.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    pressure
+        Pressure on each resource type, `[R]`.
+
+    Returns
+    -------
+    int
+        Place of the first job that does not fit; the queue's length if all fit.
     """
     jobs, queue = state.jobs, state.queue
     place, count = 0, state.counters[QUEUED]
@@ -122,9 +180,18 @@ def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray
 
 @compiled()
 def note_wait(row: int, other: int, within: bool, state: State) -> None:
-    """Note why a job waits: for the `other` row, or, where that is -1, for room.
+    """Note the reason why a job waits.
 
-    `within` says whether reservations are left for it.
+    Parameters
+    ----------
+    row
+        Row of the job.
+    other
+        Row of the job that it waits for; -1 if it waits for room.
+    within
+        Whether the limit on reservations is not reached.
+    state
+        State of the replay.
     """
     jobs = state.jobs
     jobs[row, OTHER] = other
@@ -138,7 +205,7 @@ def note_wait(row: int, other: int, within: bool, state: State) -> None:
 
 @compiled()
 def note_pool(row: int, state: State, pool_free: IntArray | None) -> None:
-    """Note that a job waits for a pool if that is so: nodes have room for it."""
+    """Note that a job waits for a pool, if nodes have room for it."""
     if pool_free is None:
         return
     jobs = state.jobs
@@ -151,7 +218,7 @@ def note_pool(row: int, state: State, pool_free: IntArray | None) -> None:
 
 @compiled()
 def note_pools(state: State, explains: Explains, pool_free: IntArray | None) -> None:
-    """Note which jobs wait for a pool once all has been started, where reasons are wanted."""
+    """Note the jobs that wait for a pool after all starts, if reasons are requested."""
     if explains is None or pool_free is None:
         return
     for k in range(state.counters[QUEUED]):
@@ -161,7 +228,7 @@ def note_pools(state: State, explains: Explains, pool_free: IntArray | None) -> 
 
 @compiled()
 def pressure_on(state: State) -> FloatArray:
-    """Return what shown jobs ask for and others hold, as a share of the system, `[R]`."""
+    """Return the pressure on each resource type, `[R]`: requested plus allocated share."""
     pressure = shares(len(state.totals), 0.0)
     for r in range(len(state.totals)):
         if state.totals[r]:

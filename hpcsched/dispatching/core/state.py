@@ -1,9 +1,9 @@
-"""The state of a replay, and what it reads and writes, as arrays.
+"""State of a replay, with its input and output, as arrays.
 
 `N` nodes, `R` resource types and `S` shapes: distinct requests of a unit. A *row* is a job in the
-system, a *cell* one stretch of a running job's places, the next of which it names. Where slots are
-counted a cell holds the first slot and the one behind the last; otherwise a node and the units on
-it. All numbers are 64-bit integers, times in seconds.
+system, a *cell* one stretch of a running job's places with the number of the next cell. Where slots
+are counted a cell holds the first slot and the one behind the last; otherwise a node and the units
+on it. All numbers are 64-bit integers, times in seconds.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
@@ -43,22 +43,44 @@ A constant as well, so that only what the rule of a scenario needs is compiled.
 
 
 class Choices(NamedTuple):
-    """What a replay follows; the numbers are those of `codes`.
+    """Rule, allocator and options of a replay; the numbers are those of `codes`.
 
-    `depth` bounds the reservations of `BACKFILL` (-1: none). `own_backfill_order` says that jobs
-    behind the head job of a rule are tried in an order of their own, and `writes_places` that the
-    nodes of jobs are written down when they end. The head job of `RELAXED` may be delayed by a
-    share of its expected wait, the `relaxation`. The promise of a job may slip with `SLACK`: by
-    `least_slack` seconds and, beside that, a `slack_share` of the wait promised.
+    Fields of rare options are None in other replays, so that the code for them is not compiled.
 
-    What few replays follow is None in the others, and what would look at it is not compiled for
-    these. Jobs come `by_wait` over their first key, not by that key; so do those behind the head
-    job, `behind_by_wait`. Where that is False, Python puts them in order before each round.
-    `scarce`, `[R]`, says which resource types are to be kept for jobs that ask for them; where it
-    is None, the allocator is one of the first three. `external` is what is asked in place of an
-    allocator of the core (see `external_allocator`). `compression` is that of rules that keep
-    reservations from round to round. `decides` is by what the loop of events has a round decided:
-    machine code of its own (see `code_call`).
+    Attributes
+    ----------
+    rule
+        The rule.
+    depth
+        Maximum number of reservations of `BACKFILL`; -1: no maximum.
+    own_backfill_order
+        Whether jobs behind the head job are tried in an order of their own.
+    allocator
+        The allocator.
+    correction
+        Correction of predictions that have run out.
+    writes_places
+        Whether to write the nodes of jobs when they end.
+    relaxation
+        Maximum delay of the head job of `RELAXED` as a share of its expected wait.
+    by_wait
+        True for an order by wait over the first key, False for one computed by Python before each
+        round, None for fixed keys.
+    behind_by_wait
+        The same for the order behind the head job.
+    scarce
+        Whether each resource type is scarce, `[R]`; None with `FIRST_FIT`, `BEST_FIT` and
+        `KEEP_SCARCE`.
+    external
+        Allocator in Python (see `external_allocator`).
+    compression
+        Order of compression of rules that keep reservations from round to round.
+    slack_share
+        Slack of a promise with `SLACK` as a share of the promised wait.
+    least_slack
+        Additional slack, in seconds.
+    decides
+        Separate machine code that decides a round for the event loop (see `code_call`).
     """
 
     rule: int
@@ -79,14 +101,37 @@ class Choices(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Jobs in order of submission, `[B]`; `last` says that no other batch follows.
+    """Jobs in order of submission, `[B]`.
 
-    Jobs are considered by ascending `keys`, `[B, K]`, compared one after the other, and then by
-    their order of submission; `behind_keys` are those of an own backfill order. Where an order is
-    by wait, the first key is what the wait is divided by. Once a `watched` job is submitted, starts
-    or ends, others may be held back, or not any more. `refused` says what refuses a job when it is
-    submitted, -1 that nothing does; it is None where nothing refuses any. `draws`, `[B, P]`, is
-    what jobs draw from pools wherever they run; None where there are no pools.
+    Attributes
+    ----------
+    number
+        Job numbers.
+    submit_time
+        Submit times.
+    run_time
+        Real run times.
+    predicted
+        Predicted run times.
+    requested
+        Requested times.
+    units
+        Numbers of units.
+    shape
+        Shapes of the requests.
+    keys
+        Sort keys, ascending, `[B, K]`, before the order of submission; in orders by wait, the first
+        key is the divisor of the wait.
+    behind_keys
+        Sort keys of an own backfill order.
+    watched
+        Whether the submission, start or end of a job may change the set of jobs that are held back.
+    last
+        Whether no other batch follows.
+    refused
+        Cause of the refusal of each job at submission, -1 without one; None if none is refused.
+    draws
+        Draws on pools that do not depend on nodes, `[B, P]`; None without pools.
     """
 
     number: IntArray
@@ -105,12 +150,27 @@ class Batch(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """The distinct requests: what a unit asks for `[S, R]`, and its units on an idle node `[S, N]`.
+    """Distinct requests, with fit counts.
 
-    `exclusive` units go on idle nodes only. `uncountable` ones, those and units that each need a
-    node of their own, cannot be planned for by number. `fits`, `[S, N]`, is how many units fit now
-    and `fitting`, `[S]`, their sum, kept for those shapes in `active` that a queued job has;
-    `shape_waiting` counts these jobs.
+    Attributes
+    ----------
+    asked
+        Requested amounts per unit, `[S, R]`.
+    on_idle
+        Units that fit on each idle node, `[S, N]`.
+    exclusive
+        Whether units go on idle nodes only, `[S]`.
+    uncountable
+        Whether units cannot be planned by number, `[S]`: exclusive ones, and those that each need a
+        node of their own.
+    fits
+        Units that fit on each node now, `[S, N]`, for active shapes.
+    fitting
+        Sum of `fits` over nodes, `[S]`.
+    shape_waiting
+        Number of queued jobs, `[S]`.
+    active
+        Shapes of queued jobs.
     """
 
     asked: IntArray
@@ -124,19 +184,19 @@ class Shapes(NamedTuple):
 
 
 class OutageTables(NamedTuple):
-    """Outages, and what they leave to jobs; each field is None in a replay without any.
+    """Outages and their effects on requests; each field is None in a replay without any.
 
-    Announced ones begin at `outage_start` and end at `outage_end`, by start; outage `k` is on
-    `outage_nodes` from `outage_first[k]` to before `outage_first[k + 1]`. Likewise
+    Announced outages begin at `outage_start` and end at `outage_end`, sorted by start; outage `k`
+    is on `outage_nodes` from `outage_first[k]` to before `outage_first[k + 1]`. Likewise
     `change_nodes` go out of service (`change_sign` 1) or come back (-1) at `change_time`; these are
-    announced or not. `down`, `[N]`, counts the outages that each node is in, and `closed` says that
-    its room is taken away. `clear_until`, `[N]`, is when its next announced outage begins, and
-    `limits` are these instants, each once, ascending.
+    announced or not. `down`, `[N]`, counts the current outages of each node, and `closed` marks the
+    nodes without free capacity for that reason. `clear_until`, `[N]`, is the begin of the node's
+    next announced outage, and `limits` are these times, each once, ascending.
 
-    Shapes on fewer nodes follow those that jobs are submitted with. `kind`, `[S]`, is the same for
-    requests that differ in their allowed nodes only, `may_use`, `[S, N]`, says which these are.
-    `room`, `[S]`, is how many units fit on idle nodes. `narrowed` and `narrowed_span` say of which
-    shape it is a narrower one, for jobs of which `SPAN`.
+    Shapes on fewer nodes follow those of submitted jobs. `kind`, `[S]`, is the same for requests
+    that differ in their allowed nodes only, `may_use`, `[S, N]`, marks the allowed nodes. `room`,
+    `[S]`, is the number of units that fit on idle nodes. `narrowed` is the shape of which a shape
+    is a narrower one, `narrowed_span` the `SPAN` of the jobs it is for.
     """
 
     outage_start: IntArray | None = None
@@ -160,19 +220,19 @@ class OutageTables(NamedTuple):
 
 
 class PoolTables(NamedTuple):
-    """The `P` pools, and what is drawn from them; each field is None in a replay without any.
+    """Shared resources (`P` pools) and their draws; each field is None in a replay without any.
 
     A pool offers `pool_capacity`, `[P]`, until the first of its changes: those from `pool_first[p]`
-    to before `pool_first[p + 1]`, at each of which, `pool_at`, it offers `pool_offer` from then on.
-    They come again `pool_every` so many seconds, or once (0). `pool_period` is the period of all,
-    and `pool_settled` the second from which on they offer the same in each. The job of a row draws
-    `pool_own`, `[rows, P]`, wherever it runs; a node that is switched on draws `pool_node`.
+    to before `pool_first[p + 1]`, with time `pool_at` and new capacity `pool_offer`. They recur
+    every `pool_every` seconds, or never (0). `pool_period` is the common period, and `pool_settled`
+    the second from which on all periods are equal. The job of a row draws `pool_own`, `[rows, P]`,
+    wherever it runs; a node that is switched on draws `pool_node`.
 
-    `pool_nodes`, `[S]`, is how many idle nodes can hold a unit of a shape. `pool_drawn` is what is
-    drawn now, `pool_jobs_on`, `[N]`, how many jobs run on each node, and `pool_on_until` until when
-    it is on in the plans of a round. `pool_time` and `pool_free` are described in `pool_kernels`.
-    `pool_levels` is written: from when on how much was drawn, `[L, 1 + P]`. Decisions have seen all
-    that pools offer once `pool_rounds` of their periods are over.
+    `pool_nodes`, `[S]`, is the number of idle nodes that can hold a unit of a shape. `pool_drawn`
+    is the present draw, `pool_jobs_on`, `[N]`, the number of jobs on each node, and `pool_on_until`
+    the time until which it is on in the plans of a round. `pool_time` and `pool_free` are described
+    in `pool_kernels`. `pool_levels` is output: times and draws, `[L, 1 + P]`. Decisions have seen
+    all capacities after `pool_rounds` periods.
     """
 
     pool_capacity: IntArray | None = None
@@ -195,14 +255,14 @@ class PoolTables(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What is free, who waits and who runs.
+    """Free capacity, queued jobs and running jobs.
 
-    `queue` has the rows that wait, in the order in which they are considered, `behind` the same in
-    the backfill order; those by wait are sorted when a round looks at them. `running` has the rows
-    that run, by predicted end; `ends` the same as a heap, by real end; `started` those that the
-    last round has started, in turn. Of the `waiting_amounts` jobs that are held back ask for
-    `held_amounts`. `available` is `[R, N]`. `interval_low` and `interval_high` are the intervals of
-    free slots, and `first_slot`, `[N + 1]`, numbers the slots of each node.
+    `queue` has the waiting rows in the order in which they are considered, `behind` the same in the
+    backfill order; orders by wait are sorted when a round needs them. `running` has the running
+    rows by predicted end; `ends` the same as a heap by real end; `started` those that the last
+    round has started, in order. `held_amounts` is the part of `waiting_amounts` of jobs that are
+    held back. `available` is `[R, N]`. `interval_low` and `interval_high` are the intervals of free
+    slots, and `first_slot`, `[N + 1]`, numbers the slots of each node.
     """
 
     counters: IntArray
@@ -229,7 +289,7 @@ class Tables(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What the loop writes: jobs that have left, their places, and rounds with their durations."""
+    """Output of the event loop: jobs that have left, their places, rounds and decision times."""
 
     jobs: IntArray
     nodes: NodeArray
@@ -239,11 +299,18 @@ class Output(NamedTuple):
 
 
 class FollowedTables(NamedTuple):
-    """What the loop writes for what follows it in Python; None where nothing does.
+    """Output of the event loop for observers in Python; None without observers.
 
-    `events` are in order. The nodes of jobs that start, and the units on each, are in `start_nodes`
-    and `start_units`. `turned` has the rows that are to be held back, or not any more; it is None
-    where nothing holds jobs back that Python works out.
+    Attributes
+    ----------
+    events
+        Events in order.
+    start_nodes
+        Nodes of jobs that start.
+    start_units
+        Units on each of these nodes.
+    turned
+        Rows to hold back or to release; None where Python holds no jobs back.
     """
 
     events: IntArray | None = None
@@ -253,7 +320,7 @@ class FollowedTables(NamedTuple):
 
 
 def followed_tables(events: int, places: int) -> FollowedTables:
-    """Return empty tables for so many events, and places of jobs that start."""
+    """Return empty tables for a number of events, and of places of jobs that start."""
     return FollowedTables(
         np.empty((events, codes.EVENT_COLUMNS), dtype=np.int64),
         np.empty(places, dtype=np.int32),
@@ -262,12 +329,17 @@ def followed_tables(events: int, places: int) -> FollowedTables:
 
 
 class FlightTables(NamedTuple):
-    """What is known of a decision that is not carried out by what makes it.
+    """Data of decisions that are pending, or made by Python.
 
-    Decisions may take simulated time: `lost`, `[R]`, is what was free meanwhile although it was
-    waited for, × seconds; None where they take none. They may be made by Python: `dismissed` are
-    the rows of the jobs that are rejected; None where they are not. `decision_seconds`, `[1]`, is
-    how long the decision took in real seconds; None where neither holds.
+    Attributes
+    ----------
+    lost
+        Idle capacity × seconds during pending decisions, `[R]`; None where decisions take no
+        simulated time.
+    dismissed
+        Rows of the jobs that Python rejects; None where Python does not decide.
+    decision_seconds
+        Real seconds that the decision took, `[1]`; None where neither is the case.
     """
 
     lost: IntArray | None = None
@@ -276,7 +348,24 @@ class FlightTables(NamedTuple):
 
 
 def new_output(types: int, jobs: int, places: int, rounds: int) -> Output:
-    """Return empty tables of the given sizes."""
+    """Return empty output tables.
+
+    Parameters
+    ----------
+    types
+        Number of resource types.
+    jobs
+        Number of jobs.
+    places
+        Number of places of jobs.
+    rounds
+        Number of rounds.
+
+    Returns
+    -------
+    Output
+        The tables.
+    """
     return Output(
         np.empty((jobs, codes.OUT_COLUMNS), dtype=np.int64),
         np.empty(places, dtype=np.int32),
@@ -291,8 +380,23 @@ def new_tables(
 ) -> Tables:
     """Return the state of an idle system without jobs.
 
-    `first_slot` numbers slots; it is `[0]` where they are not counted. `keys` and `behind_keys` are
-    how many there are of a job.
+    Parameters
+    ----------
+    capacity
+        Capacity of each node, `[N, R]`.
+    first_slot
+        First slot of each node, `[N + 1]`; `[0]` where slots are not counted.
+    keys
+        Number of sort keys per job.
+    behind_keys
+        Number of sort keys of the backfill order per job.
+    cells
+        Number of cells.
+
+    Returns
+    -------
+    Tables
+        The tables.
     """
     types = capacity.shape[1]
     slots = int(first_slot[-1])
@@ -303,6 +407,7 @@ def new_tables(
     counters[codes.PAUSED_AT] = -1
     counters[codes.FREE_SLOTS] = slots
     counters[codes.INTERVALS] = 1 if slots else 0
+    # Free intervals do not touch, so at most every other slot begins one.
     low, high = (np.zeros(slots // 2 + 2, dtype=np.int64) for _ in range(2))
     high[0] = slots
     none = np.empty(0, dtype=np.int64)
@@ -333,7 +438,7 @@ def new_tables(
 
 
 def with_rows(tables: Tables, rows: int) -> Tables:
-    """Return the state with at least so many rows for jobs, those in use where they were."""
+    """Return the state with at least `rows` rows for jobs; rows in use keep their numbers."""
     before = len(tables.jobs)
     jobs = with_length(tables.jobs, rows)
     # Unused rows are a list, too: each names the next in its first column.
@@ -353,7 +458,7 @@ def with_rows(tables: Tables, rows: int) -> Tables:
 
 
 def with_cells(tables: Tables, cells: int) -> Tables:
-    """Return the state with at least so many cells for places, those in use where they were."""
+    """Return the state with at least `cells` cells; cells in use keep their numbers."""
     before = len(tables.cells)
     longer = with_length(tables.cells, cells)
     longer[before:, 2] = np.arange(before + 1, cells + 1)
@@ -364,7 +469,7 @@ def with_cells(tables: Tables, cells: int) -> Tables:
 
 
 def with_length(array: _Array, length: int) -> _Array:
-    """Return an array of at least this length that begins with the given one, then zeros."""
+    """Return a copy of an array, extended with zeros to at least a length."""
     longer = np.zeros((max(length, len(array)), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return cast(_Array, longer)

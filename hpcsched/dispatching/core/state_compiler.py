@@ -1,4 +1,4 @@
-"""What numba makes of functions of a state: object code that needs only the C library."""
+"""Compilation of functions of a state to object code that needs only the C library."""
 
 import gc
 from collections.abc import Iterator
@@ -105,7 +105,20 @@ end:
 
 
 def object_code(function: Compiled, kinds: str) -> ObjectCode:
-    """Compile a function of a state whose fields are of some kinds, and a number."""
+    """Compile a function of a state and a number.
+
+    Parameters
+    ----------
+    function
+        The function.
+    kinds
+        Kinds of the state's fields.
+
+    Returns
+    -------
+    ObjectCode
+        Object code with all callees.
+    """
     annotations = function.py_func.__annotations__
     (number,) = [annotations[name] for name in list(annotations)[1:] if name != "return"]
     state = state_type(kinds)
@@ -123,7 +136,7 @@ def object_code(function: Compiled, kinds: str) -> ObjectCode:
 
 @contextmanager
 def _no_collecting() -> Iterator[None]:
-    """Leave garbage where it is: to look for it is a seventh of all that compiling takes."""
+    """Disable garbage collection, which takes a seventh of the time of compiling."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -134,7 +147,7 @@ def _no_collecting() -> Iterator[None]:
 
 
 def _optimized(symbol: str, module: Any) -> bytes:
-    """Return the machine code of a function, with all that it calls."""
+    """Return the machine code of a function with its callees."""
     codegen = cpu_target.target_context.codegen()
     module.link_in(binding.parse_assembly(_MEMORY))
     library = codegen.create_library(symbol)

@@ -1,7 +1,7 @@
-"""Functions of a state and a number, which Python calls as machine code without numba.
+"""Functions of a state and a number that Python calls as machine code without numba.
 
-numba makes the machine code, and is imported for that alone. What was made is kept, and loaded by
-LLVM, which takes a fifth of the time that it takes to import numba.
+numba is imported only to make the machine code. Stored code is loaded by LLVM, in a fifth of the
+time that importing numba takes.
 """
 
 from collections.abc import Callable
@@ -21,12 +21,12 @@ _lock = RLock()
 
 
 class StateFunction(Compiled):
-    """A function of a `State` and a number, compiled for each combination of kinds of fields.
+    """Function of a `State` and a number, compiled for each combination of field kinds.
 
     Parameters
     ----------
-    function : Callable
-        What is compiled. Its annotations say of which types the number and its result are.
+    function
+        Function to compile; its annotations give the types of the number and of the result.
     """
 
     def __init__(self, function: Any) -> None:
@@ -34,15 +34,15 @@ class StateFunction(Compiled):
         self._loaded: dict[str, LoadedCode] = {}
 
     def __call__(self, state: "MachineState", number: float) -> Any:
-        """Call the machine code, which is made if need be."""
+        """Call the machine code, compiling it if needed."""
         return self._code(state.kinds)(state, number)
 
     def address(self, kinds: str) -> int:
-        """Return where in memory the machine code for some kinds is, which is made if need be."""
+        """Return the address of the machine code for some field kinds, compiling it if needed."""
         return int(self._code(kinds).address)
 
     def is_there(self, types: tuple[Any, ...]) -> bool:
-        """Say whether it was compiled for fields of some kinds, here or by a process before."""
+        """Check whether the function was compiled for some field kinds, here or earlier."""
         (kinds,) = types
         return self._load(kinds) is not None
 
@@ -50,7 +50,7 @@ class StateFunction(Compiled):
         return self._loaded.get(kinds) or self._load(kinds) or self._make(kinds)
 
     def _load(self, kinds: str) -> "LoadedCode | None":
-        """Return what was loaded or kept; None if there is neither."""
+        """Return code that is loaded or stored; None without either."""
         from hpcsched.dispatching.core.kept_code import find  # noqa: PLC0415 (LLVM)
         from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
 
@@ -65,7 +65,20 @@ class StateFunction(Compiled):
             return self._loaded[kinds]
 
     def take(self, kinds: str, made: "ObjectCode") -> "LoadedCode":
-        """Keep what was compiled, and load it."""
+        """Store and load compiled code.
+
+        Parameters
+        ----------
+        kinds
+            Kinds of the state's fields.
+        made
+            The code.
+
+        Returns
+        -------
+        LoadedCode
+            The loaded code.
+        """
         from hpcsched.dispatching.core.kept_code import keep  # noqa: PLC0415 (LLVM)
         from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
 
@@ -75,7 +88,7 @@ class StateFunction(Compiled):
             return loaded
 
     def _make(self, kinds: str) -> "LoadedCode":
-        """Compile it."""
+        """Compile the function."""
         from hpcsched.dispatching.core.state_compiler import object_code  # noqa: PLC0415 (numba)
 
         with _lock:
@@ -86,8 +99,8 @@ class StateFunction(Compiled):
 def of_state() -> Callable[[_Function], _Function]:
     """Return a decorator for functions of a state and a number that Python calls.
 
-    As those of `compiled`, they run as machine code or as plain Python: of a `MachineState`, or of
-    a `State`. They raise nothing: machine code can only run out of memory.
+    Like those of `compiled`, they run as machine code or as plain Python: of a `MachineState`, or
+    of a `State`. They raise nothing: machine code can only run out of memory.
     """
 
     def compile_function(function: _Function) -> _Function:

@@ -1,4 +1,4 @@
-"""The objects of `compiled_state` as numba knows them."""
+"""numba types of the objects of `compiled_state`."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -21,7 +21,7 @@ _SINGLE = {
 
 
 class _Fields(types.StructRef):
-    """A type whose fields hold any value of a kind, not only the one they were made with.
+    """Record type with general field types, independent of the values it was made with.
 
     Its name has a digest of the fields where numba lists them all, since it becomes part of the
     name of each compiled function.
@@ -54,12 +54,12 @@ class StepsType(_Fields):
 
 
 def state_type(kinds: str) -> StateType:
-    """Return the type of a state whose fields are of some kinds (see `machine_state`)."""
+    """Return the type of a state with fields of some kinds (see `machine_state`)."""
     return StateType([(name, _type_of(kind)) for name, _, kind in _split(kinds)])
 
 
 def payload_offsets(state: StateType, context: Any) -> list[int]:
-    """Return where the fields of a state are in memory, and where they end."""
+    """Return the offsets of a state's fields in memory, and the offset of their end, in bytes."""
     payload = context.data_model_manager[state.get_data_type()].get_value_type()
     data = context.target_data
     places = range(len(payload.elements))
@@ -83,6 +83,6 @@ def _type_of(kind: str) -> types.Type:
 
 
 def register() -> None:
-    """Tell numba of the classes."""
+    """Register the classes with numba."""
     structref.define_constructor(Profile, ProfileType, list(Profile.__annotations__))
     structref.define_constructor(Steps, StepsType, list(Steps.__annotations__))

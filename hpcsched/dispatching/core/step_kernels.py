@@ -1,13 +1,13 @@
-"""Compiled list scheduling by number: free units as steps in time, whatever nodes they are on.
+"""Compiled list scheduling by count: free units as steps in time, regardless of nodes.
 
 It is right where slots are counted, and where all jobs that wait ask for the same of a node. Any
 free slot takes any unit, and units that are placed in order of their start times never conflict as
 long as no instant needs more slots than there are (intervals with at most `k` at once can be
 coloured with `k` colours in order of their starts). So a plan that holds by count can always be
 carried out. Likewise units of one shape can be counted, whatever runs: on each node more and more
-of them fit as running jobs end. Exclusive jobs are the exception, as what they take depends on how
-they are placed; scattered jobs, as a unit of one leaves room beside it for units of others; and so
-is the time before an outage, when fewer and fewer fit.
+of them fit as running jobs end. Exclusive jobs are the exception, as the capacity that they take
+depends on their placement; jobs with one unit per node, as a unit leaves room beside it for units
+of others; and so is the time before an outage, when fewer and fewer fit.
 """
 
 from hpcsched.dispatching.core.array_kernels import numbers
@@ -45,7 +45,30 @@ def open_steps(
     state: State,
     by_node: ByNode,
 ) -> int:
-    """Write from when on how many units are free if `running` jobs end as shown; return steps."""
+    """Write the free units over time, given the ends of running jobs.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    running
+        Rows of running jobs, by the end that rules see.
+    shape
+        Shape of the units.
+    times
+        Starts of steps; written.
+    free
+        Free units of steps; written.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+
+    Returns
+    -------
+    int
+        Number of steps.
+    """
     jobs, cells = state.jobs, state.cells
     then, fits = state.available, state.fits[shape]
     times[0] = now
@@ -86,10 +109,10 @@ def _first_conflict(
     free: IntArray,
     state: State,
 ) -> int:
-    """Return the first of the reserved rows beside which a job cannot start now; -1 if none.
+    """Return the first reserved row that keeps a job from starting now; -1 if none does.
 
-    That is the first, in the order in which reservations were made, that leaves too little with
-    those before it.
+    That is the first, in the order in which reservations were made, that leaves too little together
+    with those before it.
     """
     jobs = state.jobs
     units, end = jobs[row, UNITS], now + jobs[row, PREDICTED]
@@ -124,11 +147,31 @@ def backfill_by_count(
 ) -> None:
     """Start or reserve, job by job, from place `at` in the queue on.
 
-    It goes on as long as a job that could start now is still to come: `candidates` has the places
-    of the `found` jobs that fit, each by itself. Where reasons are wanted, it goes on to the last.
+    It ends after the last job that could start now or, where reasons are requested, at the end of
+    the queue.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    at
+        First place in the queue.
+    candidates
+        Places of the jobs that fit by themselves, ascending.
+    found
+        Number of candidates.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    explains
+        True to note reasons; None otherwise.
+    pressure
+        Pressure on each resource type, `[R]`.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     running = by_shown_end(now, state.correction, state)
+    # Each end makes a step, each reservation two at most.
     size = len(running) + 2 * (count - at) + 2
     times, free = numbers(size), numbers(size)
     steps = open_steps(now, running, jobs[queue[at], SHAPE], times, free, state, by_node)
