@@ -1,4 +1,4 @@
-"""The solver calls of a round: from which plans they start, and what becomes of the answers."""
+"""The solver calls of a round: their warm starts, and the use of their answers."""
 
 from typing import Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.selection import Selection
 
 LEVELS = (0.7, 0.2, 0.1)
-"""The parts of a round's limits for one model after another, where a better plan makes another.
+"""Shares of a round's limits for one model after another, where a better plan makes another.
 
 Most comes of the first: each takes its time to build, and few find still better plans.
 """
@@ -26,17 +26,22 @@ Method = Literal["list", "prb", "best", "each"]
 class Calls:
     """The calls about one part of a round.
 
-    - `list`: the solver is asked once, starting from the best plan. Its plan is carried out by list
-      scheduling in the order of planned starts, what has nodes first; a plan that binds all nodes
-      also as it stands. Of equal plans the solver's is the best.
-    - `prb`: the same, but the plan is done as the solver has it (HCP'19; Galleguillos, thesis 2020,
-      section 2.3).
-    - `best`, `each`: the solver improves on the best plan, or on each of them and then plans from
-      nothing, and all is carried out by list scheduling. On pooled resources no job starts later by
-      it, and elsewhere this finds the nodes (Goponenko et al., DEBS 2024, sections 2.3, 4, 5.2 and
-      5.4).
+    - `list`: the solver is called once, starting from the best plan. Its plan is carried out by
+      list scheduling in the order of planned starts, jobs with nodes first; a plan that binds all
+      nodes also as it stands. Of equal plans the solver's is the best.
+    - `prb`: the same, but the plan is executed as the solver has it (HCP'19; Galleguillos, thesis
+      2020, section 2.3).
+    - `best`, `each`: the solver improves on the best plan, or on each of them and then plans
+      without a warm start, and all is carried out by list scheduling. On aggregated nodes no job
+      starts later by it, and elsewhere this finds the nodes (Goponenko et al., DEBS 2024, sections
+      2.3, 4, 5.2 and 5.4).
 
-    `made` tells how each call fared; `solved`: whether some call brought a plan.
+    Attributes
+    ----------
+    made
+        Records of the calls.
+    solved
+        Whether some call brought a plan.
     """
 
     def __init__(self, part: Part, client: SolverClient, *, worst_case: bool) -> None:
@@ -57,9 +62,19 @@ class Calls:
             return False
 
     def make(self, method: Method, limits: Limits) -> Plan | None:
-        """Make the calls within limits, which they share, and add what they bring to all plans.
+        """Make the calls within limits, which they share, and add their plans to those at hand.
 
-        Return the plan of the part to carry out in their stead; None but for `prb`.
+        Parameters
+        ----------
+        method
+            The method, see `Calls`.
+        limits
+            Limits of all calls together.
+
+        Returns
+        -------
+        Plan or None
+            The plan of the part to execute as it stands, for `prb`; None for other methods.
         """
         if method in ("list", "prb"):
             plan = self._once(limits)
@@ -84,6 +99,8 @@ class Calls:
 
     def _add_decoded(self, plan: Plan) -> None:
         """Add a plan as list scheduling carries it out and, if it binds all nodes, as it stands."""
+        # List scheduling never starts a job later than planned, so it often gains over the plan
+        # itself.
         decoded = [self.part.extended(plan)]
         if self._client.formulation.binds == "plan":
             begun = _begun_at_once(plan, self.part.model)
@@ -92,7 +109,7 @@ class Calls:
             self.part.whole.add(found, even=True)
 
     def _improve_best(self, limits: Limits) -> None:
-        """Improve on the best plan, and again on what came of it if that is another model.
+        """Improve on the best plan, and again on the result if that is another model.
 
         A model that was too much for the solver is not followed by another one like it.
         """
@@ -142,16 +159,24 @@ class Calls:
         target = self.plans.target()
         if target.specific is None:
             return self.part.model
+        # Building a model takes longer than many a solve, so it is kept until the incumbent
+        # changes.
         if self._model is None or self._model[0] is not self.plans.best:
             self._model = self.plans.best, self.part.model.repriced(target)
         return self._model[1]
 
 
 class _Found(NamedTuple):
-    """What a call has found.
+    """The result of a call.
 
-    `better`: a better plan; `least`: the least of its model; `proved`: that no plan is better than
-    the best.
+    Attributes
+    ----------
+    better
+        A better plan was found.
+    least
+        The plan is the least of its model.
+    proved
+        No plan is better than the incumbent.
     """
 
     better: bool = False
@@ -160,7 +185,7 @@ class _Found(NamedTuple):
 
 
 def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
-    """Return the plan moved to begin now where nothing runs, so that it cannot put all off."""
+    """Return the plan moved to begin now where nothing runs, so that it cannot put all jobs off."""
     data = selection.data
     changes = data.pools is not None and len(data.pools.since) > 1
     changes = changes or data.outages is not None

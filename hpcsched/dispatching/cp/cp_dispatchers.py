@@ -1,4 +1,4 @@
-"""The CP dispatchers: how each is put together of formulation, solver and list plans."""
+"""The CP dispatchers: each is assembled of a formulation, a solver and list plans."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ from hpcsched.parameters import NONE
 from hpcsched.registration import builtin
 
 SEARCH_BIAS = 2.0
-"""By how much more often a search moves jobs from the front of the order (see `Effort`)."""
+"""Front bias of the search's moves (see `Effort`)."""
 
 
 @builtin(

@@ -1,4 +1,4 @@
-"""The improver that asks a solver."""
+"""The improver that calls a solver."""
 
 from dataclasses import dataclass, field
 
@@ -17,23 +17,23 @@ from hpcsched.dispatching.search.improver import OrderSearch
 class CpImprover:
     """Has a solver look for plans that are better than those at hand.
 
-    No solver is asked where the best plan at hand starts everything now, or nothing can. After a
-    round in which no call brought a plan it is asked about half as many jobs, the first by
-    priority, until one does. A plan of some jobs is followed by the others in the order of the best
-    plan at hand.
+    No solver is called where the incumbent starts everything now, or nothing can. After a
+    round in which no call brought a plan it is called about half as many jobs, the first by
+    priority, until one does. A plan of some jobs is followed by the others in the order of the
+    incumbent.
 
     Attributes
     ----------
     client
         The solver, and the formulation of its models.
     largest_model
-        At most so many decision variables; the solver is asked about fewer jobs beyond.
+        Maximum number of decision variables; larger models get fewer jobs.
     limits
-        Of all calls of a round together.
+        Limits of all calls of a round together.
     method
-        How the solver is asked, and what becomes of its plans (see `Calls`).
+        The method of calls (see `Calls`).
     search
-        Finds one more plan to start from; None: nothing does.
+        Finds one more initial plan; None: no search.
     """
 
     client: SolverClient
@@ -44,7 +44,7 @@ class CpImprover:
     _length: int | None = field(default=None, init=False)
 
     def improve(self, given: PlanningRound) -> Improved:
-        """Add what the solver finds to the plans of a round."""
+        """Add the solver's plans to those of a round."""
         if self.search is not None and given.plans.has_to_wait:
             given.plans.add(self.search.plan(given))
         try:
@@ -68,11 +68,11 @@ class CpImprover:
         )
 
     def _halve(self, given: PlanningRound, asked: Selection) -> None:
-        """Have the solver be asked about half as many jobs in the next round."""
+        """Halve the number of jobs for the next round."""
         self._length = max(min(self._most(given), len(asked.jobs)) // 2, 1)
 
     def _most(self, given: PlanningRound) -> int:
-        """Return how many jobs the solver is asked about at most."""
+        """Return the maximum number of jobs in a model."""
         return self._length or given.options.length
 
     def _calls(self, given: PlanningRound) -> Calls | None:

@@ -1,4 +1,4 @@
-"""The CP dispatchers that a scenario can name, with their parameters."""
+"""Parameters of the CP dispatchers."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -16,11 +16,11 @@ from hpcsched.parameters import (
 )
 
 BUDGET = 0.002
-"""Work of a round if the scenario says nothing."""
+"""Default work of a round."""
 
 
 class TimeLimits(Params):
-    """The papers' protocol: the clock says when a solver stops."""
+    """The papers' protocol: the clock stops the solver."""
 
     first: PositiveDuration = Field(1, description="The time limit at first (δ), in seconds.")
     most: PositiveDuration = Field(
@@ -41,7 +41,7 @@ class TimeLimits(Params):
 
 
 class CpParams(Params):
-    """How a CP dispatcher plans."""
+    """Parameters of a CP dispatcher."""
 
     solver: Annotated[Any, Selects("solver")] = Field(
         "ortools", description="What solves the models."
@@ -112,7 +112,7 @@ class CpParams(Params):
 
 
 class PlanAllParams(CpParams):
-    """How a CP dispatcher plans that can afford to plan all jobs."""
+    """Parameters of a CP dispatcher that can afford to plan all jobs."""
 
     jobs: Literal["fitting", "all"] = Field(
         "all", description="Whether to plan only the jobs that could start now, or all."
@@ -120,7 +120,7 @@ class PlanAllParams(CpParams):
 
 
 class JointNowParams(PlanAllParams):
-    """How `joint-now` plans."""
+    """Parameters of `joint-now`."""
 
     node_classes: bool = Field(
         True, description="Whether nodes of equal availability are modelled as one."
@@ -128,7 +128,7 @@ class JointNowParams(PlanAllParams):
 
 
 class PaperParams(CpParams):
-    """How the dispatchers of the CP 2021 paper and of the thesis plan."""
+    """Parameters of the dispatchers of the CP 2021 paper and of the thesis."""
 
     horizon: Literal["tight", "worst_case"] = Field(
         "tight",
@@ -138,7 +138,7 @@ class PaperParams(CpParams):
 
 
 class VersionParams(PaperParams):
-    """How the dispatchers plan of which the thesis has several versions."""
+    """Parameters of the dispatchers with several versions in the thesis."""
 
     version: Literal[0, 1, 2, 3] = Field(
         3,
@@ -160,7 +160,7 @@ class VersionParams(PaperParams):
 
 
 class Hcp19Params(VersionParams):
-    """How `hcp19` plans."""
+    """Parameters of `hcp19`."""
 
     decode: Literal["list", "prb"] = Field(
         "prb",
@@ -177,7 +177,7 @@ class Hcp19Params(VersionParams):
 
 
 class Pcp21Params(PaperParams):
-    """How `pcp21` plans."""
+    """Parameters of `pcp21`."""
 
     symmetric: bool = Field(
         False,
@@ -192,7 +192,7 @@ class Pcp21Params(PaperParams):
 
 
 class ImproveParams(PlanAllParams):
-    """What `cp` and `best-of` have in common."""
+    """Parameters that `cp` and `best-of` share."""
 
     queue_length: int = Field(
         200, ge=1, description="How many jobs to plan at most, the first by priority."
@@ -206,7 +206,7 @@ class ImproveParams(PlanAllParams):
 
 
 class CpPlanParams(ImproveParams):
-    """How `cp` plans."""
+    """Parameters of `cp`."""
 
     search: int = Field(
         0,
@@ -224,7 +224,7 @@ class CpPlanParams(ImproveParams):
 
 
 class BestOfParams(ImproveParams):
-    """How `best-of` plans."""
+    """Parameters of `best-of`."""
 
     solver: Annotated[Any, Selects("solver"), OrNone()] = Field(
         "ortools",

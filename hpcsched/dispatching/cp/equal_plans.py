@@ -1,4 +1,4 @@
-"""Of plans with equally good objectives, the first by priority.
+"""Lexicographic minimisation: among plans of equal objective, the first by priority.
 
 Two solvers that both prove a plan optimal may have found different ones. The starts of the jobs, in
 order of priority, are therefore made as small as they can be, one after the other, while the
@@ -18,7 +18,7 @@ from hpcsched.dispatching.cp.solver_limits import Limits, share
 
 
 class Group(NamedTuple):
-    """Starts that are minimised together, by the weight of each: as one number, the first first."""
+    """Starts that are minimised together as one number; the first job has the largest weight."""
 
     starts: Sequence[Variable]
     weights: Sequence[int]
@@ -27,20 +27,20 @@ class Group(NamedTuple):
 def first_by_priority(
     built: BuiltModel, objective: int, backend: Backend, limits: Limits
 ) -> Iterator[None]:
-    """Yield each time that a plan is in the model's variables which comes before the last one.
+    """Yield after each improvement by priority, with the plan in the model's variables.
 
     It ends where nothing is left to decide, or a step is not proved within its part of the limits.
 
     Parameters
     ----------
     built
-        The model, with the values of a plan of the least objective, whose jobs are by priority.
+        The model, with the values of a plan of the least objective; its jobs are by priority.
     objective
         The least objective.
     backend
         The solver.
     limits
-        Of all steps together.
+        Limits of all steps together.
     """
     constraints: list[Any] = [*built.model.constraints, built.model.objective_ <= objective]
     # A start that no constraint knows has no value, and is the least.
@@ -64,7 +64,7 @@ def first_by_priority(
 
 
 def _groups(starts: Sequence[Variable], largest: int) -> Iterator[Group]:
-    """Yield as many starts together as are one number within what an objective may be."""
+    """Yield as many starts together as fit into one number up to `largest`."""
     first = 0
     while first < len(starts):
         weights, last = [1], first + 1

@@ -1,4 +1,4 @@
-"""Expected waits: what the first PCP and HCP go by, in their priority and in their objectives."""
+"""Expected waits: the priority and the objectives of the first PCP and HCP."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from hpcsched.dispatching.rules.expected_wait import ExpectedWaitOrder
 
 @dataclass(frozen=True)
 class ExpectedWaits(ExpectedWaitOrder):
-    """What the first PCP and HCP go by: how long jobs of each queue are expected to wait (ewt).
+    """The wait that jobs of each queue are expected to have (ewt), for the first PCP and HCP.
 
     Their priority is that of priority rules. Source: Galleguillos, thesis 2020, section 2.3.
     """

@@ -1,4 +1,4 @@
-"""The protocol of a formulation, and what it builds."""
+"""The protocol of formulations, and the model that one builds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ Variable = Any
 """A decision variable of CPMpy."""
 
 Fit = Literal["exact", "restriction", "relaxation"]
-"""How the plans of a model stand to those of the dispatching problem: as many, fewer, more."""
+"""Relation of a model's plans to those of the dispatching problem: the same, fewer, more."""
 
 Binds = Literal["plan", "now", "nothing"]
-"""For which jobs a formulation says on which nodes they go: all, those that start now, none."""
+"""Jobs whose nodes a formulation decides: all, those that start now, none."""
 
 
 Value = Literal["least", "largest"]
-"""From which end a variable's values are tried."""
+"""End from which a variable's values are tried."""
 
 
 class Phase(NamedTuple):
@@ -30,13 +30,20 @@ class Phase(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a formulation means, for a solver that works on the data and needs no model.
+    """The meaning of a formulation, for a solver that works on the data and needs no model.
 
-    `nodes`: of which jobs a plan says on which nodes they are: none, those that start now, or all;
-    `positions`: and their units are side by side there, and stay where they are. `value`: from
-    which end positions are tried. `back_to_start`: after a failure no other position is tried, but
-    another start. `first`: only so many jobs, the first by priority, have a choice; all others end
-    with the horizon.
+    Attributes
+    ----------
+    nodes
+        Jobs whose nodes a plan has: `none`, those that start `now`, or all by `counts`;
+        `positions`: all, with units side by side that stay where they are.
+    value
+        End from which positions are tried.
+    back_to_start
+        Whether a failure leads to another start of the job rather than to another position.
+    first
+        Number of jobs, the first by priority, whose start is free; all others end with the horizon.
+        None: all jobs.
     """
 
     nodes: Literal["none", "now", "counts", "positions"]
@@ -47,13 +54,26 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class BuiltModel:
-    """A CPMpy model, and how to read it.
+    """A CPMpy model, and the functions that read it.
 
-    `starts` are variables or numbers, `[J]`. `placed` returns units of each job on each node,
-    `[J, N]`, once the model is solved; jobs of which the formulation says nothing have none.
-    `hint` returns values for variables from a plan. `forbid` returns a constraint that rules out
-    the placement of the present solution, for formulations whose placements may turn out wrong.
-    `phases` are the papers' search, for backends that can be told.
+    Attributes
+    ----------
+    model
+        The CPMpy model.
+    starts
+        Start of each job, a variable or a number, `[J]`.
+    placed
+        Returns the units of each job on each node, `[J, N]`, once the model is solved; jobs without
+        nodes in the formulation have none.
+    hint
+        Returns values for variables from a plan (a warm start).
+    variables
+        Number of decision variables.
+    phases
+        The papers' search, for backends that can follow it.
+    forbid
+        Returns a constraint against the placement of the present solution, for formulations whose
+        placements may turn out wrong; None: they never do.
     """
 
     model: Any
@@ -70,15 +90,15 @@ class Formulation(Protocol):
 
     @property
     def fit(self) -> Fit:
-        """How plans of its models stand to those of the dispatching problem."""
+        """Relation of its models' plans to those of the dispatching problem."""
 
     @property
     def binds(self) -> Binds:
-        """For which jobs its plans name nodes."""
+        """Jobs whose nodes its plans name."""
 
     @property
     def terms(self) -> Terms:
-        """What its models mean, in short."""
+        """The meaning of its models, in short."""
 
     def variables(self, data: ModelData) -> int:
         """Return the number of decision variables of the model, as the source counts them."""

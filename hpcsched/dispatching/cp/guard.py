@@ -1,4 +1,4 @@
-"""Asks a solver so that nothing it does takes the run down.
+"""Solver processes: no crash or overrun of a solver takes the run down.
 
 Solvers overrun their limits (CP-SAT on large models: 17 s on a limit of 4 s), crash and run out of
 memory. A call therefore has a process of its own, kept from one call to the next.
@@ -28,32 +28,41 @@ from hpcsched.dispatching.decision import SOLVED, SOLVER_STATUSES
 from hpcsched.dispatching.planning.plan import Plan
 
 START_SECONDS = 60.0
-"""How long a process may take to start: it reads a lot from what may be a slow disk."""
+"""Time limit of a process's start, in seconds: it reads a lot from what may be a slow disk."""
 
 STARTS = 3
-"""After so many processes in a row that did not start, no other is tried."""
+"""Number of failed starts in a row after which no other process is started."""
 
 _LOOK_SECONDS = 1.0
-"""How often to look whether the process lives, where something else keeps its pipes open."""
+"""Interval of checks that the process lives, in seconds, for pipes that something else keeps open.
+"""
 
 _DEATH_SECONDS = 1.0
-"""How long a process may take to die after its pipes were closed."""
+"""Time limit for a process to end after its pipes were closed, in seconds."""
 
 _KILL_SECONDS = 10.0
-"""How long to wait for the end of a process that was killed; it may be stuck in the kernel."""
+"""Time limit for the end of a killed process, in seconds; it may be stuck in the kernel."""
 
 _LOG_SIZE = 1 << 20
 _LOG_END = 4096
 
 
 class Solver(Protocol):
-    """Solves tasks; whatever goes wrong is a status of the answer."""
+    """Solves tasks; every failure is a status of the answer."""
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task within so many real seconds; None: there is no limit."""
+        """Solve a task.
+
+        Parameters
+        ----------
+        task
+            The model and its limits.
+        seconds
+            Time limit in real seconds; None: no limit.
+        """
 
     def close(self) -> None:
-        """Give back what is held; may be called again, and so may `solve`."""
+        """Release all resources; may be called again, and so may `solve`."""
 
 
 class InProcess:
@@ -275,7 +284,7 @@ class _Child:
             return False
 
     def _cause_of_death(self) -> str:
-        """End the process, if it still runs, and say how it ended and what it wrote last."""
+        """End the process, if it still runs; return the way it ended and its last output line."""
         deadline = perf_counter() + _DEATH_SECONDS
         while (alive := self.is_alive()) and perf_counter() < deadline:
             sleep(0.001)
@@ -298,7 +307,7 @@ class _Child:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def _kill(self) -> None:
-        """Kill the process and what it started.
+        """Kill the process and its children.
 
         Also where it is dead: it keeps its number until it is waited for, here.
         """
@@ -335,9 +344,9 @@ def _timed(answer: Answer, began: float) -> Answer:
 
 
 def _checked(answer: Any) -> Answer:
-    """Return an answer if it is made of what answers are made of; raises TypeError.
+    """Return an answer after a check of its types; raises TypeError.
 
-    What its plan says is not looked at.
+    The plan itself is not checked.
     """
     if not isinstance(answer, Answer):
         raise TypeError(f"a solver's answer is an Answer, found {type(answer).__name__}")

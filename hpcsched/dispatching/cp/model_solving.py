@@ -13,14 +13,25 @@ from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.planning.plan import Plan
 
 REPAIRS = 2
-"""How often a model is solved again because its placement could not be carried out."""
+"""Number of further solves after placements that could not be carried out."""
 
 
 class Task(NamedTuple):
-    """A model to be solved: can be pickled.
+    """A model to be solved. Can be pickled.
 
-    `hint` is a plan to start from. With `by_priority` the plan is the first by priority of those of
-    the least objective (see `equal_plans`).
+    Attributes
+    ----------
+    formulation, data
+        The formulation and the data of the model.
+    backend
+        The solver.
+    limits
+        A budget or a stopping rule.
+    hint
+        A plan to start from; None: no warm start.
+    by_priority
+        Whether the plan is the first by priority of those of the least objective (see
+        `equal_plans`).
     """
 
     formulation: Formulation
@@ -32,10 +43,24 @@ class Task(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of a task. `plan` is there if the status is `optimal` or `feasible`.
+    """The answer to a task.
 
-    `objective` and `bound` are the model's. Times are in real seconds. `branches` and `fails` count
-    decisions and dead ends of the search, where the solver does.
+    Attributes
+    ----------
+    status
+        The outcome; there is a plan if it is `optimal` or `feasible`.
+    plan
+        The plan, or None.
+    objective, bound
+        Objective and lower bound in the model's whole numbers; None where there is none.
+    variables
+        Number of decision variables.
+    build_time, transform_time, solve_time
+        Real seconds of each step.
+    why
+        The reason of a failure, in words.
+    branches, fails
+        Number of decisions and dead ends of the search; None if the solver does not count them.
     """
 
     status: SolverStatus
@@ -57,7 +82,7 @@ def largest_number(formulation: Formulation, data: ModelData) -> int:
 
 
 def solve(task: Task) -> Answer:
-    """Solve a task in this process; raises whatever the solver raises."""
+    """Solve a task in this process; exceptions of the solver are raised."""
     data = task.data
     magnitude = largest_number(task.formulation, data)
     if magnitude > task.backend.largest:
@@ -112,7 +137,7 @@ def solve(task: Task) -> Answer:
 def _first_by_priority(
     task: Task, backend: Backend, built: BuiltModel, outcome: Outcome, plan: Plan | None
 ) -> Plan | None:
-    """Return the first by priority of the plans of an objective, as far as it can be told."""
+    """Return the first by priority of the plans of an objective, as far as the limits allow."""
     from hpcsched.dispatching.cp.equal_plans import first_by_priority  # noqa: PLC0415 (CPMpy)
 
     assert outcome.objective is not None
@@ -125,9 +150,9 @@ def _first_by_priority(
 
 
 def _plan(built: BuiltModel, outcome: Outcome) -> Plan | None:
-    """Return what the variables say, if they do; a start that nothing minds is the earliest.
+    """Return the plan in the solver's variables, or None without a solution.
 
-    It is to be read at once: solving again may leave nothing in them.
+    Unconstrained start variables get 0. It is to be read at once: solving again may clear them.
     """
     if outcome.objective is None:
         return None

@@ -1,4 +1,4 @@
-"""The models that a solver may be asked about: as many jobs as it may, in steps it can count."""
+"""The models of a round: as many jobs as allowed, in the shortest steps the solver can count."""
 
 from collections.abc import Iterator
 
@@ -7,27 +7,27 @@ from hpcsched.dispatching.planning.plan_improver import PlanningRound
 from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
-"""How many seconds a step may be; the least with which a solver's range of numbers suffices."""
+"""Seconds of a step, ascending; the first within the solver's range of numbers is used."""
 
 
 def models(
     given: PlanningRound, client: SolverClient, length: int, largest_model: int
 ) -> Iterator[Selection]:
-    """Yield what to model, in the shortest steps that the solver can count, then in longer.
+    """Yield the models of a round, in the shortest steps that the solver can count, then in longer.
 
-    The first is the whole of what is planned where that is within all limits. The last is yielded
+    The first is the whole selection where that is within all limits. The last is yielded
     whether the solver can count it or not. There are none where none of the jobs can start now.
 
     Parameters
     ----------
     given
-        The round, whose first jobs are modelled.
+        The round; its first jobs are modelled.
     client
         The solver, and the formulation of its models.
     length
-        At most so many jobs are modelled.
+        Maximum number of jobs.
     largest_model
-        At most so many decision variables; fewer jobs are modelled beyond.
+        Maximum number of decision variables; larger models get fewer jobs.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def models(
 
 
 def _part(given: PlanningRound, options: SelectionOptions) -> Selection | None:
-    """Return the first jobs of the whole as options, which may be the whole as it is."""
+    """Return the first jobs of the whole, as many as the options allow; or the whole itself."""
     whole, now = given.selection, given.problem.now
     if options.length >= len(whole.jobs) and (options.step, options.largest) == (1, whole.largest):
         return whole

@@ -28,7 +28,7 @@ class NoOverlap2D(GlobalConstraint):
         super().__init__("no_overlap_2d", (list(x), list(width), list(y), list(height)))
 
     def decompose(self, how: str = "auto") -> tuple[list[Expression], list[Expression]]:
-        """Return that of each two rectangles one lies left of, right of, below or above the other.
+        """Return the decomposition: every two rectangles are disjoint in x or in y.
 
         `how` is there for CPMpy; there is one way.
         """

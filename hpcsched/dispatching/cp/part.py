@@ -1,4 +1,4 @@
-"""The part of a round that a solver is asked about, and how plans go from one to the other."""
+"""The part of a round that is given to a solver, and the conversion of plans between the two."""
 
 import numpy as np
 
@@ -11,11 +11,22 @@ from hpcsched.system.system import IntArray
 
 
 class Part:
-    """The solver's model beside the whole that a round plans.
+    """The solver's model beside the whole selection of a round.
 
     The model is the whole, or the first of its jobs, with those of its nodes that they need, in
-    steps that may be longer than the whole's second. `plans` are those of the whole in the model's
-    terms: list plans in the orders in which they start its jobs.
+    steps that may be longer than the whole's second.
+
+    Parameters
+    ----------
+    whole
+        The plans of the round.
+    model
+        The selection that is modelled.
+
+    Attributes
+    ----------
+    plans
+        The plans of the whole in the model's terms: list plans in the orders of their starts.
     """
 
     def __init__(self, whole: Plans, model: Selection) -> None:

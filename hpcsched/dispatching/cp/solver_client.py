@@ -1,4 +1,4 @@
-"""Asks a solver about a selection, and looks at what it answers before anyone believes it."""
+"""Solver client: calls a solver about a selection, and checks its answer before it is used."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,17 +17,25 @@ from hpcsched.dispatching.planning.selection import Selection
 
 
 class SolveResult(NamedTuple):
-    """What came of asking: the answer, without a plan if that was wrong, and how it is told."""
+    """The checked answer of a call, without the plan if that was wrong, and the call's record."""
 
     answer: Answer
     call: SolverCall
 
 
 class SolverClient(NamedTuple):
-    """A solver, and how it is asked.
+    """A solver with a formulation, and the options of its calls.
 
-    `guard`: seconds after which a call is broken off from outside (None: never); `by_priority`: of
-    equally good plans, the first by priority is asked for.
+    Attributes
+    ----------
+    formulation, backend
+        The formulation of the models, and the solver's backend.
+    solver
+        Runs the calls.
+    guard
+        Seconds after which a call is ended from outside; None: never.
+    by_priority
+        Whether the first by priority of equally good plans is computed.
     """
 
     formulation: Formulation
@@ -41,7 +49,17 @@ class SolverClient(NamedTuple):
         return largest_number(self.formulation, data) <= self.backend.largest
 
     def ask(self, selection: Selection, limits: Limits, hint: Plan | None) -> SolveResult:
-        """Ask for the best plan of a selection, starting from a hint if there is one."""
+        """Return the solver's best plan of a selection.
+
+        Parameters
+        ----------
+        selection
+            The model.
+        limits
+            A budget or a stopping rule.
+        hint
+            A plan to start from; None: no warm start.
+        """
         if isinstance(self.backend, DataBackend):
             self.backend.prepare(selection.data)
         task = Task(self.formulation, selection.data, self.backend, limits, hint, self.by_priority)
@@ -59,23 +77,28 @@ class SolverClient(NamedTuple):
 
 
 def overflow_result(selection: Selection, error: OverflowError) -> SolveResult:
-    """Return what is told of a selection whose numbers are too large for the solver."""
+    """Return the result for a selection whose numbers are too large for the solver."""
     answer = Answer("overflow", why=str(error))
     return SolveResult(answer, _call(selection, answer))
 
 
 def in_planned_order(plan: Plan) -> Sequence[int]:
-    """Return the jobs in the order of their planned starts, those of one start by number."""
+    """Return the jobs in the order of their planned starts; jobs of one start by number."""
     order: list[int] = np.lexsort((np.arange(len(plan.starts)), plan.starts)).tolist()
     return order
 
 
 def together(calls: Sequence[SolverCall]) -> SolverCall | None:
-    """Return one call that tells of all calls of a round, which are about the same jobs.
+    """Return one record for all calls of a round about the same jobs; None without any.
 
     The status is the best of any: what one call has proved holds for all. The objective is the
-    least, the bound the largest; times, branches and fails are added up, and `why` tells of the
-    calls that brought no plan. None if there was no call.
+    least, the bound the largest; times, branches and fails are added up, and `why` has the reasons
+    of the calls without a plan.
+
+    Parameters
+    ----------
+    calls
+        The records of the calls.
     """
     if len(calls) < 2:
         return calls[0] if calls else None
@@ -125,7 +148,7 @@ def _call(selection: Selection, answer: Answer) -> SolverCall:
 
 
 def _fault(plan: Plan, selection: Selection, formulation: Formulation) -> str | None:
-    """Return what is wrong with a solver's plan, None if nothing is.
+    """Return the fault of a solver's plan; None if there is none.
 
     Jobs that it starts now without nodes, where it does not have to name any, are no fault.
     """

@@ -1,4 +1,4 @@
-"""How long a solver may look for a better plan."""
+"""Limits of a solver's search: a budget of work, or the papers' stopping rule."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,7 +7,10 @@ from typing import NamedTuple
 class Budget(NamedTuple):
     """Work that is counted and not timed, so that equal problems get equal answers.
 
-    `work` is in the backend's own measure.
+    Attributes
+    ----------
+    work
+        The work, in the backend's own measure.
     """
 
     work: float
@@ -16,10 +19,19 @@ class Budget(NamedTuple):
 class StoppingRule(NamedTuple):
     """The papers' protocol, in real seconds (Galleguillos et al., CP 2021, sections 3 and 4).
 
-    The search is broken off after `first` seconds (δ). It goes on while there is no plan yet, and
-    once there is one as long as it got better within the last `extensions` (k) times: to 2 δ, 4 δ
-    and so on, up to `most` (δmax). With no `extensions` it ends at the first limit at which there
-    is a plan.
+    The search is interrupted after `first` seconds. It goes on while there is no plan yet, and
+    once there is one as long as it got better within the last `extensions` limits: to 2 δ, 4 δ
+    and so on.
+
+    Attributes
+    ----------
+    first
+        First time limit in seconds (δ).
+    most
+        Largest time limit in seconds (δmax).
+    extensions
+        Number of limits in a row without a better plan that end the search (k); 0: it ends at the
+        first limit with a plan.
     """
 
     first: float = 1.0
@@ -31,14 +43,22 @@ Limits = Budget | StoppingRule
 
 
 def share(limits: Limits, part: float) -> Limits:
-    """Return a part, up to 1, of limits that several calls have together."""
+    """Return a share of limits for one of several calls.
+
+    Parameters
+    ----------
+    limits
+        The limits of all calls together.
+    part
+        The share, above 0 and up to 1.
+    """
     if isinstance(limits, Budget):
         return Budget(limits.work * part)
     return limits._replace(first=limits.first * part, most=limits.most * part)
 
 
 class Watch:
-    """Says, at the end of each limit, whether a search goes on."""
+    """Decides, at the end of each time limit, whether a search goes on."""
 
     def __init__(self, patience: StoppingRule) -> None:
         self._patience = patience
@@ -47,9 +67,12 @@ class Watch:
         self.limit = patience.first
 
     def goes_on(self, best: int | None) -> bool:
-        """Double the limit and answer True, or False at its end.
+        """Double the limit and return True, or return False if the search ends.
 
-        `best` is the objective of the best plan so far, None while there is none.
+        Parameters
+        ----------
+        best
+            Objective of the best plan so far; None while there is none.
         """
         patience = self._patience
         if best is not None:
@@ -65,11 +88,12 @@ class Watch:
 
 
 Solve = Callable[[float], tuple[bool, int | None]]
-"""Solves anew within so many seconds; answers whether it is done, and the best objective."""
+"""Solves anew within a time limit in seconds; returns whether it is done, and the best objective.
+"""
 
 
 def solve_patiently(patience: StoppingRule, solve: Solve) -> None:
-    """Solve, and start again with a longer limit as long as the watch goes on.
+    """Solve, and start again with a longer limit as long as the stopping rule allows.
 
     This is how PCP'19 and HCP'19 extended their limit; for solvers that cannot be asked meanwhile.
     """

@@ -1,4 +1,4 @@
-"""What runs in the process of `guard.SolverProcess`: solves tasks that come over a pipe.
+"""The program of a `guard.SolverProcess`: solves tasks that come over a pipe.
 
 A message is the length of a pickle, eight bytes, and the pickle. The first one holds the
 formulation and the backend of the first task, so that what they import does not count against that
@@ -85,7 +85,7 @@ def _ignore_interrupts() -> None:
 
 
 def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Move the pipes where no solver finds them: what it prints goes to standard error."""
+    """Move the pipes out of the solver's reach: its printed output goes to standard error."""
     requests, answers = os.dup(0), os.dup(1)
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -1,6 +1,6 @@
-"""Lower bounds: what no schedule of a trace can undercut, whoever makes it.
+"""Lower bounds of the objective over all schedules of a trace.
 
-Each is worked out for each resource type by itself, all nodes together, which only allows more
+Each is computed for each resource type by itself, all nodes together, which only allows more
 schedules; the largest counts.
 """
 
@@ -18,13 +18,13 @@ from hpcsched.dispatching.planning.cost_kernels import Costs, find_costs, least_
 from hpcsched.system.system import IntArray
 
 ROUNDS = 60
-"""How often multipliers are changed."""
+"""Number of updates of the Lagrangian multipliers."""
 
 LEVELS = 16
-"""How many levels of a ratio of sums are looked at."""
+"""Number of bisection steps over levels (Dinkelbach parameters) of a ratio of sums."""
 
 MOST_EDGES = 1 << 14
-"""How many pieces of time may have multipliers of their own."""
+"""Maximum number of pieces of time with a multiplier of their own."""
 
 _LOW = 0.1
 """Share of the mean-busy-time multipliers that the multiplicative updates begin with."""
@@ -34,21 +34,31 @@ _ERROR = 1e-11
 
 
 class Bound(NamedTuple):
-    """A lower bound of an objective, in its own unit, and where it comes from."""
+    """A lower bound of an objective, in its own unit, and its source in words."""
 
     value: float
     source: str
 
 
 class _Resource(NamedTuple):
-    """A resource type: what each job holds of it, `[J]`, and what there is."""
+    """A resource type: the demand of each job, `[J]`, and the capacity."""
 
     demands: IntArray
     capacity: int
 
 
 def lower_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> Bound:
-    """Return the best lower bound of an objective; `starts`, `[J]`, are a plan that is known."""
+    """Return the best lower bound of an objective.
+
+    Parameters
+    ----------
+    trace
+        The trace, as arrays.
+    linearised
+        The objective as a cost of starts.
+    starts
+        Starts of a known plan in seconds, `[J]`; they give the first multipliers.
+    """
     if linearised.ratio:
         return _ratio_bound(trace, linearised, starts)
     bounds = [
@@ -70,7 +80,8 @@ def _resources(trace: Trace) -> list[_Resource]:
 
 
 def _cost_bounds(trace: Trace, costs: Costs, starts: IntArray) -> Iterator[tuple[float, str]]:
-    """Yield lower bounds of what all jobs cost."""
+    """Yield lower bounds of the cost of all jobs, each with its source."""
+    # Also the starting point of the Lagrangian bounds: the same jobs with multipliers of 0.
     cheapest, least = least_of_each(costs)
     last = int((trace.submit + trace.content.run_times).max())
     resources = _resources(trace)
@@ -104,7 +115,7 @@ def _cost_bounds(trace: Trace, costs: Costs, starts: IntArray) -> Iterator[tuple
 
 
 def _last_end(trace: Trace, resource: _Resource) -> int:
-    """Return before when not all jobs can end: what comes late has its work still to be done."""
+    """Return a lower bound of the makespan: latest submissions plus their remaining area."""
     areas = (resource.demands * trace.content.run_times)[::-1].cumsum()[::-1]
     return int((trace.submit + -(-areas // resource.capacity)).max())
 
@@ -114,12 +125,13 @@ def _weights_at_once(costs: Costs) -> FloatArray:
 
     A term that costs nothing for a while after the submission is left out.
     """
+    # A later `free` would make the bound per second too large for the time before it.
     at_once = costs.free <= costs.submit
     return np.asarray(np.where(at_once, costs.weights, 0.0).sum(axis=0))
 
 
 def _safe(value: float, size: float) -> float:
-    """Return a bound without what rounding may have added."""
+    """Return a bound less the largest possible rounding error of terms of this size."""
     return value - _ERROR * abs(size)
 
 
@@ -176,6 +188,7 @@ def _lagrangian_bounds(
         yield _safe(least - paid, size + paid), multipliers
         over = used / (resource.capacity * lengths) - 1
         if by_factors:
+            # One overfull piece must not drive its multiplier out of range in a single step.
             over = np.clip(over, -1, 1)
             squares += over * over
             rates = np.maximum(rates, least_rate) * np.exp(over / np.sqrt(squares))

@@ -1,4 +1,4 @@
-"""Small traces with CP-SAT: the best plan, and what no plan can undercut.
+"""Small traces with CP-SAT: the best plan, and a lower bound of the cost of all plans.
 
 The model has a start for each job, not before its submission, and a cumulative constraint for each
 resource type over all nodes together (the off-line scheduling of Goponenko et al., DEBS 2024,
@@ -27,7 +27,7 @@ MOST_JOBS = 200
 """Traces of more jobs are not given to the solver."""
 
 WORK = 60.0
-"""For how long the solver works on all parts together if nothing else is said (see `solve`)."""
+"""Default effort of the solver for all parts together, in its deterministic time (see `solve`)."""
 
 _LARGEST = 1 << 42
 """What the model's objective may amount to for the known plan; the rest is rounded away."""
@@ -42,9 +42,16 @@ _STATUS = {cp_model.OPTIMAL: "optimal", cp_model.FEASIBLE: "feasible"}
 
 
 class ExactCost(NamedTuple):
-    """What the solver came to: starts, `[J]`, of plans that hold by count; a bound of the cost.
+    """The solver's plan and bound for a trace.
 
-    `statuses` counts the parts of the trace by what came of them.
+    Attributes
+    ----------
+    starts
+        Starts in seconds, `[J]`; they hold by count, not necessarily on nodes.
+    bound
+        Lower bound of the cost.
+    statuses
+        Number of parts of the trace by outcome.
     """
 
     starts: IntArray
@@ -53,12 +60,22 @@ class ExactCost(NamedTuple):
 
 
 def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> ExactCost:
-    """Solve a trace part by part; `starts`, `[J]`, are a plan that is known.
+    """Solve a trace part by part.
 
-    The solver works for so long, in its deterministic time, on all parts together.
+    Parameters
+    ----------
+    trace
+        The trace, as arrays.
+    costs
+        The start-time cost functions of its jobs.
+    starts
+        Starts of a known plan in seconds, `[J]`: the warm start.
+    effort
+        The solver's deterministic time for all parts together.
     """
     better, bound, statuses = starts.copy(), 0.0, Counter[str]()
     # The last end is everyone's.
+    # It cannot be split over parts.
     parts = [np.arange(trace.job_count)] if costs.makespan else parts_of_trace(trace, starts)
     for part in parts:
         known = _cost(costs, part, starts)
@@ -82,14 +99,14 @@ def parts_of_trace(trace: Trace, starts: IntArray) -> Iterator[IntArray]:
 
 
 def _cost(costs: Costs, part: IntArray, starts: IntArray) -> float:
-    """Return what the jobs of a part cost; the last end counts where there is one part only."""
+    """Return the cost of the jobs of a part, with the last end where it is the only part."""
     if costs.makespan:
         return total(costs, starts)
     return float(sum(cost_at(j, int(starts[j]), costs) for j in part))
 
 
 class _Part(NamedTuple):
-    """The numbers of some jobs, a plan of all, `[J]`, and what these jobs cost in it."""
+    """The numbers of some jobs, a plan of all, `[J]`, and the cost of these jobs in it."""
 
     jobs: IntArray
     starts: IntArray
@@ -158,6 +175,7 @@ def add_room(model: cp_model.CpModel, trace: Trace, begins: Mapping[int, cp_mode
 def solved(model: cp_model.CpModel, work: float) -> tuple[cp_model.CpSolver, str]:
     """Return a solver that has worked on a model for so long, deterministically, and its status."""
     solver = cp_model.CpSolver()
+    # One worker, a fixed seed and deterministic time: equal traces get equal plans.
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = work
@@ -174,7 +192,7 @@ def _latest(costs: Costs, j: int, known: float, latest: int) -> int:
 
 
 def _scale(costs: Costs, part: IntArray, known: float) -> float:
-    """Return by what costs are multiplied, to be rounded down to whole numbers.
+    """Return the factor of costs before they are rounded down to whole numbers.
 
     Down, so that the model's objective stays below what plans cost and its bound holds. Where all
     weights are multiples of one number, as areas are, they become small whole numbers exactly.

@@ -60,9 +60,16 @@ _ERROR = 1e-11
 
 
 class ExactRatio(NamedTuple):
-    """What the solver came to: starts, `[J]`, of a plan that holds by count; a bound of the ratio.
+    """The solver's plan and bound for a ratio of sums.
 
-    `statuses` counts the parts of the trace by what came of them, at the last level.
+    Attributes
+    ----------
+    starts
+        Starts in seconds, `[J]`; they hold by count, not necessarily on nodes.
+    bound
+        Lower bound of the ratio.
+    statuses
+        Number of parts of the trace by outcome, at the last level.
     """
 
     starts: IntArray
@@ -71,7 +78,7 @@ class ExactRatio(NamedTuple):
 
 
 class _AtLevel(NamedTuple):
-    """What came of all parts at a level: starts, `[J]`, a bound of the cost, and outcomes."""
+    """The result at one level: starts, `[J]`, a bound of the cost, and outcomes of the parts."""
 
     starts: IntArray
     bound: float
@@ -81,14 +88,25 @@ class _AtLevel(NamedTuple):
 def solve_ratio(
     trace: Trace, linearised: LinearisedObjective, starts: IntArray, effort: float
 ) -> ExactRatio:
-    """Solve a trace level by level; `starts`, `[J]`, are a plan that is known.
+    """Solve a trace level by level (Dinkelbach).
 
-    The solver works for so long, in its deterministic time, on all levels together.
+    Parameters
+    ----------
+    trace
+        The trace, as arrays.
+    linearised
+        The ratio, as a cost around a level.
+    starts
+        Starts of a known plan in seconds, `[J]`: the warm start.
+    effort
+        The solver's deterministic time; `_SHARE` of it is used for all levels together.
     """
     best, level, bound = starts, ratio(trace, linearised, starts), 0.0
     statuses: Counter[str] = Counter()
     left = _SHARE * effort
     for _ in range(MOST_LEVELS):
+        # Half of the rest for each level: the first levels gain most, and the last one must still
+        # prove.
         left /= 2
         costs = at_level(linearised, level).costs
         found = _solve_level(trace, costs, best, left)
@@ -128,7 +146,7 @@ def _solve_level(trace: Trace, costs: Costs, starts: IntArray, effort: float) ->
 
 
 def _latest(costs: Costs, part: IntArray, known: float, least: np.ndarray) -> IntArray:
-    """Return when each job of a part starts at the latest in a plan that costs no more than known.
+    """Return the latest start of each job of a part in a plan that costs no more than `known`.
 
     Beyond its cheapest start a job costs more and more: the last start is found by bisection.
     """
@@ -175,7 +193,7 @@ class _Model:
         self._scale = 2.0 ** floor(log2(_LARGEST / reach)) if reach > 0 else 1.0
 
     def solve(self, starts: IntArray, work: float) -> tuple[str, IntArray | None, float]:
-        """Return how it went, the starts of the jobs of the part, and a bound of what they cost."""
+        """Return the status, the starts of the jobs of the part, and a bound of their cost."""
         model = cp_model.CpModel()
         submit, run_times = self._costs.submit, self._costs.run_times
         begins, terms = {}, []
@@ -199,7 +217,7 @@ class _Model:
         return self._shapes[k].rounded(self._scale)
 
     def _cost_of(self, objective: float) -> float:
-        """Return a bound of what the jobs cost, given one of the model's objective."""
+        """Return a bound of the jobs' cost, given one of the model's objective."""
         upper, lower = _sums_at_submission(self._costs)
         lost = sum(shape.lost(self._scale, 1) for shape in self._shapes)
         level = self._costs.level

@@ -1,4 +1,4 @@
-"""Plans of a whole trace to begin with: jobs in several orders, each as early as it can be."""
+"""Initial schedules of a whole trace: jobs in several orders, each as early as it can be."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -34,7 +34,17 @@ _ORDERS: Mapping[str, Callable[[WaitingJob], Any]] = {
 
 
 class OfflineSchedule(NamedTuple):
-    """A plan: starts in seconds from the origin, `[J]`, units by node, `[J, N]`, and its source."""
+    """A schedule of a whole trace.
+
+    Attributes
+    ----------
+    starts
+        Starts in seconds from the origin, `[J]`.
+    placed
+        Units of each job on each node, `[J, N]`.
+    method
+        The method that found it, in words.
+    """
 
     starts: IntArray
     placed: IntArray
@@ -42,7 +52,17 @@ class OfflineSchedule(NamedTuple):
 
 
 def plan_in(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
-    """Return the plan of all jobs in an order, `[J]`, each at its earliest start."""
+    """Return the schedule of all jobs in an order, each at its earliest start.
+
+    Parameters
+    ----------
+    trace
+        The trace, as arrays.
+    order
+        Numbers of the jobs, `[J]`.
+    method
+        The method, in words.
+    """
     starts = np.empty(trace.job_count, dtype=np.int64)
     placed = np.zeros((trace.job_count, trace.selection.data.node_count), dtype=np.int64)
     segments = open_segments(0, trace.content.capacity, trace.size)
@@ -52,7 +72,7 @@ def plan_in(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
 
 
 def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
-    """Return a plan with every job as early as it can be on its nodes, in order of starts.
+    """Return a schedule with every job as early as it can be on its nodes, in order of starts.
 
     No job starts later than before, and each starts where another one ends, or at its submission.
     """
@@ -64,11 +84,18 @@ def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
 
 
 def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSchedule]:
-    """Yield plans of all jobs, unlike each other.
+    """Yield schedules of all jobs, in different orders.
 
     They take the jobs of the whole trace in one order each, by the keys of the queue orders and by
-    area over weight in the objective, `[J]` (Smith, 1956); and, where units are alike, they are
-    what list scheduling comes to on-line in these orders.
+    area over weight in the objective (Smith, 1956). Where units are alike, list scheduling on-line
+    in these orders gives further ones.
+
+    Parameters
+    ----------
+    trace
+        The trace, as arrays.
+    weights
+        Cost of a second of waiting of each job, `[J]`.
     """
     for name, key in _ORDERS.items():
         ranked = sorted(range(trace.job_count), key=lambda j: key(trace.jobs[j]))
@@ -82,9 +109,18 @@ def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSche
 
 
 def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSchedule:
-    """Return a plan with starts that a dispatcher came to on-line, by job number, in seconds.
+    """Return a schedule with the starts of an on-line dispatcher.
 
     Where units are not alike it takes the jobs in the order of these starts.
+
+    Parameters
+    ----------
+    trace
+        The trace, as arrays.
+    online
+        Starts by job number, in seconds.
+    origin
+        Time from which the schedule counts, in seconds.
     """
     method = "the dispatcher on-line"
     starts = np.array([online[job.job_id] - origin for job in trace.jobs], dtype=np.int64)
@@ -94,7 +130,7 @@ def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSche
 
 
 def _replayed(trace: Trace, order: IntArray, method: str) -> OfflineSchedule:
-    """Return what list scheduling with backfilling comes to on-line."""
+    """Return the schedule of list scheduling with backfilling on-line."""
     content = trace.content
     rank, starts = np.empty_like(order), np.empty_like(order)
     rank[order] = np.arange(trace.job_count)

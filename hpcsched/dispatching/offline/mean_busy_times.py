@@ -25,10 +25,16 @@ from hpcsched.system.system import IntArray
 
 
 class MeanBusyTimes(NamedTuple):
-    """The best schedule of the machine, as `K` pieces by time.
+    """The best schedule of the relaxed machine, as `K` pieces by time.
 
-    `least` is the minimum of Σ w · M. The machine works from `begins[k]` to `ends[k]` on a job of
-    `densities[k]`, its weight by area.
+    Attributes
+    ----------
+    least
+        Minimum of Σ w · M.
+    begins, ends
+        The machine works on one job from `begins[k]` to `ends[k]`, in seconds; both `[K]`.
+    densities
+        Weight by area of that job, `[K]`.
     """
 
     least: float
@@ -37,7 +43,7 @@ class MeanBusyTimes(NamedTuple):
     densities: FloatArray
 
     def multipliers(self) -> FloatArray:
-        """Return the price of an area at the beginning of each piece, `[K]`."""
+        """Return the dual price of an area at the beginning of each piece, `[K]`."""
         falls = self.densities * (self.ends - self.begins)
         multipliers = np.zeros(len(falls) + 1)
         for k in range(len(falls) - 1, -1, -1):
@@ -49,7 +55,19 @@ class MeanBusyTimes(NamedTuple):
 def mean_busy_times(
     submit: IntArray, areas: IntArray, weights: FloatArray, capacity: int
 ) -> MeanBusyTimes:
-    """Return the best schedule of jobs, all arguments `[J]` but the capacity, by submit time."""
+    """Return the best schedule of the relaxed machine.
+
+    Parameters
+    ----------
+    submit
+        Submissions in seconds, ascending, `[J]`.
+    areas
+        Units × seconds of each job, `[J]`.
+    weights
+        Weight of each job's mean busy time, `[J]`.
+    capacity
+        Units of the resource.
+    """
     left = (areas / capacity).tolist()
     densities = (weights / areas).tolist()
     submitted = submit.tolist()

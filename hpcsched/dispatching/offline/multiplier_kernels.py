@@ -1,4 +1,4 @@
-"""Compiled: the least that jobs cost where running has a price by time."""
+"""Compiled: the least cost of jobs that pay Lagrangian multipliers for the resources they use."""
 
 from typing import NamedTuple
 
@@ -10,10 +10,16 @@ from hpcsched.system.system import IntArray
 
 
 class Multipliers(NamedTuple):
-    """What a second of one unit of a resource type costs, by time.
+    """Lagrangian multipliers of a resource type: the price of one unit for one second, by time.
 
-    `rates[b]`, `[B]`, not negative, from `edges[b]` to `edges[b + 1]`, `[B + 1]`, ascending, and
-    nothing before and after. `upto`, `[B + 1]`, is the sum of all before an edge.
+    Attributes
+    ----------
+    edges
+        Borders of the pieces of time, ascending, `[B + 1]`; before and after them the price is 0.
+    rates
+        Price from `edges[b]` to `edges[b + 1]`, not negative, `[B]`.
+    upto
+        Price of one unit from the first edge up to each edge, `[B + 1]`.
     """
 
     edges: IntArray
@@ -23,7 +29,7 @@ class Multipliers(NamedTuple):
 
 @compiled()
 def _paid_until(time: int, bucket: int, multipliers: Multipliers) -> float:
-    """Return what one unit has cost until `time`, which lies in `bucket`, from -1 to B."""
+    """Return the price of one unit from the first edge until `time`, in `bucket`, −1 to B."""
     if bucket < 0:
         return 0.0
     if bucket >= len(multipliers.rates):
@@ -39,9 +45,9 @@ def _least(
 ) -> tuple[float, int]:
     """Return a lower bound of a job's cost plus price, and a start whose cost is close to it.
 
-    From one edge to the next, of its start or its end, what the job pays is linear in the start.
-    What it costs is linear too but for a turn at `free`, or, around a level, falls until `cheapest`
-    and then grows; so the least over such a piece is no less than that of each part by itself.
+    From one edge to the next, of its start or its end, the price of the job is linear in the start.
+    Its cost is linear too but for a turn at `free`, or, around a level, falls until `cheapest`
+    and then grows; so the least over such a piece is no less than the sum of the least of each.
     """
     edges, last = multipliers.edges, len(multipliers.edges)
     begin, run_time = costs.submit[j], costs.run_times[j]
@@ -93,7 +99,18 @@ def least_with_multipliers(
 ) -> tuple[float, float]:
     """Return the least cost plus price of all jobs, each by itself, and the size of its terms.
 
-    Writes into `used`, `[B]`, how much they use in each bucket, in units × seconds.
+    Parameters
+    ----------
+    demands
+        Units that each job holds of the resource type, `[J]`.
+    cheapest
+        Start of least cost of each job without multipliers, in seconds, `[J]`.
+    costs
+        The start-time cost functions.
+    multipliers
+        The multipliers.
+    used
+        Receives the use of each piece of time, in units × seconds, `[B]`.
     """
     edges, last = multipliers.edges, len(multipliers.edges)
     for b in range(len(used)):

@@ -1,4 +1,4 @@
-"""Compiled search for a better plan of a whole trace, a few jobs at a time.
+"""Compiled large neighbourhood search for a whole trace, a few jobs at a time.
 
 All jobs but a few that start near each other keep their starts and nodes. The few are planned anew,
 in many orders, beside the others and not before their submissions. What they cost together is known
@@ -117,7 +117,7 @@ def _room_beside(
     starts: IntArray,
     placed: IntArray,
 ) -> Segments:
-    """Return what the fixed jobs leave free from `begin` to `end`; nothing is free after that."""
+    """Return the room beside the fixed jobs from `begin` to `end`; nothing is free after that."""
     nodes = len(content.capacity)
     if not content.pooled:
         units = 0
@@ -249,11 +249,28 @@ def search_neighbourhoods(
     starts: IntArray,
     placed: IntArray,
 ) -> int:
-    """Look for a better plan around each of the seeds, and return what is left of the budget.
+    """Look for a better plan in the neighbourhood of each seed; return the rest of the budget.
 
-    `starts`, `[J]`, and `placed`, `[J, N]`, are the plan, which is changed; `order`, `[J]`, the
-    jobs by start. `width` jobs are planned anew together, in `tries` orders. The budget counts
-    segments that are looked through.
+    Parameters
+    ----------
+    seeds
+        Jobs to look around.
+    width
+        Number of jobs that are planned anew together.
+    tries
+        Number of orders in which they are tried.
+    budget
+        Number of segments that may be looked through.
+    content, costs
+        Jobs and nodes, and the start-time cost functions.
+    least
+        Least cost of each job, `[J]`.
+    random
+        State of the random numbers, `[1]`.
+    order
+        The jobs by start, `[J]`; changed.
+    starts, placed
+        The plan, `[J]` and `[J, N]`; changed.
     """
     count = len(order)
     longest = 0

@@ -1,4 +1,4 @@
-"""Makes a plan of a whole trace better, a window of time after another."""
+"""Large neighbourhood search: improves the plan of a whole trace, a few jobs at a time."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ from hpcsched.dispatching.planning.cost_kernels import Costs, least_of_each, tot
 from hpcsched.system.system import IntArray
 
 WIDTHS = (8, 16, 32)
-"""How many jobs are planned anew together, pass by pass."""
+"""Number of jobs that are planned anew together, pass by pass."""
 
 TRIES = 3
-"""In how many orders they are tried, for each of them."""
+"""Number of orders tried, for each of these jobs."""
 
 _LEAST_GAIN = 1e-5
 """A round of passes that gains less, relatively, is the last."""
@@ -27,10 +27,23 @@ def large_neighbourhood_search(
     budget: int,
     random: np.random.Generator,
 ) -> tuple[OfflineSchedule, int]:
-    """Return the best plan found from a incumbent one on, and the segments looked through.
+    """Return the best plan found from an incumbent on, and the number of segments looked through.
 
     Every plan that is returned has its jobs shifted to the earliest start on their nodes. The
     search ends with the budget, or when going through all jobs brings nothing more.
+
+    Parameters
+    ----------
+    trace
+        The trace, as arrays.
+    linearised
+        The objective as a cost of starts.
+    incumbent
+        The plan to begin with.
+    budget
+        Number of segments that may be looked through.
+    random
+        Draws the seeds of neighbourhoods.
     """
     best = shifted(trace, incumbent)
     value = _value(trace, linearised, best)
@@ -66,7 +79,7 @@ class _Pass(NamedTuple):
 def _passed(
     trace: Trace, costs: Costs, incumbent: OfflineSchedule, how: _Pass
 ) -> tuple[OfflineSchedule, int]:
-    """Go through all jobs once; return the plan and what is left of the budget."""
+    """Go through all jobs once; return the plan and the rest of the budget."""
     starts, placed = incumbent.starts.copy(), incumbent.placed.copy()
     order = np.argsort(starts, kind="stable")
     _, least = least_of_each(costs)
@@ -91,7 +104,7 @@ def _searched(method: str) -> str:
 
 
 def _value(trace: Trace, linearised: LinearisedObjective, incumbent: OfflineSchedule) -> float:
-    """Return the objective of a plan, or what goes with it up and down."""
+    """Return the objective of a plan, or a value that rises and falls with it."""
     return (
         ratio(trace, linearised, incumbent.starts)
         if linearised.ratio

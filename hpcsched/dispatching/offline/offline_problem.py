@@ -1,4 +1,4 @@
-"""The question of a whole trace at once, and its answer."""
+"""The problem of planning a whole trace at once, and its plan."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -15,9 +15,16 @@ from hpcsched.workload.job import TracedJob
 class OfflineProblem(NamedTuple):
     """All jobs of a trace, in order of submission, and the idle system.
 
-    The jobs' `predicted_run_time` is what they really run, in seconds, 0 included. What the system
-    has comes in one of the two forms of `DispatchingProblem`. `online`, by job number, are the
-    starts that the dispatcher comes to on-line, in seconds; empty where nobody knows.
+    Attributes
+    ----------
+    jobs
+        The jobs; `predicted_run_time` is the real run time in seconds, 0 included.
+    system, objective
+        The system, and the objective to minimise.
+    free_slots, slot_map, free_amounts
+        The idle system, in one of the two forms of `DispatchingProblem`.
+    online
+        Starts of the dispatcher on-line in seconds, by job number; empty if unknown.
     """
 
     jobs: tuple[WaitingJob, ...]
@@ -34,7 +41,7 @@ class OfflineProblem(NamedTuple):
         return self.jobs[0].submit_time if self.jobs else 0
 
     def as_if_waiting(self, jobs: tuple[WaitingJob, ...]) -> DispatchingProblem:
-        """Return the problem of a round in which these jobs waited before an idle system."""
+        """Return the problem of a round in which these jobs wait before an idle system."""
         what_is_free = self.free_slots, self.slot_map, self.free_amounts
         return DispatchingProblem(
             self.origin, 0, jobs, (), self.system, self.objective, *what_is_free
@@ -49,9 +56,18 @@ def problem_of(
     *,
     kill_at_requested_time: bool = False,
 ) -> OfflineProblem:
-    """Return the problem of all jobs of a trace, which come by ascending submit time.
+    """Return the problem of all jobs of a trace.
 
-    `what_is_free` is the idle system's `free_slots`, `slot_map` and `free_amounts`.
+    Parameters
+    ----------
+    jobs
+        The jobs, by ascending submit time.
+    system, objective
+        The system, and the objective to minimise.
+    what_is_free
+        `free_slots`, `slot_map` and `free_amounts` of the idle system.
+    kill_at_requested_time
+        Whether jobs end at their requested time at the latest.
     """
     waiting = tuple(
         waiting_job(
@@ -65,16 +81,30 @@ def problem_of(
 
 
 class OfflinePlan(NamedTuple):
-    """When every job starts, and how far that may be from what is possible.
+    """The start of every job, and a lower bound of the objective.
 
-    `starts`, by job number, are instants in seconds, each the submission of a job, the end of one,
-    or one of `extra_rounds`, ascending: there a job starts later than it could, since that pays.
-    `allocations`, by job number, say where; of a job that is not there any place with room
-    will do. `zero_length` are the jobs that run for no time. `method` names the step that found the
-    plan. `lower_bound` is what no schedule can undercut, in the objective's own unit, and
-    `bound_by` where it comes from; both are None where nothing is known. `work` counts the pieces
-    of plans that were looked through, `solver` the parts of the trace that the solver was asked
-    about, by what came of it.
+    Attributes
+    ----------
+    starts
+        Starts in seconds, by job number. Each is the submission of a job, the end of one, or one of
+        `extra_rounds`.
+    allocations
+        Nodes by job number; a job that is not there may go wherever there is room.
+    zero_length
+        The jobs with a run time of 0.
+    method
+        The step that found the plan, in words.
+    lower_bound
+        Lower bound of the objective, in its own unit; None if unknown.
+    bound_by
+        Source of the bound, in words; None if unknown.
+    work
+        Number of pieces of plans that were looked through.
+    solver
+        Number of parts of the trace given to the solver, by outcome.
+    extra_rounds
+        Times in seconds, ascending, at which a job starts later than it could since that pays, and
+        at which a simulation has to hold a round.
     """
 
     starts: Mapping[int, int]
@@ -94,7 +124,13 @@ class PlansOffline(Protocol):
 
     @property
     def allocator(self) -> Allocator:
-        """What places jobs of which a plan does not say where they go."""
+        """The allocator of jobs whose nodes a plan leaves open."""
 
     def plan_offline(self, problem: OfflineProblem) -> OfflinePlan:
-        """Return a plan of all jobs; raises InputError where they cannot be planned for."""
+        """Return a plan of all jobs.
+
+        Raises
+        ------
+        InputError
+            The jobs or the objective cannot be planned for.
+        """

@@ -15,11 +15,18 @@ from hpcsched.registration import PLANS_OFFLINE, builtin
 
 @dataclass(frozen=True)
 class OfflineToo:
-    """A dispatcher that answers rounds as another one does, and can plan off-line.
+    """A dispatcher that decides rounds by another one, and can plan off-line.
 
-    `allocator` places jobs where plans only count, as the other dispatcher's does. `budget` is the
-    pieces of plans to look through for each job of the trace: what the other may look through in a
-    round. `seed` is for the search.
+    Attributes
+    ----------
+    online
+        The dispatcher of the rounds.
+    allocator
+        Places jobs where plans only count, as the other dispatcher's does.
+    budget
+        Pieces of plans to look through for each job of the trace, as in a round of the other.
+    seed
+        Seed of the search.
     """
 
     online: Dispatcher

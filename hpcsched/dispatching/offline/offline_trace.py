@@ -35,10 +35,20 @@ class PlanTable:
 
 
 class Trace(NamedTuple):
-    """The `J` jobs that run for a second at least, in order of submission, and the idle system.
+    """The `J` jobs of at least one second, in order of submission, and the idle system.
 
-    The origin of times is the first submission of all. `size` is as many segments as a plan of all
-    jobs can have.
+    Attributes
+    ----------
+    problem
+        The problem, with all jobs. Its first submission is the origin of times.
+    jobs
+        The jobs.
+    selection
+        The jobs and nodes as a model.
+    content
+        The same, as compiled code takes them.
+    size
+        Number of segments that a plan of all jobs can have.
     """
 
     problem: OfflineProblem
@@ -59,13 +69,18 @@ class Trace(NamedTuple):
 
     @property
     def pooled(self) -> bool:
-        """Whether units are counted only, as all are alike."""
+        """Whether units are counted, as they are all alike."""
         return self.selection.nodes is None
 
     def table(self, starts: IntArray) -> PlanTable:
-        """Return a plan of these jobs as a table; starts in seconds from the origin, `[J]`.
+        """Return a plan of these jobs as a table.
 
-        Jobs that run for no time are there as well, as if they never waited.
+        Jobs that run for no time are in it as well, as if they never waited.
+
+        Parameters
+        ----------
+        starts
+            Starts in seconds from the origin, `[J]`.
         """
         zero_length = [job for job in self.problem.jobs if job.predicted_run_time == 0]
         at_once = np.array([job.submit_time for job in zero_length], dtype=np.int64)
@@ -91,7 +106,10 @@ class Trace(NamedTuple):
 def trace_of(problem: OfflineProblem) -> Trace | None:
     """Return the arrays of a problem; None if no job runs for a second.
 
-    Raises InputError for a job that no number of whole nodes suits.
+    Raises
+    ------
+    InputError
+        No number of whole nodes suits an exclusive job.
     """
     jobs = tuple(job for job in problem.jobs if job.predicted_run_time > 0)
     if not jobs:
@@ -130,8 +148,17 @@ def _no_cost(count: int) -> PlannedCost:
 class LinearisedObjective(NamedTuple):
     """An objective as a cost: its value is `factor` · (cost) + `offset`.
 
-    For a ratio of sums the cost is that at the costs' own level, and what is minimised has the
-    level's sign: the ratio is below the level just where the cost is below 0.
+    For a ratio of sums the cost is that at the costs' own level, and the value has the level's
+    sign: the ratio is below the level just where the cost is below 0.
+
+    Attributes
+    ----------
+    costs
+        The start-time cost functions.
+    factor, offset
+        From the cost to the objective.
+    ratio
+        Whether the objective is a ratio of sums.
     """
 
     costs: Costs
@@ -147,7 +174,10 @@ class LinearisedObjective(NamedTuple):
 def linearised_objective(trace: Trace) -> LinearisedObjective:
     """Return the objective of a trace as a cost.
 
-    Raises InputError for an objective that is no cost of starts.
+    Raises
+    ------
+    InputError
+        The objective is no cost of starts.
     """
     objective, jobs, origin = trace.problem.objective, trace.jobs, trace.problem.origin
     run_times = trace.content.run_times
@@ -179,12 +209,12 @@ def linearised_objective(trace: Trace) -> LinearisedObjective:
 
 
 def at_level(linearised: LinearisedObjective, level: float) -> LinearisedObjective:
-    """Return a linearised that is a ratio of sums around another level."""
+    """Return the cost of a ratio of sums around another level (Dinkelbach parameter)."""
     return linearised._replace(costs=linearised.costs._replace(level=level))
 
 
 def ratio(trace: Trace, linearised: LinearisedObjective, starts: IntArray) -> float:
-    """Return the ratio of sums of a plan."""
+    """Return the ratio of sums of a plan; starts in seconds from the origin, `[J]`."""
     value = trace.measure(starts)
     return total(linearised.costs, starts) if value is None else value
 

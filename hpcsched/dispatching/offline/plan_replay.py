@@ -1,4 +1,4 @@
-"""The dispatcher that carries out a plan of a whole trace."""
+"""Plan replay: the dispatcher that carries out a plan of a whole trace."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,14 +11,21 @@ from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.workspace import Workspace, open_workspace
 
 ZERO_LENGTH_FIRST = "jobs that run for no time go first in an instant"
-"""Of a job that is due now and goes in a later round of the same instant."""
+"""Reason of a job that is due now and starts in a later round of the same instant."""
 
 
 class ReplaysPlan:
-    """Starts each job when a plan says, and where it says, or else where the allocator says.
+    """Starts each job at its planned time, on the plan's nodes or else on the allocator's.
 
     A planned start is the submission of a job or the end of one, so that there is a round then; a
     simulation has to hold further rounds at the plan's `extra_rounds`.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    allocator
+        Places the jobs whose nodes the plan leaves open.
     """
 
     def __init__(self, plan: OfflinePlan, allocator: Allocator) -> None:
@@ -41,7 +48,7 @@ class ReplaysPlan:
         return decision._replace(reasons=reasons)
 
     def _starts(self, problem: DispatchingProblem) -> tuple[Start, ...]:
-        """Return the starts of what is due and has room in this round."""
+        """Return the starts of the jobs that are due and have room in this round."""
         starts = self._plan.starts
         due = [job for job in problem.queue if starts[job.job_id] <= problem.now]
         for job in due:

@@ -1,4 +1,4 @@
-"""Plans a whole trace: first plans, a search in windows, a solver for small ones, and a bound."""
+"""Off-line planner: initial schedules, large neighbourhood search, exact solver, bound."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from hpcsched.system.system import IntArray
 
 
 class _Limits(NamedTuple):
-    """How many pieces of plans to look through, the search's seed, and the solver's effort."""
+    """The number of pieces of plans to look through, the search's seed, and the solver's effort."""
 
     pieces: int
     seed: int
@@ -39,7 +39,7 @@ class _Limits(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """The best plan incumbent, a lower bound, and what it took."""
+    """The incumbent, a lower bound, and the work done."""
 
     incumbent: OfflineSchedule
     bound: Bound
@@ -52,9 +52,21 @@ def plan_offline(
 ) -> OfflinePlan:
     """Return a plan of all jobs of a trace.
 
-    `budget` is how many pieces of plans may be looked through for each job, in all of the search;
-    `effort` is for how long the solver works on a small trace, in its deterministic time.
-    Raises InputError for an objective or a job that cannot be planned for.
+    Parameters
+    ----------
+    problem
+        The jobs and the system.
+    budget
+        Number of pieces of plans to look through for each job, in the whole search.
+    seed
+        Seed of the search.
+    effort
+        The solver's deterministic time for a small trace.
+
+    Raises
+    ------
+    InputError
+        An objective or a job cannot be planned for.
     """
     trace = trace_of(problem)
     if trace is None:
@@ -138,7 +150,7 @@ def _value(trace: Trace, incumbent: OfflineSchedule) -> float:
 
 
 def _weights(trace: Trace, linearised: LinearisedObjective) -> FloatArray:
-    """Return what a second of waiting costs each job at its submission, or 1 where that is none."""
+    """Return each job's cost of a second of waiting at its submission; 1 where there is none."""
     if linearised.ratio or not linearised.costs.weights.any():
         return np.ones(trace.job_count)
     return np.asarray(linearised.costs.weights.sum(axis=0))

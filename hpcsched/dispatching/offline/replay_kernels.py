@@ -1,4 +1,4 @@
-"""Compiled: what list scheduling comes to on-line, where all jobs ask for equal units.
+"""Compiled: list scheduling on-line, where all jobs ask for equal units.
 
 It is `list` with the option `backfill` and no limit on depth, for an order that does not change
 with time: in each round every waiting job is planned anew, and those start that can start now.
@@ -20,9 +20,20 @@ def replay_list(
     capacity: int,
     starts: IntArray,
 ) -> None:
-    """Write when each job starts, `[J]`; jobs are numbered in order of submission.
+    """Write the start of each job; jobs are numbered in order of submission.
 
-    `rank`, `[J]`, is each job's place among all in the order; `demands` is in slots.
+    Parameters
+    ----------
+    rank
+        Place of each job in the queue order, `[J]`.
+    submit, run_times
+        Submissions and run times in seconds, `[J]`.
+    demands
+        Slots of each job, `[J]`.
+    capacity
+        Number of slots.
+    starts
+        Receives the starts in seconds, `[J]`.
     """
     count = len(submit)
     queue, queued = np.empty(count, np.int64), 0  # by rank

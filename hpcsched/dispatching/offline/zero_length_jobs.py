@@ -1,4 +1,4 @@
-"""When jobs that run for no time start, in a plan of all the others."""
+"""Zero-length jobs: the starts of jobs with a run time of 0, in a plan of all the others."""
 
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping
@@ -16,11 +16,20 @@ def zero_length_starts(
     starts: Mapping[int, int],
     allocations: Mapping[int, NodeAllocation],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the number and the start of each job that runs for no time.
+    """Yield the number and the start of each zero-length job.
 
     It starts at its submission or at the first end of another job after it at which there is room
     beside the jobs that started before and still run. It holds nothing, so it delays no one: jobs
     that start at the same instant do so after it.
+
+    Parameters
+    ----------
+    problem
+        All jobs, and the idle system.
+    starts
+        Starts of the other jobs in seconds, by job number.
+    allocations
+        Nodes of the other jobs; empty where the system consists of slots.
     """
     idle = [job for job in problem.jobs if job.predicted_run_time == 0]
     if not idle:

@@ -12,9 +12,18 @@ Outcomes = Literal["optimal", "feasible", "unknown", "infeasible"]
 
 
 class Outcome(NamedTuple):
-    """What a solver says: `objective` of its best solution and a `bound` on any, if there are.
+    """The outcome of a solver's search.
 
-    `branches` and `fails` are what its search had come to when it ended; see `SolverCall`.
+    Attributes
+    ----------
+    status
+        Whether a solution was found or proved optimal.
+    objective
+        Objective of the best solution; None without any.
+    bound
+        Lower bound of the objective; None if unknown.
+    branches, fails
+        Number of decisions and of dead ends of the search, see `SolverCall`; None if not counted.
     """
 
     status: Outcomes
@@ -25,7 +34,7 @@ class Outcome(NamedTuple):
 
 
 def total(counts: Sequence[int | None]) -> int | None:
-    """Return the sum of what was counted; None if nothing was."""
+    """Return the sum of all counts that are known; None if none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
@@ -34,18 +43,26 @@ class Session(Protocol):
     """A model in the terms of one solver; solutions are left in the model's variables."""
 
     def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within limits, starting from values for all decision variables, if given."""
+        """Solve within limits.
+
+        Parameters
+        ----------
+        limits
+            A budget or a stopping rule.
+        hint
+            Values of all decision variables to start from; None: no warm start.
+        """
 
     def add(self, constraint: Any) -> None:
         """Add a constraint before solving again."""
 
 
 class AnyBackend(Protocol):
-    """What every backend says of its solver. Can be pickled."""
+    """The properties of a solver that every backend declares. Can be pickled."""
 
     @property
     def deterministic(self) -> bool:
-        """Whether equal problems get equal answers under a budget."""
+        """True if equal problems get equal answers under a budget."""
 
     @property
     def largest(self) -> int:
@@ -56,7 +73,7 @@ class AnyBackend(Protocol):
         """The largest value that an objective may have."""
 
     def check_installed(self) -> None:
-        """Raise PluginError, saying what to install, where the solver is not there."""
+        """Raise PluginError, naming the package to install, if the solver is absent."""
 
 
 class Backend(AnyBackend, Protocol):
@@ -71,9 +88,21 @@ class DataBackend(AnyBackend, Protocol):
     """Works on the data of a formulation, by its terms; no model is built."""
 
     def prepare(self, data: ModelData) -> None:
-        """Do what has to be done once and takes its time, before such data are solved."""
+        """Do the slow preparation that is needed once, before data like these are solved."""
 
     def solve(
         self, formulation: Formulation, data: ModelData, limits: Limits, hint: Plan | None
     ) -> Any:
-        """Return the `Answer` to a formulation, within limits and starting from a hint, if any."""
+        """Return the `Answer` to a formulation.
+
+        Parameters
+        ----------
+        formulation
+            The formulation; only its `terms` are used.
+        data
+            The model's data.
+        limits
+            A budget or a stopping rule.
+        hint
+            A plan to start from; None: no warm start.
+        """

@@ -139,10 +139,10 @@ class _ChocoRun:
         self._native.set_input_order_lb_search(*order)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or so many seconds.
+        """Solve within a budget or a time limit in seconds.
 
-        Choco is asked itself: CPMpy has only limits of time, and tells by the clock whether a
-        search came to its end.
+        Choco's own interface is called: CPMpy has only limits of time, and decides by the clock
+        whether a search came to its end.
         """
         cpmpy, native = self._cpmpy, self._native
         cpmpy.solver_vars(self._variables)

@@ -1,4 +1,4 @@
-"""Fixed tasks in the terms of all solvers: what is to be a variable is one, also with one value."""
+"""Fixed tasks in the terms of all solvers: their starts become variables of one value."""
 
 from copy import copy
 from typing import Any
@@ -16,7 +16,7 @@ ORIGINS = {
 
 
 def with_constants(constraint: Any) -> Any:
-    """Return a constraint whose tasks start at variables with one value each in place of numbers.
+    """Return a constraint on tasks with a variable of one value in place of each number.
 
     SCIP takes no number for the start of a task, and neither does Pumpkin. Each number gets a
     variable of its own, as SCIP 10 takes no variable for the starts of two tasks either. Any other

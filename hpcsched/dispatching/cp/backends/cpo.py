@@ -85,7 +85,7 @@ class _CpoRun:
             self._cpmpy = CPM_cpo(model)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or so many seconds."""
+        """Solve within a budget or a time limit in seconds."""
         cpmpy = self._cpmpy
         if hint:
             point = cpmpy.cpo_model.create_empty_solution()

@@ -90,9 +90,9 @@ class _ExactRun:
         self._lines = self._transformer.transform(model.constraints)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or so many seconds.
+        """Solve within a budget or a time limit in seconds.
 
-        Exact is asked itself: the way in which CPMpy asks keeps to its first solution for long.
+        Exact's own interface is called: CPMpy's way keeps to its first solution for long.
         """
         options: dict[str, Any] = {"seed": 1}
         if isinstance(limit, Budget):
@@ -123,7 +123,7 @@ class _ExactRun:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Keep what the process does at Ctrl-C and when told to end, which Exact takes over."""
+    """Keep the process's handling of Ctrl-C and of termination, which Exact takes over."""
     ours = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if ours else ()
     before = {number: signal.getsignal(number) for number in numbers}

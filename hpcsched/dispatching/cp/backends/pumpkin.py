@@ -70,15 +70,15 @@ class Pumpkin(NamedTuple):
 
 
 class _Solver(CPM_pumpkin):
-    """CPMpy's solver with what it leaves out for our models."""
+    """CPMpy's solver with the parts that our models need and it leaves out."""
 
     def transform(self, cpm_expr: Any) -> Any:
-        """Return constraints that Pumpkin has, whose cumulative knows no demands but numbers."""
+        """Return constraints that Pumpkin has; its cumulative takes only numbers as demands."""
         parts = [part for one in toplevel_list(cpm_expr) for part in _decomposed(one)]
         return super().transform(parts)
 
     def solution_hint(self, cpm_vars: Sequence[Any], vals: Sequence[Any]) -> None:
-        """Note where to begin; Pumpkin takes whole numbers alone, also for what is true or not."""
+        """Set the warm start; Pumpkin takes whole numbers only, also for Booleans."""
         if not self.pum_solver.is_inconsistent():
             self._solhint = {
                 self.to_pum_ivar(variable): int(value)
@@ -87,7 +87,7 @@ class _Solver(CPM_pumpkin):
 
 
 def _decomposed(constraint: Any) -> Any:
-    """Return what a cumulative comes to that Pumpkin cannot be given, anything else as it is."""
+    """Return the decomposition of a cumulative that Pumpkin does not have; others as they are."""
     name = getattr(constraint, "name", None)
     if name not in ("cumulative", "cumulative_optional"):
         return [constraint]
@@ -105,7 +105,7 @@ class _PumpkinRun:
             self._solver = _Solver(model, seed=0)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or so many seconds."""
+        """Solve within a budget or a time limit in seconds."""
         seconds = limit.work if isinstance(limit, Budget) else limit
         with _panics():
             if hint:

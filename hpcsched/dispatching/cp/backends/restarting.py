@@ -1,4 +1,4 @@
-"""What adapters share whose solvers start anew with each call."""
+"""The shared part of adapters whose solvers start anew with each call."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -21,9 +21,9 @@ class Run(Protocol):
     """A model in the terms of one solver, to be solved once."""
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or so many seconds; what is found is in the model's variables.
+        """Solve within a budget or a time limit in seconds, and set the model's variables.
 
-        The objective of the outcome is not looked at, as long as the status says that there is one.
+        The outcome's objective is not used, as long as the status says that there is one.
         """
 
 

@@ -13,19 +13,19 @@ SEARCH = (
 
 
 class OrToolsParams(Params):
-    """How CP-SAT searches."""
+    """Search parameters of CP-SAT."""
 
     search: Literal["own", "papers"] = Field("own", description=SEARCH.format("CP-SAT"))
 
 
 class ChocoParams(Params):
-    """How Choco searches."""
+    """Search parameters of Choco."""
 
     search: Literal["own", "papers"] = Field("own", description=SEARCH.format("Choco"))
 
 
 class ScheduleOrPostponeParams(Params):
-    """How schedule-or-postpone searches."""
+    """Search parameters of schedule-or-postpone."""
 
     restart_after: int | None = Field(
         None,
@@ -42,7 +42,7 @@ class PumpkinParams(Params):
 
 
 class CpOptimizerParams(Params):
-    """How CP Optimizer searches."""
+    """Search parameters of CP Optimizer."""
 
     not_reproducible: ClassVar = NotReproducible("the solver cpo stops by the clock")
     workers: int = Field(1, ge=1, description="How many threads search.")

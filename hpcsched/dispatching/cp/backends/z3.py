@@ -87,9 +87,9 @@ class _Z3Run:
             self._solver = _Solver(model, subsolver="opt")
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or so many seconds.
+        """Solve within a budget or a time limit in seconds.
 
-        z3 is asked itself, as CPMpy cannot read a solution that leaves a variable open.
+        z3's own interface is called, as CPMpy cannot read a solution that leaves a variable open.
         """
         cpmpy, native = self._solver, self._solver.z3_solver
         with _within(self._context):
@@ -108,7 +108,7 @@ class _Z3Run:
             )
 
     def _read(self, status: str) -> Outcome:
-        """Put a solution into the model's variables, and say what came of the search."""
+        """Put a solution into the model's variables, and return the outcome."""
         cpmpy, native = self._solver, self._solver.z3_solver
         if status == "unsat":
             return Outcome("infeasible")
@@ -127,7 +127,7 @@ class _Z3Run:
 
 
 def _count(counts: Any, name: str) -> int:
-    """Return what z3's two engines have counted; it leaves out what there was none of."""
+    """Return the counts of z3's two engines together; z3 omits counts of 0."""
     known = [key for key in (name, f"sat {name}") if key in counts.keys()]  # noqa: SIM118 (z3's own)
     return sum(int(counts.get_key_value(key)) for key in known)
 

@@ -1,1 +1,1 @@
-"""Formulations: each says what a good plan is, in CPMpy, for any solver."""
+"""Formulations: models of good plans in CPMpy, for any solver."""

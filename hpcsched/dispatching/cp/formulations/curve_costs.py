@@ -1,4 +1,4 @@
-"""What a job costs by its start where that is a curve, in plain CPMpy that all solvers take."""
+"""Piecewise linear start-time cost functions in plain CPMpy that all solvers take."""
 
 from itertools import pairwise
 from typing import Any
@@ -10,13 +10,21 @@ from hpcsched.dispatching.planning.start_cost_functions import StartCostFunction
 
 
 def curve_cost(curve: StartCostFunction, start: Variable, name: str) -> tuple[Any, list[Any]]:
-    """Return what stands for the cost of a start that is to be small, and its constraints.
+    """Return an expression for the cost of a start that is minimised, and its constraints.
 
-    It is at least the cost, and equal to it where that is minimised. `name` is for variables.
+    The expression is at least the cost, and equal to it where it is minimised. A straight line that
+    is nowhere above the curve bounds the cost from below at every start. The other pieces hold in
+    their parts of the time alone: of neighbouring parts, in each of which the curve is convex, the
+    start is in one. Where two meet they cost the same.
 
-    A straight line that is nowhere above the curve bounds the cost from below at every start. The
-    other pieces hold in their parts of the time alone: of neighbouring parts, in each of which the
-    curve is convex, the start is in one. Where two meet they cost the same.
+    Parameters
+    ----------
+    curve
+        The start-time cost function of a job.
+    start
+        The start variable of the job.
+    name
+        Ending of the names of new variables.
     """
     slopes = curve.slopes
     if len(set(slopes)) <= 1:

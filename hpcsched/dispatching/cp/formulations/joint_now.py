@@ -1,4 +1,4 @@
-"""`joint-now`: exact about the nodes of what starts now, pooled about the rest of the plan.
+"""`joint-now`: exact nodes for jobs that start now, aggregated nodes for the rest of the plan.
 
 Only jobs that start now are bound by a decision. The model therefore has starts and pooled
 cumulatives as in HCP'19, and for what starts now:

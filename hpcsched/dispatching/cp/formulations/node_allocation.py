@@ -1,4 +1,4 @@
-"""What the formulations share that say of each node how many units of each job are on it."""
+"""The shared part of formulations with the units of each job on each node."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -29,7 +29,7 @@ def most_units(data: ModelData) -> IntArray:
 
 
 def scarce_places(data: ModelData) -> Iterator[Place]:
-    """Yield the nodes and resource types of which jobs could ask for more than there is."""
+    """Yield the nodes and resource types whose capacity the jobs' demands could exceed."""
     most = most_units(data)
     held: list[list[int]] = [[] for _ in range(data.node_count)]
     for k, n in enumerate(data.held_on.tolist()):

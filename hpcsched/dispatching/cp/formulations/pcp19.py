@@ -1,4 +1,4 @@
-"""PCP'19: each unit that a node could hold is a variable; so many are chosen as a job has units.
+"""PCP'19: each unit that a node could hold is a variable; as many are chosen as the job has units.
 
 Model (Galleguillos et al., CP 2021, section 2.2; thesis 2020, section 2.3): beside starts and
 pooled cumulatives (see `hcp19`), each queued job τᵢ has, on each node n, pᵢₙ = min(rnᵢ, minᵣ

@@ -73,7 +73,7 @@ class Pcp21:
         return build_by_position(data, self._types(data), self.variables(data), ascending, "least")
 
     def _types(self, data: ModelData) -> list[int]:
-        """Return the resource types that have positions, those first of which least is left."""
+        """Return the resource types that have positions, the scarcest first."""
         types = scarcest_first(data)
         if self._shared_positions:
             for r in types.copy():

@@ -1,4 +1,4 @@
-"""The scheduling part that formulations share: starts, what is held, the objective.
+"""The scheduling part that formulations share: starts, held amounts, the objective.
 
 In the papers' notation (Galleguillos et al., CP 2021, section 2.2): s(τᵢ) is `starts[i]`, d(τᵢ)
 `run_times[i]`, with now as time 0 and eoh as `horizon`.
@@ -18,16 +18,23 @@ from hpcsched.dispatching.planning.pool_data import PoolData
 
 
 def start_variables(data: ModelData) -> list[Variable]:
-    """Return a start for each job, from now to its latest, `[J]`."""
+    """Return a start variable for each job, from now to its latest start, `[J]`."""
     return [
         cp.intvar(0, latest, name=f"s{i}") for i, latest in enumerate(data.latest_starts.tolist())
     ]
 
 
 def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[Any]]:
-    """Return what to minimise, and the constraints that it needs.
+    """Return the expression to minimise, and the constraints that it needs.
 
     It is Σ weights · max(start, free) + makespan · last end + Σ curve at start.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    starts
+        The start variables, `[J]`; numbers where the start is fixed.
     """
     terms, constraints = [], []
     constant = 0
@@ -117,9 +124,19 @@ def pool_cumulatives(
     """Return a cumulative for each pool, where one can be short.
 
     As power is in the first HCP (Borghesi et al.; thesis 2020, section 2.3), a pool is one more
-    resource that all jobs share. While less than the most of it is free, a fixed task takes the
-    difference. Jobs whose starts are numbers, which are put off to the end, draw nothing without
-    `put_off`.
+    resource that all jobs share. While less than its largest amount is free, a fixed task takes the
+    difference.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    pools
+        The pools.
+    starts
+        The start variables, `[J]`.
+    put_off
+        Whether jobs with a fixed start, which are put off to the end, draw as well.
     """
     constraints = []
     lengths = np.append(np.diff(pools.since), 1)
@@ -185,7 +202,7 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
 
 
 def in_values(variable: Variable, values: Sequence[int]) -> list[Any]:
-    """Return what keeps a variable to ascending values, whose first and last are its bounds."""
+    """Return constraints that keep a variable to ascending values within its bounds."""
     if values[-1] - values[0] + 1 == len(values):
         return []
     return [cp.Table([variable], [[value] for value in values])]

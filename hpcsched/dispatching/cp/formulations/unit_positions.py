@@ -1,4 +1,4 @@
-"""What PCP'20 and PCP'21 share: a unit has a place among all resources of a type, in one array.
+"""The shared part of PCP'20 and PCP'21: positions of units in one array of all resources of a type.
 
 Model (Galleguillos et al., CP 2021, section 3; PCP'20 preprint, section 3; PCP₅ in the thesis,
 section 6.2): the resources of type r of all nodes are an array, in the order of the nodes, of
@@ -17,8 +17,8 @@ It is a restriction. A unit needs positions that are side by side and stay the s
 runs, while a node only needs to have enough: what is free on it may be in pieces. A plan that is
 good by count can have no positions.
 
-There are |Q̄| + Σᵢ rnᵢ · |R| decision variables, as the papers count them; types of which a job asks
-nothing have none.
+There are |Q̄| + Σᵢ rnᵢ · |R| decision variables, as the papers count them; types of which a job
+asks nothing have none.
 
 Ours departs in this.
 
@@ -61,11 +61,16 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Positions(NamedTuple):
-    """Where units are.
+    """Positions of units.
 
-    `nodes[i][j]` is a variable or, if there is no choice, a number. `origins[i][r][j]` are there
-    for the types that job i asks for, of those that are modelled. `strides` are positions per node,
-    `[R]`.
+    Attributes
+    ----------
+    nodes
+        `nodes[i][j]`: node of unit j of job i; a number if there is no choice.
+    origins
+        `origins[i][r][j]`: first position of the unit, for the modelled types that job i asks for.
+    strides
+        Positions per node, `[R]`.
     """
 
     nodes: list[list[Variable]]
@@ -93,7 +98,7 @@ def largest_area(data: ModelData) -> int:
 
 
 def scarcest_first(data: ModelData) -> list[int]:
-    """Return the resource types, those first of which least is available now."""
+    """Return the resource types by the amount available now, the scarcest first."""
     order: list[int] = data.available.sum(axis=0).argsort(kind="stable").tolist()
     return order
 
@@ -134,7 +139,7 @@ def build_by_position(
 
 
 def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[Any]]:
-    """Return variables for positions of these resource types, and what keeps units to nodes."""
+    """Return position variables of these resource types, and constraints that tie them to nodes."""
     strides = [
         int(data.capacity[_usable(data, r), r].max(initial=1)) for r in range(data.type_count)
     ]
@@ -170,7 +175,7 @@ def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[
 def packed(
     data: ModelData, starts: Sequence[Variable], positions: Positions, types: Sequence[int]
 ) -> list[Any]:
-    """Return that no two units share a position at any time, and what that implies."""
+    """Return the constraints that no two units share a position at any time, and implied ones."""
     constraints = cumulatives(data, starts)
     constraints += disjunctions(data, starts)
     last_end = int(data.held_until.max(initial=0))
@@ -252,7 +257,7 @@ def hint_positions(
 
 
 class _Share(NamedTuple):
-    """What a job takes of a node: `size` for each of so many units."""
+    """A job's share of a node: `units` units of `size` each."""
 
     job: int
     begin: int

@@ -1,12 +1,12 @@
-"""Compiled: what a plan costs at least that begins as the search has it.
+"""Compiled: lower bounds of the cost of plans that begin as the search has it.
 
 Two bounds are compared with the best plan.
 
 - By time tables: no job starts before the earliest time at which it could.
 - By energy: of a resource that all share, jobs take run time × demand each. On a machine that may
-  split them at will, what is free is best given to the job with most weight for its energy first;
-  the sum of weight × mean time of processing is then least, as for one machine (Smith 1956; Goemans
-  1996), and in no plan is it less. A job's mean time is its start and half its run time.
+  split them at will, the free amount is best given to the job with most weight for its energy
+  first; the sum of weight × mean time of processing is then least, as for one machine (Smith 1956;
+  Goemans 1996), and in no plan is it less. A job's mean time is its start and half its run time.
 """
 
 from hpcsched.dispatching.core.compiled import compiled
@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 @compiled()
 def _curve(j: int, start: int, problem: Problem) -> int:
-    """Return what the curve of a job says of a start, or the least of any later one."""
+    """Return a job's start-time cost function at a start, or its least from there on."""
     first, last = problem.curve_first[j], problem.curve_first[j + 1]
     if first == last:
         return 0
@@ -39,7 +39,17 @@ def _curve(j: int, start: int, problem: Problem) -> int:
 
 @compiled()
 def cost_of(j: int, start: int, problem: Problem) -> int:
-    """Return what a job costs by its start."""
+    """Return the cost of a job by its start.
+
+    Parameters
+    ----------
+    j
+        The job.
+    start
+        Its start in steps.
+    problem
+        The problem.
+    """
     cost = _curve(j, start, problem)
     for t in range(problem.weights.shape[0]):
         cost += problem.weights[t, j] * max(start, problem.free[t, j])
@@ -48,7 +58,7 @@ def cost_of(j: int, start: int, problem: Problem) -> int:
 
 @compiled()
 def _least_from(j: int, start: int, problem: Problem) -> int:
-    """Return what a job costs at least that does not start sooner."""
+    """Return the least cost of a job that starts at a step or later."""
     cost = cost_of(j, start, problem)
     first, last = problem.curve_first[j], problem.curve_first[j + 1]
     if first == last:
@@ -85,7 +95,7 @@ def next_event(time: int, problem: Problem, search: Search) -> int:
 
 @compiled()
 def plan_cost(problem: Problem, search: Search) -> int:
-    """Return what the started jobs cost."""
+    """Return the cost of the started jobs."""
     cost, last = 0, 0
     for j in range(len(search.start)):
         if search.start[j] >= 0:
@@ -160,7 +170,7 @@ def _is_too_dear(time: int, problem: Problem, search: Search) -> bool:
 
 @compiled()
 def _by_energy(g: int, time: int, last: int, problem: Problem, search: Search) -> float:
-    """Return what the other jobs and the last end cost at least, by energy of one resource."""
+    """Return a lower bound of the cost of the other jobs and the last end, by energy."""
     count = _sort_by_ratio(g, problem, search)
     bound, end = _run_by_energy(g, time, count, problem, search)
     for j in range(len(search.start)):
@@ -205,7 +215,7 @@ def _sort_by_ratio(g: int, problem: Problem, search: Search) -> int:
 def _run_by_energy(
     g: int, time: int, count: int, problem: Problem, search: Search
 ) -> tuple[float, float]:
-    """Run so many sorted jobs one after another, split at will, on what is free from a time on.
+    """Run the first sorted jobs one after another, split at will, from a time on.
 
     Return the sum of slope × start, a start being the mean time less half the run time, and the
     time at which all is done.

@@ -1,7 +1,7 @@
-"""Compiled: what fits when, beside what has been started so far.
+"""Compiled: the starts at which jobs fit beside the jobs started so far.
 
-The search goes forward in time. At its present level, what started jobs hold only becomes less from
-then on, so that a job has room from now to its end if it has now, but for what is announced: nodes
+The search goes forward in time. At its present level, started jobs only release resources from
+then on, so that a job has room from now to its end if it has now, but for announced changes: nodes
 that close and pools that offer less. A job that was postponed at an earlier level has room from
 there on if it has at all levels since.
 """

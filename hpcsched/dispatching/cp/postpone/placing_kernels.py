@@ -65,7 +65,7 @@ def sign_job(j: int, sign: int, level: int, problem: Problem, search: Search) ->
 
 @compiled()
 def release_job(j: int, level: int, problem: Problem, search: Search) -> None:
-    """Give back at a level what a job holds of its nodes."""
+    """Release a job's resources on its nodes at a level."""
     for c in range(search.choices[j]):
         n = search.among[j, c]
         if search.placed[j, n] > 0:
@@ -76,7 +76,7 @@ def release_job(j: int, level: int, problem: Problem, search: Search) -> None:
 
 @compiled()
 def _take(j: int, problem: Problem, search: Search) -> None:
-    """Have a job hold what its placement says from the present level on."""
+    """Allocate a job's placement from the present level on."""
     level = search.state[LEVEL]
     begin = search.level_time[level]
     end = begin + problem.run_times[j]

@@ -31,7 +31,10 @@ _PLAIN_NODES = 5000
 
 
 class Found(NamedTuple):
-    """What came of a search. `nodes` are decisions and their changes, `fails` dead ends."""
+    """The result of a search.
+
+    `nodes` counts decisions and their changes, `fails` dead ends.
+    """
 
     status: SolverStatus
     plan: Plan | None
@@ -145,7 +148,7 @@ def make_ready(data: ModelData) -> None:
 
 
 class _Limit:
-    """Up to how many `nodes` a search goes on, until limits are reached."""
+    """The number of `nodes` at which a search ends, until limits are reached."""
 
     def __init__(self, limits: Limits, count: int) -> None:
         self._watch = Watch(limits) if isinstance(limits, StoppingRule) else None

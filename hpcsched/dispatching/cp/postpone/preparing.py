@@ -1,4 +1,4 @@
-"""What schedule-or-postpone works on, made of a model's data."""
+"""Preparation of schedule-or-postpone: its tables, from a model's data."""
 
 from typing import NamedTuple
 
@@ -24,10 +24,14 @@ _MODES = {
 
 
 class Given(NamedTuple):
-    """A problem, and what is on its nodes before the search.
+    """A problem, and the occupation of its nodes before the search.
 
-    `boxes`: node, resource type, first position, the one behind the last, and until when.
-    `order` numbers the nodes of the model, `[N]`.
+    Attributes
+    ----------
+    boxes
+        Node, resource type, first position, the one behind the last, and end of each box.
+    order
+        Numbers of the nodes in the model, `[N]`.
     """
 
     problem: Problem
@@ -36,7 +40,7 @@ class Given(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What is taken of what all share, `[G]`, from `begin` to `end`."""
+    """Amounts taken of the shared resources, `[G]`, from `begin` to `end`."""
 
     begin: int
     end: int
@@ -44,9 +48,9 @@ class _Task(NamedTuple):
 
 
 def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
-    """Return what the search is given; `fixed`, `[J]`, is when jobs start that have no choice.
+    """Return the problem of the search.
 
-    It is −1 for all others, which are the jobs of the search.
+    `fixed`, `[J]`, has the starts of jobs whose start is not free; −1 for the jobs of the search.
     """
     mode = _MODES[terms.nodes]
     jobs = np.flatnonzero(fixed < 0)
@@ -108,10 +112,10 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
 
 
 class _Shared(NamedTuple):
-    """What all jobs share, `G` resources: `types` of the nodes, and `pools`.
+    """The `G` shared resources: `types` of the nodes, and `pools`.
 
-    `draws`, `[J, G]`, is what jobs take of `total`, `[G]`; `put_off`, `[G]`, whether those do that
-    have no choice of their start.
+    `draws`, `[J, G]`, is the jobs' demand of `total`, `[G]`; `put_off`, `[G]`, whether jobs with a
+    fixed start use the resource.
     """
 
     draws: IntArray
@@ -122,7 +126,7 @@ class _Shared(NamedTuple):
 
 
 def _shared(data: ModelData, mode: int) -> _Shared:
-    """Return what all jobs share: what all nodes have, or the system, and its pools."""
+    """Return the shared resources: those of all nodes, or of the system, and its pools."""
     pools = () if data.pools is None else (data.pools,)
     whole = data.aggregated_nodes if mode == search_tables.POOLED else None
     types = data.type_count if whole is None else 0
@@ -141,9 +145,10 @@ def _shared(data: ModelData, mode: int) -> _Shared:
 
 
 def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray, IntArray]:
-    """Return from when on how much is taken of what all share, `[F]` and `[F, G]`.
+    """Return the steps at which the taken shared amounts change, `[F]`, and the amounts, `[F, G]`.
 
-    By running jobs, closed nodes, jobs that have no choice, and by what pools do not offer.
+    They are taken by running jobs, closed nodes and jobs with a fixed start, or not offered by
+    pools.
     """
     types = shared.types
     tasks = []
@@ -171,9 +176,9 @@ def _taken(data: ModelData, shared: _Shared, fixed: IntArray) -> tuple[IntArray,
 
 
 def _held(data: ModelData, nodes: IntArray, mode: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return what running jobs hold, merged by node and end, by end; nodes as the search has them.
+    """Return the amounts held by running jobs, merged by node and end, by end.
 
-    Where only what starts now has nodes, nothing ends meanwhile.
+    Where only jobs that start now have nodes, nothing ends meanwhile.
     """
     merged: dict[tuple[int, int], IntArray] = {}
     place = {int(n): k for k, n in enumerate(nodes)}

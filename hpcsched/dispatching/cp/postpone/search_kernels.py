@@ -77,7 +77,7 @@ def _next_job(problem: Problem, search: Search) -> int:
 
 @compiled()
 def _free_together(level: int, time: int, problem: Problem, search: Search) -> None:
-    """Write what is free of all nodes together at a time that becomes a level."""
+    """Write the free amounts of all nodes together at a time that becomes a level."""
     f = len(problem.fixed_at) - 1
     while problem.fixed_at[f] > time:
         f -= 1
@@ -93,7 +93,7 @@ def _free_together(level: int, time: int, problem: Problem, search: Search) -> N
 
 @compiled()
 def _copy_nodes(level: int, problem: Problem, search: Search) -> None:
-    """Write what was free of each node at the level before."""
+    """Copy the free amounts of each node from the level before."""
     if problem.mode == NOW:
         return
     for n in range(len(problem.capacity)):
@@ -106,7 +106,7 @@ def _copy_nodes(level: int, problem: Problem, search: Search) -> None:
 
 @compiled()
 def _release(level: int, after: int, time: int, problem: Problem, search: Search) -> None:
-    """Give back on nodes what ended after one time and up to another."""
+    """Release on nodes the jobs that end after one time and up to another."""
     if problem.mode == NOW:
         return
     for k in range(search.state[DONE]):
@@ -135,7 +135,7 @@ def _release(level: int, after: int, time: int, problem: Problem, search: Search
 
 @compiled()
 def _unblock(problem: Problem, search: Search) -> bool:
-    """Make jobs selectable again whose earliest start is another; say whether any job is."""
+    """Make jobs with a changed earliest start selectable again; say whether any job is."""
     some = False
     for j in range(len(search.start)):
         if search.start[j] >= 0:
@@ -243,7 +243,17 @@ def _change_last(problem: Problem, search: Search) -> bool:
 
 @compiled()
 def advance(nodes: int, fails: int, problem: Problem, search: Search) -> bool:
-    """Go on with the search until it has so many nodes or fails; say whether the tree is done."""
+    """Continue the search up to a number of nodes or fails; say whether the tree is done.
+
+    Parameters
+    ----------
+    nodes, fails
+        Numbers of nodes and fails at which to pause.
+    problem
+        The problem.
+    search
+        The state of the search; changed.
+    """
     state = search.state
     while state[NODES] < nodes and state[FAILS] < fails:
         if state[GOES_DOWN] == 0:

@@ -1,7 +1,7 @@
-"""What schedule-or-postpone works on: the problem, which does not change, and the search.
+"""Tables of schedule-or-postpone: the problem, which does not change, and the state of the search.
 
-`J` jobs in order of priority, `N` nodes, `R` resource types of a node, and `G` resources that all
-jobs share: of each type what all nodes have together, then the system's pools. Times are in steps.
+`J` jobs in order of priority, `N` nodes, `R` resource types of a node, and `G` shared resources: of
+each type the amount of all nodes together, then the system's pools. Times are in steps.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from hpcsched.dispatching.core.state import FloatArray
 from hpcsched.system.system import IntArray
 
 POOLED, NOW, COUNTS, POSITIONS = range(4)
-"""For what jobs say on which nodes they are: none, those that start now, all; all, by position."""
+"""Jobs whose nodes a plan has: none, those that start now, all by counts, all by positions."""
 
 START, POSTPONE = range(2)
 """The two branches of a decision."""
@@ -29,17 +29,17 @@ START, POSTPONE = range(2)
     TRAIL,
     BOXES,
 ) = range(12)
-"""What is at each place of `Search.state`.
+"""Entries of `Search.state`.
 
 Decisions and levels on the path, jobs started on it; nodes of the tree, fails and solutions so far,
-and what the best one costs. Whether the next step is a decision. How often a job had room on all
-nodes together but found none on single ones that could have been left free for it, and whether a
-placement was left out for which that may matter. Entries of the trail; boxes.
+and the cost of the best solution. Whether the next step is a decision. How often a job had room on
+all nodes together but found none on single ones that could have been left free for it, and whether
+a placement was left out for which that may matter. Entries of the trail; boxes.
 """
 
 
 class Problem(NamedTuple):
-    """What is given.
+    """The problem of the search.
 
     - `mode`; `by_node`: whether all jobs have nodes; `back_to_start`: whether a failure goes back
       to a job's start at once.
@@ -97,7 +97,7 @@ class Problem(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Where a search is.
+    """The state of the search.
 
     - `state`: numbers, see above. `order`, `rank`, `[J]`: in which jobs are looked at, and where
       each is in that. `start`, `[J]`, −1 for none yet; `postponed`, `[J]`: at which level, or −1.
