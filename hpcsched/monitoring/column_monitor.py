@@ -98,7 +98,7 @@ class ColumnMonitor:
         mean = self._decision_times / self.rounds
         return DecisionTimes(mean=mean, last=self._last, longest=self._longest)
 
-    def held(self) -> list[int]:
+    def allocated(self) -> list[int]:
         """Return the amount of each resource type allocated to running jobs."""
         amounts: list[int] = self._replay.held.tolist()
         return amounts

@@ -101,7 +101,7 @@ class Monitor(Observer):
             longest=self._longest,
         )
 
-    def held(self) -> list[int]:
+    def allocated(self) -> list[int]:
         """Return the amount of each resource type allocated to running jobs."""
         held = [0] * len(self._system.resource_types)
         for job in self._running.values():

@@ -79,7 +79,7 @@ class Figures(Protocol):
     def statuses(self) -> Mapping[str, int]:
         """Number of rounds that asked a solver, by status."""
 
-    def held(self) -> Sequence[int]:
+    def allocated(self) -> Sequence[int]:
         """Return the amount of each resource type allocated to running jobs."""
 
     def areas(self, begin: int, now: int) -> Sequence[float]:
@@ -244,11 +244,11 @@ class StateBoard:
 
     def _resources(self, figures: Figures, down: frozenset[int]) -> dict[str, ResourceState]:
         system = self.system
-        # Of a node that is out of service nothing is held, and nothing is free.
+        # Of a node that is out of service nothing is allocated or free.
         lost: list[int] = system.capacity[sorted(down)].sum(axis=0).tolist()
         free = [
             max(all_ - less - used, 0)
-            for all_, less, used in zip(system.totals, lost, figures.held(), strict=True)
+            for all_, less, used in zip(system.totals, lost, figures.allocated(), strict=True)
         ]
         capacities, frees = system.declared(system.totals), system.declared(free)
         shares = self._shares(figures)

@@ -7,7 +7,7 @@ import pytest
 from hpcsched.cli import main
 from hpcsched.explain.explanation import explain_job
 from hpcsched.explain.explanation_rendering import explanation_text
-from hpcsched.report.figures.gantt import Down, held_in_window
+from hpcsched.report.figures.gantt import NodeOutage, gantt_window
 from hpcsched.report.studied_runs import open_study
 from hpcsched.report.tables.run_account import account_lines
 from hpcsched.runs.runner import RunResult, run
@@ -121,5 +121,5 @@ def test_outages_that_touch_no_job(
 def test_the_gantt_chart(ran: RunResult) -> None:
     """Nodes that are out of service are there, as far as they are in the window."""
     (one,) = open_study([ran.directory.path]).runs
-    _, window = held_in_window(one, None, 6, 45)
-    assert window.down == (Down(0, 6, 9), Down(0, 40, 45), Down(1, 40, 45))
+    _, window = gantt_window(one, None, 6, 45)
+    assert window.down == (NodeOutage(0, 6, 9), NodeOutage(0, 40, 45), NodeOutage(1, 40, 45))

@@ -18,7 +18,7 @@ LARGEST = 200_000
 """Largest number of rectangles; more could be neither drawn nor distinguished."""
 
 
-class Held(NamedTuple):
+class JobRectangle(NamedTuple):
     """Rectangle of a job on a node; separate shares of one node have a rectangle each.
 
     Attributes
@@ -39,7 +39,7 @@ class Held(NamedTuple):
     high: float
 
 
-class Down(NamedTuple):
+class NodeOutage(NamedTuple):
     """Outage of a node.
 
     Attributes
@@ -64,7 +64,7 @@ class Window(NamedTuple):
         Bounds of the window, in simulated seconds.
     system
         The system.
-    held
+    rectangles
         Rectangles of jobs.
     nodes
         Nodes with capacity of the resource type, by ascending number.
@@ -75,12 +75,12 @@ class Window(NamedTuple):
     begin: int
     end: int
     system: System
-    held: tuple[Held, ...]
+    rectangles: tuple[JobRectangle, ...]
     nodes: tuple[int, ...]
-    down: tuple[Down, ...] = ()
+    down: tuple[NodeOutage, ...] = ()
 
 
-def held_in_window(
+def gantt_window(
     one: StudiedRun, resource: str | None, begin: int | None, end: int | None
 ) -> tuple[str, Window]:
     """Return the rectangles of the jobs in a window of time.
@@ -120,17 +120,17 @@ def held_in_window(
         raise InputError(Finding("empty-window", message))
     amounts = system.capacity[:, system.resource_types.index(resource)].tolist()
     nodes = tuple(node for node, amount in enumerate(amounts) if amount)
-    held = _held(one, amounts, resource, begin, end)
+    found = _rectangles(one, amounts, resource, begin, end)
     down = tuple(there for there in _down(one, begin, end) if there.node in nodes)
-    return resource, Window(begin, end, system, held, nodes, down)
+    return resource, Window(begin, end, system, found, nodes, down)
 
 
-def _down(one: StudiedRun, begin: int, end: int) -> Iterator[Down]:
+def _down(one: StudiedRun, begin: int, end: int) -> Iterator[NodeOutage]:
     """Yield the outages of nodes in a window of time, clipped to it."""
     down = down_time(recorded_outages(one.run))
     for node, start, over in zip(*(column.tolist() for column in down), strict=True):
         if start < end and over > begin:
-            yield Down(node, max(start, begin), min(over, end))
+            yield NodeOutage(node, max(start, begin), min(over, end))
 
 
 def _span(one: StudiedRun) -> tuple[int, int]:
@@ -138,13 +138,13 @@ def _span(one: StudiedRun) -> tuple[int, int]:
     return pc.min(table["start_time"]).as_py() or 0, pc.max(table["end_time"]).as_py() or 0
 
 
-def _held(
+def _rectangles(
     one: StudiedRun, capacity: Sequence[int], resource: str, begin: int, end: int
-) -> tuple[Held, ...]:
+) -> tuple[JobRectangle, ...]:
     jobs = _jobs_in_window(one, resource, begin, end)
     free: dict[int, list[tuple[int, int]]] = {}
     leaving: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
-    held = []
+    found = []
     for start, job_end, job_id, amount, nodes, node_units in jobs:
         # Ends come before starts of the same second: the node is free again.
         while leaving and leaving[0][0] <= start:
@@ -161,15 +161,15 @@ def _held(
                 # Shares are taken from the whole job, so that a rectangle keeps its height as the
                 # window moves; only its ends are clipped.
                 visible = max(start, begin), min(job_end, end)
-                held.append(Held(job_id, node, *visible, low / scale, high / scale))
+                found.append(JobRectangle(job_id, node, *visible, low / scale, high / scale))
         # Checked while collecting: a whole year of jobs must not fill the memory first.
-        if len(held) > LARGEST:
+        if len(found) > LARGEST:
             message = (
                 f"more than {LARGEST:,} rectangles from {begin} s to {end} s: choose a shorter"
                 " window with --from and --to"
             )
             raise InputError(Finding("window-too-large", message))
-    return tuple(held)
+    return tuple(found)
 
 
 _Placed = tuple[int, int, int, int, list[int], list[int]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hpcsched.report.figures.figure_style import INK, job_colour
-from hpcsched.report.figures.gantt import Window, held_in_window
+from hpcsched.report.figures.gantt import Window, gantt_window
 from hpcsched.report.figures.pictures import Draw
 from hpcsched.report.studied_runs import Study
 
@@ -43,13 +43,13 @@ def draw_gantt(
     Raises
     ------
     InputError
-        As in `held_in_window`.
+        As in `gantt_window`.
     """
     panels: list[tuple[str, Window]] = []
     for one in study.runs:
         wanted: list[str | None] = [*resources] or [None]
         for resource in wanted:
-            name, window = held_in_window(one, resource, begin, end)
+            name, window = gantt_window(one, resource, begin, end)
             title = f"{one.name}: {name}" if len(study.runs) > 1 else name
             panels.append((title, window))
 
@@ -75,11 +75,16 @@ def _plot(axes: "Axes", window: Window) -> None:
     from matplotlib.patches import Polygon  # noqa: PLC0415
 
     row_of = {node: row for row, node in enumerate(window.nodes)}
-    corners = np.empty((len(window.held), 4, 2))
-    for k, held in enumerate(window.held):
-        row = row_of[held.node]
-        low, high = row + held.low, row + held.high
-        corners[k] = ((held.begin, low), (held.end, low), (held.end, high), (held.begin, high))
+    corners = np.empty((len(window.rectangles), 4, 2))
+    for k, job in enumerate(window.rectangles):
+        row = row_of[job.node]
+        low, high = row + job.low, row + job.high
+        corners[k] = (
+            (job.begin, low),
+            (job.end, low),
+            (job.end, high),
+            (job.begin, high),
+        )
     for down in window.down:
         row = row_of[down.node]
         box = (down.begin, row), (down.end, row), (down.end, row + 1), (down.begin, row + 1)
@@ -87,20 +92,23 @@ def _plot(axes: "Axes", window: Window) -> None:
     axes.add_collection(
         PolyCollection(
             list(corners),
-            facecolors=[job_colour(held.job_id) for held in window.held],
+            facecolors=[job_colour(job.job_id) for job in window.rectangles],
             edgecolors="white",
             linewidths=0.3,
             rasterized=len(corners) > _MANY,
         )
     )
-    if len(window.held) <= _NUMBERED:
-        for held in window.held:
-            middle = (held.begin + held.end) / 2, row_of[held.node] + (held.low + held.high) / 2
-            wide = held.end - held.begin > _LEGIBLE * (window.end - window.begin)
-            if not wide or held.high - held.low < _TALL:
+    if len(window.rectangles) <= _NUMBERED:
+        for job in window.rectangles:
+            middle = (
+                (job.begin + job.end) / 2,
+                row_of[job.node] + (job.low + job.high) / 2,
+            )
+            wide = job.end - job.begin > _LEGIBLE * (window.end - window.begin)
+            if not wide or job.high - job.low < _TALL:
                 continue
             axes.text(
-                *middle, str(held.job_id), ha="center", va="center", fontsize=6, color=INK,
+                *middle, str(job.job_id), ha="center", va="center", fontsize=6, color=INK,
                 clip_on=True,
             )  # fmt: skip
     axes.set_xlim(window.begin, window.end)

@@ -7,7 +7,7 @@ import pytest
 
 from hpcsched.errors import InputError
 from hpcsched.report.figures import gantt
-from hpcsched.report.figures.gantt import Held, held_in_window
+from hpcsched.report.figures.gantt import JobRectangle, gantt_window
 from hpcsched.report.studied_runs import open_study
 from tests.report.studies import write_studied
 
@@ -15,34 +15,34 @@ from tests.report.studies import write_studied
 def test_by_hand(tmp_path: Path) -> None:
     """Until 40 s the first job fills three nodes, and the second has half of the fourth."""
     (one,) = open_study([write_studied(tmp_path / "run")]).runs
-    resource, window = held_in_window(one, None, 0, 40)
+    resource, window = gantt_window(one, None, 0, 40)
     assert (resource, window.begin, window.end) == ("core", 0, 40)
-    assert sorted(window.held) == [
-        Held(1, 0, 0, 40, 0, 1),
-        Held(1, 1, 0, 40, 0, 1),
-        Held(1, 2, 0, 40, 0, 1),
-        Held(2, 3, 0, 40, 0, 0.5),
+    assert sorted(window.rectangles) == [
+        JobRectangle(1, 0, 0, 40, 0, 1),
+        JobRectangle(1, 1, 0, 40, 0, 1),
+        JobRectangle(1, 2, 0, 40, 0, 1),
+        JobRectangle(2, 3, 0, 40, 0, 0.5),
     ]
     # The first job asks for 2 of 16 on each node, the second for 2 × 8 of 64.
-    _, window = held_in_window(one, "mem", 0, 40)
-    assert sorted((held.job_id, held.high) for held in window.held) == [
+    _, window = gantt_window(one, "mem", 0, 40)
+    assert sorted((job.job_id, job.high) for job in window.rectangles) == [
         (1, 0.125), (1, 0.125), (1, 0.125), (2, 0.25),
     ]  # fmt: skip
-    _, window = held_in_window(one, "gpu", 0, 40)
+    _, window = gantt_window(one, "gpu", 0, 40)
     assert window.nodes == (3,)
-    assert window.held == (Held(2, 3, 0, 40, 0, 1),)
+    assert window.rectangles == (JobRectangle(2, 3, 0, 40, 0, 1),)
 
 
 def test_the_whole_run(tmp_path: Path) -> None:
     """No two rectangles overlap, and together they are what jobs asked for while they ran."""
     (one,) = open_study([write_studied(tmp_path / "run")]).runs
     for resource in ("core", "mem", "gpu"):
-        _, window = held_in_window(one, resource, None, None)
+        _, window = gantt_window(one, resource, None, None)
         assert (window.begin, window.end) == (0, 20_100)
-        by_node: dict[int, list[Held]] = defaultdict(list)
-        for held in window.held:
-            assert 0 <= held.low < held.high <= 1
-            by_node[held.node].append(held)
+        by_node: dict[int, list[JobRectangle]] = defaultdict(list)
+        for job in window.rectangles:
+            assert 0 <= job.low < job.high <= 1
+            by_node[job.node].append(job)
         for rectangles in by_node.values():
             for k, a in enumerate(rectangles):
                 for b in rectangles[:k]:
@@ -50,8 +50,8 @@ def test_the_whole_run(tmp_path: Path) -> None:
                     assert beside or a.high <= b.low or b.high <= a.low
         capacity = window.system.capacity[:, window.system.resource_types.index(resource)]
         area = sum(
-            (held.end - held.begin) * (held.high - held.low) * int(capacity[held.node])
-            for held in window.held
+            (job.end - job.begin) * (job.high - job.low) * int(capacity[job.node])
+            for job in window.rectangles
         )
         jobs = one.run.jobs.read("run_time", "units", "unit_request").to_pylist()
         asked = sum(
@@ -83,7 +83,7 @@ def test_what_cannot_be_drawn(
     """It is one clear message."""
     (one,) = open_study([write_studied(tmp_path / "run")]).runs
     with pytest.raises(InputError, match=message):
-        held_in_window(one, resource, begin, end)
+        gantt_window(one, resource, begin, end)
 
 
 def test_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,4 +91,4 @@ def test_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gantt, "LARGEST", 3)
     (one,) = open_study([write_studied(tmp_path / "run")]).runs
     with pytest.raises(InputError, match="choose a shorter window"):
-        held_in_window(one, "core", None, None)
+        gantt_window(one, "core", None, None)
