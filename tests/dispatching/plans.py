@@ -15,7 +15,7 @@ from hpcsched.dispatching.allocator import Allocator, Room
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core import node_profile_kernels as profiles
 from hpcsched.dispatching.core import reservation_kernels as reservations
-from hpcsched.dispatching.core.ahead_kernels import find_reach
+from hpcsched.dispatching.core.announced_outage_kernels import find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.compiled import plain
 from hpcsched.dispatching.core.compiled_state import Profile, Steps

@@ -7,8 +7,8 @@ writes the code to standard output, in the format of the stored files.
 import sys
 from importlib import import_module
 
-from hpcsched.dispatching.core.kept_code import packed
 from hpcsched.dispatching.core.state_compiler import object_code
+from hpcsched.dispatching.core.stored_code import packed
 
 
 def main() -> None:

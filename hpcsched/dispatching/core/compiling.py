@@ -32,7 +32,7 @@ class _Worker:
 
     def hand_over(self) -> None:
         """Wait for the code and load it; otherwise, the function is compiled when called."""
-        from hpcsched.dispatching.core.kept_code import unpacked  # noqa: PLC0415 (LLVM)
+        from hpcsched.dispatching.core.stored_code import unpacked  # noqa: PLC0415 (LLVM)
 
         content, _ = self._process.communicate()
         made = unpacked(content, self._function.py_func)

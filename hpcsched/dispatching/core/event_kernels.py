@@ -55,16 +55,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.flight_kernels import (
-    carry_out,
-    flies,
-    fly,
-    is_to_ask,
-    take_answer,
-    take_back,
-    write_flight,
-)
-from hpcsched.dispatching.core.follow_kernels import (
+from hpcsched.dispatching.core.event_log_kernels import (
     has_room_for_round,
     is_full,
     needs_look,
@@ -92,6 +83,15 @@ from hpcsched.dispatching.core.output_kernels import (
     write_round,
 )
 from hpcsched.dispatching.core.overdue_kernels import any_outlived
+from hpcsched.dispatching.core.pending_decision_kernels import (
+    carry_out,
+    flies,
+    fly,
+    is_to_ask,
+    take_answer,
+    take_back,
+    write_flight,
+)
 from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.queue_order_kernels import in_python

@@ -5,7 +5,7 @@ have later planned starts, in this order; the rest are not planned. Planned node
 each job, as for other reservations (see `reservation_kernels`).
 """
 
-from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
+from hpcsched.dispatching.core.announced_outage_kernels import any_ahead, find_reach
 from hpcsched.dispatching.core.array_kernels import numbers, zeros
 from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,

@@ -1,6 +1,6 @@
 """Compiled EASY backfilling behind a head job, by number of slots and node by node."""
 
-from hpcsched.dispatching.core.ahead_kernels import move_shadow
+from hpcsched.dispatching.core.announced_outage_kernels import move_shadow
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros, zeros
 from hpcsched.dispatching.core.codes import (
     CELL,

@@ -6,8 +6,8 @@ from typing import Any
 
 from llvmlite import binding
 
-from hpcsched.dispatching.core.kept_code import ObjectCode
 from hpcsched.dispatching.core.machine_state import MachineState
+from hpcsched.dispatching.core.stored_code import ObjectCode
 
 _C_TYPES: dict[Any, Any] = {int: ctypes.c_int64, float: ctypes.c_double, None: ctypes.c_void_p}
 

@@ -17,7 +17,7 @@ from hpcsched.dispatching.core.codes import (
 )
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import State
-from hpcsched.dispatching.core.follow_kernels import is_full, note_end
+from hpcsched.dispatching.core.event_log_kernels import is_full, note_end
 from hpcsched.dispatching.core.job_kernels import drop_end, forget, give_back, put_back
 from hpcsched.dispatching.core.output_kernels import write_job
 from hpcsched.system.system import IntArray

@@ -3,7 +3,7 @@
 These are conservative backfilling, and slack-based backfilling, which moves reservations aside.
 """
 
-from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
+from hpcsched.dispatching.core.announced_outage_kernels import any_ahead, find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,
@@ -34,7 +34,6 @@ from hpcsched.dispatching.core.heap_kernels import make_heap, pop
 from hpcsched.dispatching.core.node_profile_kernels import close_ahead, open_profile
 from hpcsched.dispatching.core.overdue_kernels import by_shown_end
 from hpcsched.dispatching.core.pool_kernels import open_pools
-from hpcsched.dispatching.core.push_kernels import push_aside
 from hpcsched.dispatching.core.reservation_kernels import (
     cancel,
     drop_places,
@@ -45,6 +44,7 @@ from hpcsched.dispatching.core.reservation_kernels import (
     start_beside,
     take_reserved,
 )
+from hpcsched.dispatching.core.slack_kernels import push_aside
 from hpcsched.dispatching.core.start_kernels import fits_now, note_pool, pressure_on
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
 from hpcsched.dispatching.core.step_kernels import open_steps

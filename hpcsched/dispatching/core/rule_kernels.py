@@ -1,6 +1,6 @@
 """Compiled rules: the starts of EASY and of list scheduling in a round."""
 
-from hpcsched.dispatching.core.ahead_kernels import any_ahead, find_reach
+from hpcsched.dispatching.core.announced_outage_kernels import any_ahead, find_reach
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
     ACTIVE_SHAPES,

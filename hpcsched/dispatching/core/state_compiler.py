@@ -10,8 +10,8 @@ from numba.core import types
 from numba.core.registry import cpu_target
 
 from hpcsched.dispatching.core.compiled import Compiled
-from hpcsched.dispatching.core.kept_code import ObjectCode
 from hpcsched.dispatching.core.state_types import payload_offsets, state_type
+from hpcsched.dispatching.core.stored_code import ObjectCode
 
 _NUMBERS = {int: types.int64, float: types.float64}
 

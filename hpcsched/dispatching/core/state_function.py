@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from hpcsched.dispatching.core.compiled import Compiled
 
 if TYPE_CHECKING:
-    from hpcsched.dispatching.core.kept_code import ObjectCode
     from hpcsched.dispatching.core.loaded_code import LoadedCode
     from hpcsched.dispatching.core.machine_state import MachineState
+    from hpcsched.dispatching.core.stored_code import ObjectCode
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -51,8 +51,8 @@ class StateFunction(Compiled):
 
     def _load(self, kinds: str) -> "LoadedCode | None":
         """Return code that is loaded or stored; None without either."""
-        from hpcsched.dispatching.core.kept_code import find  # noqa: PLC0415 (LLVM)
         from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
+        from hpcsched.dispatching.core.stored_code import find  # noqa: PLC0415 (LLVM)
 
         if kinds in self._loaded:
             return self._loaded[kinds]
@@ -79,8 +79,8 @@ class StateFunction(Compiled):
         LoadedCode
             The loaded code.
         """
-        from hpcsched.dispatching.core.kept_code import keep  # noqa: PLC0415 (LLVM)
         from hpcsched.dispatching.core.loaded_code import LoadedCode  # noqa: PLC0415 (LLVM)
+        from hpcsched.dispatching.core.stored_code import keep  # noqa: PLC0415 (LLVM)
 
         with _lock:
             keep(self.py_func, kinds, made)

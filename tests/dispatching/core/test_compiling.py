@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hpcsched.dispatching.core import compiling, kept_code, state_compiler
+from hpcsched.dispatching.core import compiling, state_compiler, stored_code
 from hpcsched.dispatching.core.compiled import is_compiled
 from hpcsched.dispatching.core.compiling import compile_all
 from tests.dispatching.core.test_compiled import loaded
@@ -41,7 +41,7 @@ def assert_there(functions: list[Any]) -> None:
     """Assert that functions have been compiled and kept, and do what they do."""
     for function in functions:
         assert is_compiled(function, state().kinds)
-        assert kept_code.find(function.py_func, state().kinds) is not None
+        assert stored_code.find(function.py_func, state().kinds) is not None
     count, add = functions
     counted = state()
     add(counted, 5)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hpcsched.dispatching.core import kept_code
+from hpcsched.dispatching.core import stored_code
 from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.core.compiled_state import FIELDS, State
 from hpcsched.dispatching.core.loaded_code import LoadedCode
@@ -207,9 +207,9 @@ def test_damaged_code_is_compiled_anew(folder: Path) -> None:
     whole = path.read_bytes()
     for content in damaged(whole):
         path.write_bytes(content)
-        assert kept_code.find(count.py_func, state().kinds) is None
+        assert stored_code.find(count.py_func, state().kinds) is None
     assert loaded(folder, "counting").count(state(), 2) == 18
-    assert kept_code.find(count.py_func, state().kinds) is not None
+    assert stored_code.find(count.py_func, state().kinds) is not None
 
 
 def test_code_of_other_versions_is_not_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,12 +217,12 @@ def test_code_of_other_versions_is_not_used(folder: Path, monkeypatch: pytest.Mo
     count = loaded(folder, "counting").count
     kinds = state().kinds
     assert count(state(), 2) == 18
-    assert kept_code.find(count.py_func, kinds) is not None
+    assert stored_code.find(count.py_func, kinds) is not None
     with monkeypatch.context() as patch:
-        patch.setattr(kept_code.metadata, "version", lambda name: f"{name} of tomorrow")
-        assert kept_code.find(count.py_func, kinds) is None
+        patch.setattr(stored_code.metadata, "version", lambda name: f"{name} of tomorrow")
+        assert stored_code.find(count.py_func, kinds) is None
     monkeypatch.setenv("NUMBA_CPU_NAME", "another")
-    assert kept_code.find(count.py_func, kinds) is None
+    assert stored_code.find(count.py_func, kinds) is None
 
 
 def test_where_code_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,16 +231,16 @@ def test_where_code_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(named))
     count = loaded(folder, "counting").count
-    made, kinds = kept_code.ObjectCode(b"code", "symbol", [0]), state().kinds
+    made, kinds = stored_code.ObjectCode(b"code", "symbol", [0]), state().kinds
 
     def kept() -> list[Path]:
-        kept_code.keep(count.py_func, kinds, made)
+        stored_code.keep(count.py_func, kinds, made)
         return [path.parent for path in sorted(folder.rglob("*.code"))]
 
     assert kept() == [named]
-    assert kept_code.find(count.py_func, kinds) == made
+    assert stored_code.find(count.py_func, kinds) == made
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "other"))
-    assert kept_code.find(count.py_func, kinds) is None
+    assert stored_code.find(count.py_func, kinds) is None
     file = folder / "file"
     file.touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "folder"))
@@ -252,11 +252,11 @@ def test_where_code_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (folder / "__pycache__").rmdir()
     (folder / "__pycache__").touch()
     assert kept() == [home / "hpcsched"]
-    assert kept_code.find(count.py_func, kinds) == made
+    assert stored_code.find(count.py_func, kinds) == made
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(named))
-    assert kept_code.find(count.py_func, kinds) is None
+    assert stored_code.find(count.py_func, kinds) is None
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "folder"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(file / "folder"))
-    assert kept_code.find(count.py_func, kinds) is None
+    assert stored_code.find(count.py_func, kinds) is None
     assert kept() == [home / "hpcsched"]
     assert count(state(), 2) == 18
