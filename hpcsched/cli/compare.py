@@ -56,12 +56,14 @@ def compare(
     wanted = list(dict.fromkeys(table or [Shown.METRICS]))
     if Shown.ALL in wanted:
         wanted = [name for name in Shown if name is not Shown.ALL]
+    # Tables differ in their columns; one CSV file of several could not be read back.
     if format_ is TableFormat.CSV and len(wanted) != 1:
         raise typer.BadParameter("csv holds one table: give --table once, and not all")
     study = open_study(directories)
     compared = ComparedStudy(study, baseline)
     comparison = compare_runs(compared)
     others = [TABLES[name](compared) for name in wanted if name is not Shown.METRICS]
+    # CSV has a row for each value: exact, and with the directory of its run.
     metrics = values_table if format_ is TableFormat.CSV else comparison_table
     first = [metrics(comparison)] if Shown.METRICS in wanted else []
 

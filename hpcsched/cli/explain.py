@@ -56,6 +56,7 @@ def _from_trace(run: "RunDirectory") -> "FromTrace":
                 for job, _ in parts.source.jobs()
                 if job.job_id in job_ids
             }
+        # The log may have moved since the run; records alone still explain most jobs.
         except HpcschedError:
             return {}
 

@@ -107,6 +107,7 @@ def solve(
 
     instances = InstancesFile(file)
     findings: list[Finding] = []
+    # All scenarios are read first: one with a mistake must not cost the solving of others.
     loaded = []
     for path in scenarios:
         try:
@@ -180,6 +181,7 @@ def compare(
         tables = [rendering.ratios_table(comparison)]
     else:
         tables = rendering.comparison_tables(comparison)
+    # LaTeX, CSV and JSON are read by programs: no line beside the tables.
     if format_ in (TableFormat.TEXT, TableFormat.MARKDOWN):
         emit(rendering.head(comparison) + "\n")
     emit(tables_text(tables, format_, lambda: rendering.comparison_content(comparison)))

@@ -34,5 +34,6 @@ def show_logs(*, verbose: bool) -> None:
     # One handler, however many commands a process runs.
     if _HANDLER not in root.handlers:
         root.addHandler(_HANDLER)
+    # Every command sets the level anew: tests and notebooks call several in one process.
     root.setLevel(logging.INFO if verbose else logging.WARNING)
     logging.getLogger(PROGRESS).setLevel(logging.INFO)

@@ -35,6 +35,7 @@ def report(
     from hpcsched.report.studied_runs import open_study
     from hpcsched.report.tables.run_comparison import compare_runs
 
+    # Both checks before the runs are read and audited, which may take minutes.
     check_installed()
     check_free(out, force=force)
     study = open_study(directories)
