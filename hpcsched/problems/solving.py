@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import NamedTuple
 
+from hpcsched.dispatching.core.compile_time import seconds_deciding
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
@@ -72,7 +72,7 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
         If the dispatcher fails, or a decision could not be carried out.
     """
     for problem in problems:
-        began = perf_counter()
+        began = seconds_deciding()
         try:
             decision = dispatcher.dispatch(problem)
         except HpcschedError:
@@ -80,7 +80,7 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
         except Exception as error:
             what = f"raised {type(error).__name__}: {error}"
             raise DecisionError(f"dispatcher {name}, round {problem.round}: {what}") from error
-        decision_time = perf_counter() - began
+        decision_time = seconds_deciding() - began
         try:
             started = check_decision(problem, decision)
         except BadDecisionError as error:

@@ -17,8 +17,6 @@ from hpcsched.simulation.replay_admission import admitted
 from hpcsched.workload.job_batches import JobColumns, OpenJobs, batches_of
 from hpcsched.workload.trace_source import TraceSource
 
-COMPILING = "compiling the code that replays jobs, once on this machine; it takes some seconds"
-
 TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
 """What keeps a short trace from being replayed in compiled code, in words."""
 
@@ -151,7 +149,7 @@ class ColumnRun:
             first.append(columns)
         self._watching.tell_loop(self.in_python)
         if not self._replay.plainly and not self._replay.is_compiled:
-            self._watching.say(COMPILING)
+            self._watching.tell_compiling()
             self._compiling = True
         return chain(first, rest)
 

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from hpcsched.dispatching.additional import DataProvider
+from hpcsched.dispatching.core.compile_time import told_of_compiling
 from hpcsched.dispatching.offline.offline_problem import OfflinePlan
 from hpcsched.monitoring.run_state import remove_state
 from hpcsched.results.directory import RunDirectory, create
@@ -132,12 +133,12 @@ def _write(
     status: Status = "failed"
     try:
         try:
-            with _stopped_by_interrupt(loop):
+            with _stopped_by_interrupt(loop), told_of_compiling(watching.tell_compiling):
                 loop.run()
         except NeedsPythonError as why:
             loop.close()
             loop = EventRun(assembly, begun_anew(assembly, parts), watching, [str(why)])
-            with _stopped_by_interrupt(loop):
+            with _stopped_by_interrupt(loop), told_of_compiling(watching.tell_compiling):
                 loop.run()
         status = "interrupted" if loop.stopped else "complete"
     except KeyboardInterrupt:

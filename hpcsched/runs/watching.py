@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+COMPILING = "compiling the code that this needs, once on this machine; it takes some seconds"
+
+
 class Watching:
     """Views of a run in progress.
 
@@ -38,6 +41,7 @@ class Watching:
         watch: bool = False,
     ) -> None:
         self._assembly, self._watch = assembly, watch
+        self._told_of_compiling = False
         self.with_bar = progress and not watch and sys.stderr.isatty()
 
     def board(self, trace: Trace) -> StateBoard:
@@ -70,6 +74,12 @@ class Watching:
     def say(self, line: str) -> None:
         """Log a note about a wait, which the command line shows without `--verbose` too."""
         logging.getLogger("hpcsched.progress").info(line)
+
+    def tell_compiling(self) -> None:
+        """Say that code is compiled; once is enough."""
+        if not self._told_of_compiling:
+            self._told_of_compiling = True
+            self.say(COMPILING)
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
         """Log whether jobs are replayed in compiled code, or what needs Python."""

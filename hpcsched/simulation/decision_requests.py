@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from time import perf_counter
 
 import numpy as np
 
 from hpcsched.dispatching.core import codes
 from hpcsched.dispatching.core.cell_lists import add_cells
+from hpcsched.dispatching.core.compile_time import seconds_deciding
 from hpcsched.dispatching.core.state import FlightTables, OutageTables, Tables, with_cells
 from hpcsched.dispatching.decision import NOTHING, Decision, Start
 from hpcsched.dispatching.decision_reasons import Reason
@@ -84,12 +84,12 @@ class DecisionRequests:
         self.decision = NOTHING
         if shown:
             problem = self._problem(shown, tables, now, number)
-            began = perf_counter()
+            began = seconds_deciding()
             try:
                 decision = self._parts.dispatcher.dispatch(problem)
             except Exception as error:
                 raise self._fault(number, f"raised {type(error).__name__}: {error}") from error
-            flight.decision_seconds[0] = perf_counter() - began
+            flight.decision_seconds[0] = seconds_deciding() - began
             try:
                 conditions = _Conditions(self._events.held, self._outages, outages)
                 check_decision(problem, decision, conditions)

@@ -5,6 +5,7 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -15,13 +16,18 @@ from hypothesis import strategies as st
 import hpcsched
 import hpcsched.runs.runner
 from hpcsched.cli import main
+from hpcsched.dispatching.core.compile_time import compiling
+from hpcsched.dispatching.decision import Decision
+from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.monitoring.column_monitor import ColumnMonitor
 from hpcsched.monitoring.monitor import Monitor
 from hpcsched.prediction.last_two import LastTwo
 from hpcsched.results import record_file
-from hpcsched.runs import column_run
+from hpcsched.runs import column_run, watching
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.runner import open_run
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation import decision_requests, event_loop, replay_output
 from hpcsched.simulation.event_log import EventLog
@@ -463,7 +469,27 @@ def test_code_that_is_not_compiled_yet(
     monkeypatch.setattr(EventLoop, "is_compiled", False)
     command = ["run", str(SMALL), "--set", "trace.jobs=50", "--out", str(tmp_path / "run")]
     assert main(command) == 0
-    assert capsys.readouterr().err == f"{column_run.COMPILING}\n"
+    assert capsys.readouterr().err == f"{watching.COMPILING}\n"
+
+
+def test_code_that_a_decision_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That it is compiled is said once, and the decision does not take longer for it."""
+    decided = Easy.dispatch
+
+    def compile_and_decide(dispatcher: Easy, problem: DispatchingProblem) -> Decision:
+        with compiling(anew=True):
+            sleep(0.05)
+        return decided(dispatcher, problem)
+
+    monkeypatch.setattr(Easy, "dispatch", compile_and_decide)
+    command = ["run", str(SMALL), "--set", "trace.jobs=20", "--out", str(tmp_path / "run")]
+    assert main([*command, "--explain"]) == 0
+    assert capsys.readouterr().err == f"{watching.COMPILING}\n"
+    times = open_run(tmp_path / "run").rounds.column("decision_time").to_pylist()
+    assert len(times) >= 20
+    assert sum(times) < 0.05 * len(times)
 
 
 def test_an_interrupt_while_code_is_compiled(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.runs.column_run import COMPILING
+from hpcsched.runs.watching import COMPILING
 
 GOOD = "1 0 -1 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1"
 LATER = "2 10 -1 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1"

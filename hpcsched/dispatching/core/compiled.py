@@ -9,6 +9,8 @@ from functools import cached_property, update_wrapper
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from hpcsched.dispatching.core.compile_time import compiling
+
 if TYPE_CHECKING:
     from hpcsched.dispatching.core.machine_code import MachineFunction
 
@@ -34,9 +36,12 @@ class Compiled:
     @cached_property
     def machine(self) -> "MachineFunction":
         """Compiler and dispatcher of the function's machine code."""
-        from hpcsched.dispatching.core.machine_code import machine_function  # noqa: PLC0415 (numba)
+        with compiling(anew=False):
+            from hpcsched.dispatching.core.machine_code import (  # noqa: PLC0415 (numba)
+                machine_function,
+            )
 
-        return machine_function(self.py_func)
+            return machine_function(self.py_func)
 
     @cached_property
     def plain(self) -> Callable[..., Any]:

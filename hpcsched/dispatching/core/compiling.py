@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from threading import RLock
 
+from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.state_function import StateFunction
 
 _lock = RLock()
@@ -55,7 +56,7 @@ def compile_all(functions: Sequence[StateFunction], kinds: str) -> None:
     """
     if all(function.is_there((kinds,)) for function in functions):
         return
-    with _lock, ExitStack() as stack:
+    with compiling(anew=True), _lock, ExitStack() as stack:
         missing = [function for function in functions if not function.is_there((kinds,))]
         workers = []
         for function in missing[1 : _processors()]:

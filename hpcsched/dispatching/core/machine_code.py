@@ -11,6 +11,7 @@ from numba.np import linalg
 
 from hpcsched.dispatching.core import code_call_types  # noqa: F401  (numba is told of calls)
 from hpcsched.dispatching.core.code_cache import CodeCache
+from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.inner_code import InnerDispatcher
 from hpcsched.dispatching.core.state_types import register
 
@@ -46,6 +47,11 @@ class MachineFunction(CPUDispatcher):
         self.inner = InnerDispatcher(py_func, options)
         with suppress(RuntimeError):  # there is no place for a cache
             self._cache = CodeCache(py_func)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile or load it for some types, where Python has called it with these."""
+        with compiling(anew=not self.is_there(tuple(sig))):
+            return super().compile(sig)
 
     def is_there(self, types: tuple[Any, ...]) -> bool:
         """Check whether the function has been compiled for Python callers, here or earlier.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from hpcsched.dispatching.core.compile_time import compiling
 from hpcsched.dispatching.core.compiled import Compiled
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class StateFunction(Compiled):
         return self._load(kinds) is not None
 
     def _code(self, kinds: str) -> "LoadedCode":
-        return self._loaded.get(kinds) or self._load(kinds) or self._make(kinds)
+        code = self._loaded.get(kinds)
+        return code or self._load(kinds) or self._make(kinds)
 
     def _load(self, kinds: str) -> "LoadedCode | None":
         """Return code that is loaded or stored; None without either."""
@@ -56,7 +58,7 @@ class StateFunction(Compiled):
 
         if kinds in self._loaded:
             return self._loaded[kinds]
-        with _lock:
+        with compiling(anew=False), _lock:
             if kinds not in self._loaded:
                 kept = find(self.py_func, kinds)
                 if kept is None:
@@ -89,9 +91,11 @@ class StateFunction(Compiled):
 
     def _make(self, kinds: str) -> "LoadedCode":
         """Compile the function."""
-        from hpcsched.dispatching.core.state_compiler import object_code  # noqa: PLC0415 (numba)
+        with compiling(anew=True), _lock:
+            from hpcsched.dispatching.core.state_compiler import (  # noqa: PLC0415 (numba)
+                object_code,
+            )
 
-        with _lock:
             loaded = self._load(kinds)  # by another thread, in between
             return loaded or self.take(kinds, object_code(self, kinds))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched.cli import main
-from hpcsched.runs.column_run import COMPILING
+from hpcsched.runs.watching import COMPILING
 from tests.workload.readers.alea_files import GIB, record
 
 SCENARIO = """\
