@@ -3,35 +3,35 @@
 Compiled code contains them as constants.
 """
 
-# Rules; those of the second line are given reservations with a problem.
+# Rules; those of the second line get reservations with the problem.
 EASY, STRICT, GREEDY, BACKFILL, RELAXED, COMMITTED, COMMITTED_BACKFILL = range(7)
 CONSERVATIVE, SLACK, BESIDE_PLAN = range(7, 10)
 # Not a rule of the core: Python is asked for each decision.
 IN_PYTHON = -1
 
-# Rules of which the head job is promised something in each round, though no job may fit.
+# Rules that promise the head job a start in each round, even if no job fits.
 PROMISING = RELAXED, COMMITTED, COMMITTED_BACKFILL
 
-# In which order reservations are moved to earlier times.
+# Orders in which reservations are moved to earlier times.
 BY_ARRIVAL, BY_RESERVATION = range(2)
 
 # Allocators. `EXTERNAL` is an object in Python, which only plain Python can ask.
 FIRST_FIT, BEST_FIT, KEEP_SCARCE, WEIGHTED, BALANCED, HYBRID = range(6)
 EXTERNAL = -1
 
-# Why a job waits: there is no room now; starting it would delay `OTHER`, or that one waits and none
-# may pass it; it came after all reservations were given out; or there is room on nodes, and the
-# pool with the number in `OTHER` has too little.
+# Reasons of a waiting job: there is no room now; starting it would delay the job `OTHER`; that job
+# waits and none may pass it; the limit on reservations was reached before it; nodes have room, but
+# the pool with the number in `OTHER` is short.
 NO_ROOM, RESERVED_FOR, BEHIND, BEYOND_DEPTH, SHORT_OF_POOL = range(5)
 
-# Corrections of predictions that have run out; of those that are `ASKED_FOR`, Python is asked.
+# Corrections of predictions that have run out; Python computes those that are `ASKED_FOR`.
 ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 
-# Why the loop of events returns: it is over; it needs the next jobs; its output tables are full;
-# it needs more rows for jobs in the system, more cells for their places, or more shapes; time is
-# up; or Python is to be asked for predictions of jobs that come now, or for corrected ones, or
-# which jobs are held back in the next round, or whether those of the last still are, or when the
-# decision of a round is due, or in which order it considers jobs, or for the decision itself.
+# Causes for which the event loop returns: the replay is over; the batch of jobs is used up; the
+# output tables are full; more rows for jobs in the system, cells for their places, or shapes are
+# needed; time is up; or Python must compute predictions of jobs that are submitted now, corrected
+# predictions, the jobs that are held back in the next round, or released after the last, the due
+# time of a decision, the order of the queue, or the decision itself.
 (
     DONE,
     NEEDS_JOBS,
@@ -52,22 +52,22 @@ ONE_SECOND, DOUBLING, TO_REQUESTED_TIME, ASKED_FOR = range(4)
 # Phases of an instant, in this order; the loop can be left and entered in each.
 NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = range(8)
 
-# Columns of the table of jobs in the system. `SEQUENCE` is the job's place among all submitted;
-# `PLANNED_END` the end predicted at its start, and `SHOWN_END` that which rules are shown, which
-# differs once the prediction has run out. `CELL` begins the list of its places. `WAITS` is 1 while
-# it is queued; `HELD` says what holds it back, so that rules are not shown it, and is 0 otherwise.
-# `REQUEUES` tries to run it were lost, `LOST_TIME` in all. `REQUEST` is its shape as submitted;
-# beside outages `SHAPE` is one on fewer nodes, and `SPAN` says how many announced beginnings of
-# outages its run time would reach if it started now (-1: not looked at). Once one that is `WATCHED`
-# is submitted, starts or ends, others may be held back, or not any more. `WHY` it waits, the row of
-# the `OTHER` job that this is about, and `WHEN` it has a reservation are of one round (-1: none);
-# rules write them down as far as they come to know.
+# Columns of the table of jobs in the system. `SEQUENCE` is the job's rank in order of submission.
+# `PLANNED_END` is the end predicted at its start, `SHOWN_END` the end that rules see, which differs
+# once the prediction has run out. `CELL` is the first cell of its places. `WAITS` is 1 while it is
+# queued; `HELD` has a bit for each cause that holds it back and hides it from rules, 0 without one.
+# `REQUEUES` attempts to run it were lost, with `LOST_TIME` in total. `REQUEST` is its shape as
+# submitted; beside outages `SHAPE` is one on fewer nodes, and `SPAN` is the number of announced
+# outage begins that its run time would reach if it started now (-1: not computed). The submission,
+# start or end of a `WATCHED` job may change the set of jobs that are held back. `WHY` it waits, the
+# row `OTHER` of the reason, and `WHEN` it has a reservation are of one round (-1: none); rules
+# write them where they know them.
 #
-# Rules that keep promises from round to round note when it was promised to start, `PROMISE`, and
-# for when it has a reservation at present, `RESERVED`; both are `NEVER` before. Until it starts,
-# `CELL` begins the list of the nodes that are reserved, or is -1. `MADE_AFTER` and `MADE_BEFORE`
-# are the rows whose reservations were made next and before its own in a round. With `COMMITTED` and
-# `COMMITTED_BACKFILL`, a job that has a `PROMISE` is chosen: it starts next.
+# Rules that keep promises from round to round use `PROMISE`, the start first promised, and
+# `RESERVED`, the start of the present reservation; both are `NEVER` before. Until the job starts,
+# `CELL` begins the list of its reserved nodes, or is -1. `MADE_AFTER` and `MADE_BEFORE` are rows:
+# those of the next and the previous reservation in the order in which a round made them. With
+# `COMMITTED` and `COMMITTED_BACKFILL`, a job with a `PROMISE` is the chosen one: it starts next.
 (
     NUMBER,
     SEQUENCE,
@@ -99,28 +99,28 @@ NEXT_INSTANT, ENDS, OUTAGES, SUBMISSIONS, ROUNDS, FLIGHT, LOOKS, ZERO_ENDS = ran
 ) = range(27)
 JOB_COLUMNS = 27
 
-# Counters. `NEXT` is the next job of the batch, and from `FORESEEN` on predictions are still to be
-# asked for. `FREE_ROW` and `FREE_CELL` begin lists of unused ones, `FREE_SLOTS` counts slots and
-# `INTERVALS` the intervals in which they lie. `CELL_DEMAND` is how many cells the queued jobs need
-# at most, `MOST_CELLS` how many can ever be in use. `HELD_BACK` counts the jobs that rules are not
-# shown. Of `REQUESTS` shapes jobs are submitted; with those on fewer nodes `SHAPES` are in use.
-# `CHANGE` is the next beginning or end of an outage, `CLOSED` counts the nodes that are out of
-# service, and `LIMITS` the instants at which announced outages begin next. `ALTERED` is 1 while
-# jobs may still run on nodes that are out of service, and `STALE` when it has to be worked out anew
-# which nodes jobs may use. Plans of a round look at outages up to `REACH`. `CHANGED` is 1 when
-# it has to be worked out anew who is held back, and `RELEASE` when that has to be done next even if
-# nothing happens; `TURNED` counts those whom it turns about. `FREED_UNTIL` is the latest predicted
-# end of the jobs that have ended since the last round, which was at `LAST_ASKED`. `FIRST_MADE` and
-# `LAST_MADE` are rows: the first and the last reservation made in this round.
-# `ORDERED` is 1 once Python has put the queue in order for the next round.
-# `FLYING` is 1 from when a decision was `ASKED` for, of so many jobs, to when it is `DUE`. So many
-# jobs are `DECIDED` to be started then, and `FLYING_CHANGED` is 1 once anything has happened. Once
-# Python has made the decision of a round, `ANSWERED` is 1; it rejects `DISMISSED` jobs. `PAUSED_AT`
-# is the last instant after which the loop has returned, where it does after each.
-# What is free of pools is `POOL_STEPS` steps, in which changes of capacity are worked in up to
-# `POOL_UPTO`, and jobs up to `POOL_LAST`. `LAST_EVENT` is when anything happened last but such a
-# change, and `MOVED` is 1 where jobs have begun or ended to draw.
-# With `BESIDE_PLAN`, `STARTING` queued jobs are planned to start now, and `PLANNED` in all.
+# Counters. `NEXT` is the next job of the batch; from `FORESEEN` on, jobs have no prediction yet.
+# `FREE_ROW` and `FREE_CELL` begin lists of unused ones, `FREE_SLOTS` counts slots and `INTERVALS`
+# their intervals. `CELL_DEMAND` is the maximum number of cells that queued jobs need, `MOST_CELLS`
+# the maximum ever in use. `HELD_BACK` counts the jobs that are hidden from rules. `REQUESTS` counts
+# the shapes of submitted jobs, `SHAPES` those and the narrowed ones. `CHANGE` is the next begin or
+# end of an outage, `CLOSED` counts the nodes out of service, and `LIMITS` the distinct begins of
+# the nodes' next announced outages. `ALTERED` is 1 while jobs may run on nodes out of service, and
+# `STALE` is 1 when the eligible nodes of jobs must be computed again. Plans of a round consider
+# outages up to `REACH`. `CHANGED` is 1 when the set of jobs that are held back must be computed
+# again, and `RELEASE` the time at which it must be even without an event; `TURNED` counts the jobs
+# to hold back or to release. `FREED_UNTIL` is the latest predicted end of the jobs that have ended
+# since the last round, which was at `LAST_ASKED`. `FIRST_MADE` and `LAST_MADE` are the rows of the
+# first and the last reservation of this round. `ORDERED` is 1 once Python has sorted the queue for
+# the next round.
+# `FLYING` is 1 while a decision is pending: requested at `ASKED`, for `ASKED_...` jobs, and due at
+# `DUE`. `DECIDED` counts the jobs that it starts, and `FLYING_CHANGED` is 1 after an event in the
+# meantime. `ANSWERED` is 1 once Python has made the decision of a round; it rejects `DISMISSED`
+# jobs. `PAUSED_AT` is the last instant after which the loop has returned, where it does after each.
+# Free amounts of pools are `POOL_STEPS` steps, with changes of capacity merged in up to
+# `POOL_UPTO`, and jobs up to `POOL_LAST`. `LAST_EVENT` is the last event other than such a
+# change, and `MOVED` is 1 when jobs have started or ceased to draw.
+# With `BESIDE_PLAN`, `STARTING` queued jobs have a planned start now, and `PLANNED` any.
 (
     NOW,
     PHASE,
@@ -184,9 +184,8 @@ JOB_COLUMNS = 27
 ) = range(59)
 COUNTERS = 59
 
-# Columns of the table of jobs that have stopped running: the place among all submitted, start, end
-# and predicted run time, where its places end in the list of places, how it stopped, and what
-# attempts were lost.
+# Columns of the table of jobs that have stopped running: rank in order of submission, start, end
+# and predicted run time, end of its places in the list of places, how it stopped, lost attempts.
 (
     OUT_SEQUENCE,
     OUT_START,
@@ -199,26 +198,26 @@ COUNTERS = 59
 ) = range(8)
 OUT_COLUMNS = 8
 
-# What holds a job back, each a bit: the nodes that outages leave to it are too few, or something
-# that Python works out.
+# Causes that hold a job back, one bit each: outages leave too few nodes, or a cause computed by
+# Python.
 HELD_BY_OUTAGES, HELD_BY_OTHERS = 1, 2
 
-# How a job stops running: it ends; or it loses a node, and leaves or waits again. Or it never runs,
-# since it was refused when it was submitted: what refused it is added to `REJECTED`.
+# How a job stops running: it ends; or it loses a node, and leaves or is queued again. Or it never
+# runs, since it was refused at submission: the cause is added to `REJECTED`.
 ENDED, FAILED, REQUEUED, REJECTED = range(4)
 
-# Events that are followed, and the columns of their table. `EVENT_NUMBER` is the job's place among
-# all submitted, or the row of the round in the table of rounds; `EVENT_ROW` is the job's in that of
-# jobs, or of one that is submitted and rejected at once what refused it. `EVENT_VALUE` is the
-# predicted run time at a submission; at a start, where the places end; for a job that has lost a
-# node, whether it waits again. A job that the dispatcher rejects is a `DISMISSED_JOB`.
+# Events for observers, and the columns of their table. `EVENT_NUMBER` is the job's rank in order of
+# submission, or the row in the table of rounds; `EVENT_ROW` is the row of the job, or the cause if
+# it is refused at submission. `EVENT_VALUE` is the predicted run time at a submission, the end of
+# the places at a start, and whether a job that has lost a node is queued again. A job that the
+# dispatcher rejects is a `DISMISSED_JOB`.
 SUBMITTED_JOB, REJECTED_JOB, STARTED_JOB, LOST_JOB, ENDED_JOB, ASKED_ROUND, HELD_ROUND = range(7)
 DISMISSED_JOB = 7
 EVENT_KIND, EVENT_TIME, EVENT_NUMBER, EVENT_ROW, EVENT_VALUE = range(5)
 EVENT_COLUMNS = 5
 
-# Columns of the table of rounds. The amounts that wait follow them, those that are free, and those
-# that were free although they were waited for, × seconds.
+# Columns of the table of rounds. They are followed by the waiting amounts, the free amounts, and
+# the amounts × seconds that were idle although jobs waited for them.
 (
     ROUND_NUMBER,
     ROUND_NOW,

@@ -57,7 +57,7 @@ def _checked_types(params: ScarceResourceParams, system: System) -> tuple[str, .
     "allocator",
     "balanced",
     ScarceResourceParams,
-    summary="nodes without critical resources, then by turns those that have some",
+    summary="nodes without scarce resources, then the others by weighted round robin",
     review=review_scarce_types,
 )
 class Balanced:
@@ -96,7 +96,7 @@ class Balanced:
         return fill(units, room.fits, weighted_round_robin(room, scarce, ranks))
 
 
-@builtin("allocator", "weighted", summary="nodes on which least would be left of what is in demand")
+@builtin("allocator", "weighted", summary="nodes that would keep the least capacity in demand")
 class Weighted:
     """Allocator that prefers nodes that keep the least capacity in demand.
 
@@ -119,7 +119,7 @@ class Weighted:
     "allocator",
     "hybrid",
     ScarceResourceParams,
-    summary="as balanced, by the weights of weighted among nodes of a kind",
+    summary="as balanced, with the ranks of weighted within a class",
     review=review_scarce_types,
 )
 class Hybrid:
