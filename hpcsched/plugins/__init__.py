@@ -1,1 +1,1 @@
-"""How trace sources, predictors, dispatchers and the rest come in: one way for all of them."""
+"""Plugins: hook specifications, registry, and the index of built-in plugins."""

@@ -43,7 +43,7 @@ def stand_in(other: Registry) -> Iterator[None]:
 
 @cache
 def installed() -> Registry:
-    """Return the registry of what is really installed, which is looked up once."""
+    """Return the registry of all installed plugins, built once."""
     return build_registry(external=os.environ.get(OFF_SWITCH) != "0")
 
 

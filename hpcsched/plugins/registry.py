@@ -1,4 +1,4 @@
-"""What is installed: plugins by kind and name, with the distribution that each comes from."""
+"""Registry of installed plugins by kind and name, each with its distribution."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -117,7 +117,7 @@ class Registry:
         return [self.get(kind, name) for name in (names if as_registered else sorted(names))]
 
     def get(self, kind: str, name: str) -> Installed:
-        """Return a plugin by any of its names; raises KeyError with what there is to choose from.
+        """Return a plugin by any of its names; raises KeyError that lists the names.
 
         A name comes before another plugin's alias.
         """

@@ -104,7 +104,7 @@ class Assembly:
         self.seed = self.scenario.seed
 
     def build_all(self) -> Self:
-        """Build every part now, so that what cannot be built is known before anything is written.
+        """Build every part now, so that errors come before anything is written.
 
         Raises InputError where the trace cannot be used, PluginError where a plugin fails.
         """
@@ -149,7 +149,7 @@ class Assembly:
 
     @cached_property
     def correction(self) -> Correction:
-        """What is asked about jobs that have outlived their prediction."""
+        """Correction for jobs that have outlived their prediction."""
         correction: Correction = self.make("correction", self.scenario.correction)
         return correction
 
@@ -178,7 +178,7 @@ class Assembly:
         return dispatcher.follow_record(waits, ", ".join(map(str, self.source.files)))
 
     def make(self, kind: str, choice: Any) -> Any:
-        """Return what the chosen plugin builds; raises PluginError where its factory fails.
+        """Return the object of the chosen plugin; raises PluginError if its factory fails.
 
         A trace source comes with the transforms that are listed beside it.
         """
@@ -238,7 +238,7 @@ class Assembly:
         return built
 
     def distributions(self) -> dict[str, str]:
-        """Return the distributions whose plugins the scenario uses, with their versions."""
+        """Return the distributions of the scenario's plugins, with their versions."""
         used = {}
         for _, block in blocks(self.scenario):
             if isinstance(block, Choice):
@@ -291,7 +291,7 @@ def spawn_seed(seed: int, kind: str, name: str) -> int:
 def assemble(
     scenario: Scenario, registry: Registry | None = None, folder: Path = Path()
 ) -> Assembly:
-    """Return the parts of a scenario, each of which is built when it is first asked for.
+    """Return the parts of a scenario; each is built at its first use.
 
     `registry` is what is installed, unless given.
     """

@@ -39,7 +39,7 @@ class Reading:
 
     @property
     def fraction_read(self) -> float | None:
-        """How much of the trace has been replayed, from 0 to 1; None where that is unknown."""
+        """Replayed share of the trace, from 0 to 1; None if unknown."""
         fraction, before = self._source.fraction_read, self._before
         if fraction is None or before is None or not self._latest:
             return fraction
@@ -72,7 +72,7 @@ class ColumnRun:
 
     @property
     def stopped(self) -> bool:
-        """Whether it was stopped."""
+        """True if it was stopped."""
         return self._replay.stopped
 
     @property
@@ -113,7 +113,7 @@ class ColumnRun:
             self._monitor.replayed(columns, left, held)
 
     def close(self) -> None:
-        """Finish what was recorded and shown."""
+        """Close the recorder, the state file and the progress bar."""
         self._recorder.close()
         for observer in self._parts.observers:
             observer.close()
@@ -133,7 +133,7 @@ class ColumnRun:
             yield columns
 
     def _first_of(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
-        """Return the batches, once it is clear whether compiled code pays for so many jobs."""
+        """Return the batches; decide by their first jobs whether compiled code pays."""
         few = self._replay.few_jobs
         first: list[JobColumns] = []
         rest: Iterator[JobColumns] = batches

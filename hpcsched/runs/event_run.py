@@ -50,7 +50,7 @@ class EventRun:
 
     @property
     def stopped(self) -> bool:
-        """Whether it was stopped."""
+        """True if it was stopped."""
         return self._simulation.stopped
 
     @property
@@ -82,13 +82,13 @@ class EventRun:
         self._simulation.run(jobs)
 
     def _timed(self, parts: Parts) -> Parts:
-        """Return parts whose dispatcher is timed by the observers that measure CPU time."""
+        """Return the parts with a dispatcher timed by the observers of CPU time."""
         for usage in self._usages:
             parts = parts._replace(dispatcher=usage.timed_dispatcher(parts.dispatcher))
         return parts
 
     def close(self) -> None:
-        """Finish what was recorded and shown."""
+        """Close the recorder, the state file and the progress bar."""
         for follower in self._followers:
             follower.close()
 

@@ -45,7 +45,7 @@ def why_not_replayed(run: RunDirectory, plugins: dict[str, str]) -> str | None:
 
 
 def compare_replay(run: RunDirectory, again: RunDirectory) -> AuditReport:
-    """Return what a comparison of a run with a replay of it has found.
+    """Return the findings of a comparison between a run and its replay.
 
     Of a run that was interrupted, jobs and rounds are compared as far as it came.
     """
@@ -82,7 +82,7 @@ def _check_starts(run: RunDirectory, again: RunDirectory) -> Check:
 
 
 def _check_rows(run: RunDirectory, again: RunDirectory, name: str, key: str) -> Check:
-    """Check that a table has the rows of the replay's, but for what a clock measured."""
+    """Check a table against the replay's, without the columns of measured times."""
     check = Check(f"replayed: {name} has the same rows, but for measured times")
     tables = [
         ParquetTable(one.path / name).whole() if (one.path / name).is_file() else None
@@ -115,7 +115,7 @@ def _check_rows(run: RunDirectory, again: RunDirectory, name: str, key: str) -> 
 
 
 def _without_times(table: pa.Table) -> pa.Table:
-    """Return a table without what a clock measured."""
+    """Return a table without the columns of measured times."""
     table = table.select([name for name in table.column_names if name not in _MEASURED])
     if "solver" not in table.column_names:
         return table

@@ -102,7 +102,7 @@ class Figures(Mapping[str, float | None]):
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay.
+    """Results of a replay.
 
     Attributes
     ----------

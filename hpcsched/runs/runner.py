@@ -157,7 +157,7 @@ def _write(
 
 
 def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
-    """Return what of a run needs Python at each event, in words; empty if nothing."""
+    """Return the reasons in words for which a run needs Python at each event."""
     scenario = assembly.scenario
     found = [
         f"the observer {choice.plugin_name}"
@@ -170,7 +170,7 @@ def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
 
 
 def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
-    """Return what a simulation of an assembled scenario is made of."""
+    """Return the parts of a simulation of an assembled scenario."""
     scenario = assembly.scenario
     # Units that may not go everywhere cannot be counted.
     pooling = scenario.simulation.pooling and not assembly.partitions.bind_nodes(assembly.system)
@@ -201,7 +201,7 @@ def _givers(scenario: Scenario, observers: Sequence[Observer]) -> dict[str, Data
 
 
 def begun_anew(assembly: Assembly, parts: Parts) -> Parts:
-    """Return the parts of a simulation with what has been told of a replay built once more."""
+    """Return the parts of a simulation with new dispatcher, predictor, correction and observers."""
     scenario, observers = assembly.scenario, assembly.observers()
     assembly.followers.clear()
     return parts._replace(

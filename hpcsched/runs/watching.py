@@ -45,7 +45,7 @@ class Watching:
         self.with_bar = progress and not watch and sys.stderr.isatty()
 
     def board(self, trace: Trace) -> StateBoard:
-        """Return what writes the state file, and shows the state to who watches it."""
+        """Return the board that writes the state file and shows the state on the terminal."""
         assembly = self._assembly
         views: list[View] = [StateFile(assembly.folder)]
         if self._watch and sys.stderr.isatty():
@@ -82,7 +82,7 @@ class Watching:
             self.say(COMPILING)
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
-        """Log whether jobs are replayed in compiled code, or what needs Python."""
+        """Log how jobs are replayed: in compiled code, or in Python and why."""
         how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
         _log.info("jobs are replayed %s", how or "in compiled code")
 

@@ -1,4 +1,4 @@
-"""Scenarios: what a user declares, read strictly and checked before anything runs."""
+"""Scenarios: strict reading, validation before anything runs."""
 
 from hpcsched.scenario.loading import LoadedScenario, load_scenario, read_scenario
 from hpcsched.scenario.models import Scenario

@@ -43,7 +43,7 @@ class SourceChoice(Choice):
 
 
 class Transformed(Params):
-    """What a choice of a trace source has beside the parameters of the source, and after them."""
+    """Part of a trace source's choice beside the source's own parameters: the transforms."""
 
     transforms: Annotated[tuple[Annotated[NamedChoice, Selects("transform")], ...], Listed] = Field(
         default=(),
@@ -119,7 +119,7 @@ def _by_present_name(
 
 
 class Chooser:
-    """Turns what a scenario says into choices of a registry's plugins."""
+    """Validates the plugin choices of a scenario against a registry."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry

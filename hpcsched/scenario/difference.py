@@ -1,4 +1,4 @@
-"""What differs in meaning between two scenarios."""
+"""Differences in meaning between two scenarios."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A key whose value differs: `first` in one scenario, `second` in the other."""
+    """Difference at one key: `first` in one scenario, `second` in the other."""
 
     key: str
     first: Any
@@ -30,7 +30,7 @@ class Change:
 
 
 def differences(first: Scenario, second: Scenario) -> list[Change]:
-    """Return what differs, with all defaults filled in and units as numbers.
+    """Return the differences, with defaults filled in and units as numbers.
 
     Node groups are matched by name. Their order counts, since nodes are numbered by it; the order
     of keys and the description do not.

@@ -33,7 +33,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Document:
-    """What a YAML text says.
+    """Content of a YAML text: values and their positions.
 
     `problems` are those that allow reading on; the values at the paths in `refused` could not be
     read and are None.
@@ -99,7 +99,7 @@ def _mark(mark: Any) -> Mark:
 
 
 class _Reading:
-    """Turns nodes into values, and remembers what aliases have repeated."""
+    """Converts YAML nodes to values and counts the values that aliases repeat."""
 
     def __init__(self, document: Document) -> None:
         self.document = document

@@ -36,7 +36,7 @@ class Fault:
 def faults_of(
     error: ValidationError, root: Any, known_keys: Mapping[int, tuple[str, ...]]
 ) -> list[Fault]:
-    """Return what a validation of `root` found, with what union members say merged into one."""
+    """Return the faults of a validation of `root`; those of union members are merged."""
     return _merge(
         [
             _fault(details, root, known_keys)
@@ -47,7 +47,7 @@ def faults_of(
 
 
 def _follows(details: ErrorDetails) -> bool:
-    """Whether a list was called too short only because of faults in its items."""
+    """Return True if a list was called too short only because of faults in its items."""
     wanted = details.get("ctx", {}).get("min_length", 0)
     return details["type"] == "too_short" and len(details["input"]) >= wanted
 

@@ -1,4 +1,4 @@
-"""Former names of plugins and keys: where a document still uses one, and what it is called now."""
+"""Former names of plugins and keys in a document, with the present names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

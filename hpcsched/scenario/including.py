@@ -100,7 +100,7 @@ def _path_of(name: str, folder: Path) -> Path:
 
 
 def _is_file(path: Path) -> bool:
-    """Say whether a file is there; one whose name is too long is not."""
+    """Return True if the file exists; a name that is too long does not."""
     try:
         return path.is_file()
     except OSError:
@@ -108,7 +108,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _document(path: Path) -> Document:
-    """Return what a system file says; raises InputError with everything wrong with it."""
+    """Return the content of a system file; raises InputError with all of its faults."""
     if path.suffix == ".machines":
         return _machines_document(path)
     document = parse_document(read_text(path))

@@ -1,4 +1,4 @@
-"""What a scenario says of the time that decisions take."""
+"""The block `dispatch_latency`: simulated time charged to a dispatching round."""
 
 import re
 from fractions import Fraction
@@ -42,7 +42,7 @@ _FORMS = "fixed, or measured, or some of base, per_queued_job and per_variable"
 
 
 class DispatchLatency(Params):
-    """What a dispatching round is charged: a fixed time, a model of it, or the time measured."""
+    """Charge of a dispatching round: a fixed time, a model of it, or the measured time."""
 
     fixed: Seconds | None = Field(
         default=None,

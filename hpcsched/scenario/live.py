@@ -94,7 +94,7 @@ class LiveSettings(Params):
 def not_live(
     live: LiveSettings, counts: Mapping[str, int], declared: Collection[str]
 ) -> Iterator[InitErrorDetails]:
-    """Yield what of a scenario does not go with a real cluster.
+    """Yield the settings of a scenario that cannot be used on a real cluster.
 
     `counts` has the number of nodes by group; `declared` names the keys that the scenario has.
     """

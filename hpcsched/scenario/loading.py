@@ -130,7 +130,7 @@ def _validate(
 
 
 def _known(fault: Fault, document: Document) -> bool:
-    """Whether the fault is about a value that could not even be read, which has been said."""
+    """Return True if the fault is about an unreadable value, reported before."""
     return any(fault.at[: len(path)] == path for path in document.refused)
 
 

@@ -33,7 +33,7 @@ _SUMMARY = "One configuration of system, trace and dispatcher, to be replayed."
 
 
 class SimulationSettings(Params):
-    """How the simulated system behaves."""
+    """Behaviour of the simulated system."""
 
     mode: Literal["online", "offline"] = Field(
         default="online",
@@ -59,12 +59,12 @@ class SimulationSettings(Params):
 
     @property
     def latency(self) -> Latency | None:
-        """What a round is charged, if anything."""
+        """Charge of a dispatching round; None for none."""
         return None if self.dispatch_latency is None else self.dispatch_latency.build()
 
 
 class MetricSettings(Params):
-    """What is measured, beside one key for each metric that has parameters."""
+    """Settings of metrics, beside one key for each metric that has parameters."""
 
     percentiles: Annotated[
         tuple[Annotated[int, Field(ge=0, le=100)], ...],
@@ -191,7 +191,7 @@ class Scenario(Params):
 
     @model_validator(mode="after")
     def _check_live(self, info: ValidationInfo) -> Self:
-        """Refuse what a real cluster cannot be asked with; plugins are known in a loaded file."""
+        """Refuse settings that cannot be used on a real cluster, if the plugins are known."""
         if self.live is not None:
             counts = {group.name: group.count for group in self.system.groups}
             keys = ("partitions", "outages", "system.pools")
@@ -214,7 +214,7 @@ class Scenario(Params):
 
     @model_validator(mode="after")
     def _check_mode(self, info: ValidationInfo) -> Self:
-        """Refuse what does not go with planning off-line; plugins are known in a loaded file."""
+        """Refuse settings that cannot be used in off-line planning, if the plugins are known."""
         if self.simulation.mode == "offline" and info.context is not None:
             refusals = list(not_offline(self, info.context["choose"].registry))
             if refusals:
@@ -223,7 +223,7 @@ class Scenario(Params):
 
     @model_validator(mode="after")
     def _check_recorded(self, info: ValidationInfo) -> Self:
-        """Refuse what does not go with a log's starts; plugins are known in a loaded file."""
+        """Refuse settings that contradict recorded starts, if the plugins are known."""
         if info.context is not None:
             refusals = list(not_recorded(self, info.context["choose"].registry))
             if refusals:
@@ -248,7 +248,7 @@ def unknown_resource_types(scenario: Scenario) -> Iterator[InitErrorDetails]:
 
 
 def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDetails]:
-    """Yield what of a scenario does not go with planning off-line."""
+    """Yield the settings of a scenario that cannot be used in off-line planning."""
     chosen = (
         ("dispatcher", PLANS_OFFLINE, "plan a whole trace", scenario.dispatcher),
         ("predictor", SEES_RUN_TIME, "foresee run times", scenario.predictor),

@@ -1,4 +1,4 @@
-"""The texts that name things in a scenario, and what such a name may be made of."""
+"""Names in scenarios, and the characters that they may have."""
 
 import re
 from typing import Annotated

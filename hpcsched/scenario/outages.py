@@ -1,4 +1,4 @@
-"""The `outages:` block: what a user declares, and the outages that it makes."""
+"""The `outages:` block: its declaration, and the outages made of it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ _LARGEST_SHAPE = 100.0
 
 
 class NodeChoice(Params):
-    """Which nodes: groups, single nodes, or all if neither is given."""
+    """Selection of nodes: groups, single nodes, or all if neither is given."""
 
     groups: _Names | None = Field(
         default=None, min_length=1, description="The node groups whose nodes are meant."
@@ -88,7 +88,7 @@ class WindowDeclaration(NodeChoice):
 
     @property
     def length(self) -> int:
-        """How long it takes, in seconds."""
+        """Duration in seconds."""
         if self.duration is not None:
             return self.duration
         assert self.end is not None
@@ -151,7 +151,7 @@ class FailureDeclaration(NodeChoice):
 
 
 class OutagesDeclaration(Params):
-    """When nodes are out of service, and what becomes of the jobs on them."""
+    """Intervals in which nodes are out of service, and the fate of jobs on them."""
 
     maintenance: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
         default=(), description="Announced times at which nodes are serviced."

@@ -1,4 +1,4 @@
-"""The `partitions:` block: what a user declares, and the partitions that it makes."""
+"""The `partitions:` block: its declaration, and the partitions made of it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Self
@@ -19,7 +19,7 @@ _NumbersAndNames = Annotated[tuple[_Number | Annotated[str, Field(min_length=1)]
 
 
 class JobNumbers(Params):
-    """Which jobs belong to a partition: those of which the trace gives one of these."""
+    """Membership of jobs in a partition, by the numbers and names in the trace."""
 
     partition: _NumbersAndNames = Field(
         default=(), description="Numbers of partitions in the trace, or names where it has them."
@@ -40,7 +40,7 @@ class JobNumbers(Params):
         return self
 
     def by_criterion(self) -> dict[Criterion, frozenset[int | str]]:
-        """Return the numbers and names that are given, by what they are numbers of."""
+        """Return the given numbers and names by their kind."""
         return {what: frozenset(getattr(self, what)) for what in _CRITERIA if getattr(self, what)}
 
 
@@ -101,7 +101,7 @@ def build_partitions(declared: Sequence[PartitionDeclaration]) -> Partitions:
 
 
 def partition_clashes(declared: Sequence[PartitionDeclaration]) -> Iterator[InitErrorDetails]:
-    """Yield what is wrong with partitions side by side: equal names, and two that take the rest."""
+    """Yield clashes between partitions: equal names, and two that take the rest."""
     names: set[str] = set()
     rest: PartitionDeclaration | None = None
     for n, partition in enumerate(declared):

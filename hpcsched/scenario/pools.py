@@ -1,4 +1,4 @@
-"""The `pools:` of a system: what a user declares, and the pools that it makes."""
+"""The `pools:` of a system: their declaration, and the shared resources made of it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,7 +14,7 @@ from hpcsched.system.shared_resources import Change, Draw, Pool
 
 
 class DrawDeclaration(Params):
-    """How much a job draws from a pool while it runs: the sum of these."""
+    """Amount that a job draws from a shared resource while it runs: the sum of these."""
 
     per: dict[ResourceType, Amount] = Field(
         default_factory=dict,
@@ -33,7 +33,7 @@ class DrawDeclaration(Params):
 
 
 class ChangeDeclaration(Params):
-    """From when on a pool offers how much."""
+    """Step of a shared resource's capacity: an instant and the amount from then on."""
 
     at: Duration = Field(
         description="Seconds, or with a unit (12h), since the trace's origin; since the beginning"
@@ -43,7 +43,7 @@ class ChangeDeclaration(Params):
 
 
 class PoolDeclaration(Params):
-    """What belongs to no node: a power cap, licences, space on a burst buffer."""
+    """Resource shared by all nodes: a power cap, licences, space on a burst buffer."""
 
     name: ResourceType = Field(
         description="The pool's name, which is not that of a resource type.",
@@ -77,7 +77,7 @@ class PoolDeclaration(Params):
 def pool_faults(
     pools: Sequence[PoolDeclaration], resource_types: Sequence[str]
 ) -> Iterator[InitErrorDetails]:
-    """Yield what is wrong with the pools of a system, at paths within the system."""
+    """Yield the faults of a system's pools, at paths within the system."""
     seen: set[str] = set()
     for n, pool in enumerate(pools):
         here = ("pools", n)

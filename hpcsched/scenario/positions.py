@@ -1,4 +1,4 @@
-"""Where each key and value of a scenario was written: in its file, or in a `--set`."""
+"""Positions of the keys and values of a scenario: in its file, or in a `--set`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Positions:
 
 
 def override_place(text: str) -> Place:
-    """Return the place of what is wrong with an override: itself, on one line."""
+    """Return the place of a faulty override: its own text, on one line."""
     return Place(f"--set {' '.join(text.splitlines())}")
 
 

@@ -12,7 +12,7 @@ REFUSED = "refused"
 
 
 def refusal(rule: str, message: str, value: Any, at: KeyPath = ()) -> InitErrorDetails:
-    """Return one refusal; `at` is relative to what is being validated."""
+    """Return one refusal; `at` is a path within the validated value."""
     error = PydanticCustomError(REFUSED, "{message}", {"rule": rule, "message": message})
     return InitErrorDetails(type=error, loc=at, input=value)
 

@@ -1,4 +1,4 @@
-"""Warnings: what is legal in a scenario and worth a second look."""
+"""Warnings: legal settings of a scenario that are worth a second look."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -44,7 +44,7 @@ def review(loaded: LoadedScenario) -> list[Finding]:
 def missing_inputs(
     loaded: LoadedScenario, severity: Literal["error", "warning"] = "warning"
 ) -> list[Finding]:
-    """Return a finding for each input file that is not there, or whose variable is not set."""
+    """Return a finding for each input file that is missing or has an unset variable."""
     findings = []
     for path, block in blocks(loaded.scenario):
         for name, field in type(block).model_fields.items():

@@ -40,7 +40,7 @@ def model_schema(
     schema_id: str,
     title: str,
 ) -> dict[str, Any]:
-    """Return the schema of a model whose fields select plugins of the given kinds."""
+    """Return the JSON Schema of a model with plugin choices of the given kinds."""
     installed = {kind: registry.of_kind(kind) for kind in kinds}
     choices = {
         kind: {one.plugin.name: choice_model(one) for one in of_kind}
@@ -98,7 +98,7 @@ def _required(model: type[Choice]) -> set[str]:
 
 
 def _draft_07(schema: Any) -> Any:
-    """Say in draft-07 what pydantic says in draft 2020-12, and refer to the unions of choices."""
+    """Convert a schema from draft 2020-12 to draft-07, with references to the unions of choices."""
     if not isinstance(schema, dict):
         return schema
     result: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The `system:` block: what a user declares, and the system that it makes."""
+"""The `system:` block: its declaration, and the system made of it."""
 
 from typing import Annotated, Self
 

@@ -1,4 +1,4 @@
-"""Plain words for what was expected and what was found."""
+"""Plain words for the expected and the found value."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ _YAML_1_1_BOOLEANS = {"on": True, "yes": True, "y": True, "off": False, "no": Fa
 
 
 def expected(error_type: str, context: Mapping[str, Any]) -> str | None:
-    """Return what a pydantic error asks for, or None for an error that has its own message."""
+    """Return the value that a pydantic error expects, or None for one with its own message."""
     template = _EXPECTED.get(error_type)
     if template is None:
         return None

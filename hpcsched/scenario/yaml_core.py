@@ -31,7 +31,7 @@ _LONGEST_NUMBER = 400
 
 
 class StrictLoader(Reader, Scanner, Parser, Composer, BaseResolver):
-    """Composes the nodes of a YAML text; plain values are told apart as YAML 1.2 does."""
+    """Composer of YAML nodes that types plain values as YAML 1.2 does."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)

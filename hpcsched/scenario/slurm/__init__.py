@@ -1,1 +1,1 @@
-"""Systems and partitions from what Slurm says of its own: `slurm.conf`, `scontrol show`."""
+"""Systems and partitions from Slurm's own descriptions: `slurm.conf`, `scontrol show`."""

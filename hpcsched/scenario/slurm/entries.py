@@ -1,4 +1,4 @@
-"""What a file of Slurm says of nodes and partitions, entry by entry."""
+"""Entries of Slurm's files about nodes and partitions."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is said of nodes or a partition: its kind, its pairs with keys in lower case, its line.
+    """Entry about nodes or a partition: kind, pairs with keys in lower case, line.
 
     `kind` is `nodename`, `partitionname` or `nodeset`, which is a key too.
     """
@@ -34,7 +34,7 @@ class Entry:
         return InputError(Finding("bad-entry", f"{self.kind} {self.name}: {message}", self.place))
 
     def warning(self, message: str) -> Finding:
-        """Return what to tell of something in it that is left out or changed."""
+        """Return the warning about a part of the entry that is left out or changed."""
         told = f"{self.kind} {self.name}: {message}"
         return Finding("bad-entry", told, self.place, severity="warning")
 

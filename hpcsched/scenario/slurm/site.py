@@ -54,7 +54,7 @@ class SlurmSite:
 
 
 def read_site(entries: Sequence[Entry]) -> SlurmSite:
-    """Return what entries describe; what is not understood is left out, with a warning.
+    """Return the site that entries describe; unknown parts are left out with a warning.
 
     Raises InputError, with the lines, where no node is left.
     """
@@ -151,7 +151,7 @@ def _memory(pairs: Mapping[str, str]) -> int:
 
 
 def _gres(site: SlurmSite, entry: Entry) -> tuple[Gres, ...]:
-    """Return the devices that jobs use up; what is not understood is told of."""
+    """Return the devices that jobs use up; unknown ones give a warning."""
     resources, not_understood = read_gres(entry.pairs.get("gres", ""))
     for item in not_understood:
         message = f"left out: expected a generic resource such as {EXAMPLE}, found {item!r}"
@@ -184,7 +184,7 @@ def _add_partition(
 
 
 def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:
-    """Return the nodes of a list of nodes and node sets; those that are unknown are told of."""
+    """Return the nodes of a list of nodes and node sets; unknown ones give a warning."""
     if text.lower() == _EVERYWHERE:
         return set(site.nodes)
     found: set[str] = set()

@@ -34,7 +34,7 @@ class _Group(NamedTuple):
 
     @property
     def resources(self) -> dict[str, int | str]:
-        """What each node offers, as a scenario says it."""
+        """Resources of each node, as in a scenario."""
         node = self.nodes[0]
         offered: dict[str, int | str] = {"core": node.cpus}
         if node.memory:
@@ -105,7 +105,7 @@ def _comment(group: _Group) -> str:
 
 
 def _group_name(nodes: Sequence[SlurmNode]) -> str:
-    """Return what the nodes' names begin with, up to their numbers."""
+    """Return the common prefix of the nodes' names, without their numbers."""
     # Whatever begins both the first and the last by the alphabet begins all between them.
     first, last = min(node.name for node in nodes), max(node.name for node in nodes)
     alike = (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
