@@ -30,7 +30,8 @@ def assembled(system: System, dispatcher: str, *more: str) -> Assembly:
         *more,
     )
     document = parse_document("\n".join(lines))
-    return assemble(check_document(document, "declared.yaml", registry=REGISTRY).scenario, REGISTRY)
+    scenario = check_document(document, "declared.yaml", registry=REGISTRY).scenario
+    return assemble(scenario, REGISTRY).build_all()
 
 
 def declared(system: System, dispatcher: str, *more: str) -> Dispatcher:

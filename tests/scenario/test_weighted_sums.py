@@ -96,6 +96,6 @@ def test_a_sum_with_a_ratio_can_be_measured_but_not_pursued(tmp_path: Path) -> N
     assert built == WeightedSum((PSF(2), AF()), (1.0, 1.0))
     for dispatcher in ("order-search", "joint-now"):
         with pytest.raises(InputError) as caught:
-            assemble(load_scenario(path, [f"dispatcher={dispatcher}"]))
+            assemble(load_scenario(path, [f"dispatcher={dispatcher}"])).build_all()
         (finding,) = caught.value.findings
         assert (finding.rule, finding.key) == ("no-planned-cost", "objective")

@@ -346,13 +346,13 @@ class Heard:
 def test_an_assembly_knows_who_follows() -> None:
     """The order that a scenario selects is told of each start and end; others are not asked."""
     path = ROOT / "scenarios" / "small-site.yaml"
-    assembly = assemble(load_scenario(path, ["trace.jobs=40"]))
+    assembly = assemble(load_scenario(path, ["trace.jobs=40"])).build_all()
     (order,) = assembly.followers
     assert isinstance(order, MultifactorOrder)
     heard = Heard(order)
     Simulation(parts_of(assembly, [])._replace(followers=[heard])).run(assembly.source.jobs())
     assert heard.started == heard.ended == 40
-    fcfs = assemble(load_scenario(path, ["dispatcher.order=fcfs"]))
+    fcfs = assemble(load_scenario(path, ["dispatcher.order=fcfs"])).build_all()
     assert fcfs.followers == []
 
 

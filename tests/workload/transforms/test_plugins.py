@@ -57,7 +57,7 @@ def assembled(folder: Path, name: str):
     write(folder, [record(number, number) for number in range(1, 5)])
     path = folder / "scenario.yaml"
     path.write_text(SCENARIO % name, encoding="utf-8")
-    return assemble(read_scenario(path, registry=registry).scenario, registry)
+    return assemble(read_scenario(path, registry=registry).scenario, registry).build_all()
 
 
 def test_a_transform_of_another_package(tmp_path: Path) -> None:

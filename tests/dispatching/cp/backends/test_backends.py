@@ -443,7 +443,7 @@ def test_a_solver_has_to_say_that_it_stops_by_the_clock(monkeypatch):
     """Otherwise results would be called reproducible that are not."""
     monkeypatch.setattr(OrTools, "deterministic", property(lambda _: False))
     with pytest.raises(PluginError, match="the solver 'ortools' is not deterministic"):
-        assemble(load_scenario(SCENARIO))
+        assemble(load_scenario(SCENARIO)).build_all()
 
 
 class Scripted:
