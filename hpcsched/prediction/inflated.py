@@ -25,9 +25,7 @@ class InflatedParams(Params):
     of: Annotated[Any, Selects("predictor")] = Field(
         description="The predictor whose answers are multiplied."
     )
-    factor: float | None = Field(
-        None, gt=0, description="What predictions are multiplied by, the same for all."
-    )
+    factor: float | None = Field(None, gt=0, description="Factor of all predictions.")
     quantile: float | None = Field(
         None,
         gt=0,
@@ -40,7 +38,7 @@ class InflatedParams(Params):
         ge=1,
         description=f"With `quantile`, over how many last completed jobs; {WINDOW} if not given.",
     )
-    cap: bool = Field(False, description="Whether no more than the requested time is predicted.")
+    cap: bool = Field(False, description="Limit predictions to the requested time.")
     memory: int | None = Field(
         None,
         ge=1,
@@ -239,7 +237,7 @@ class _Scale:
     "predictor",
     "inflated",
     InflatedParams,
-    summary="what another predictor says, multiplied",
+    summary="another predictor's predictions, multiplied",
 )
 def make_inflated(params: InflatedParams, context: Context) -> Inflated | InflatedOracle:
     """Make the predictor `inflated`; around an oracle, the result is an oracle.

@@ -17,7 +17,7 @@ class LastTwoParams(Params):
     memory: int = Field(
         10_000,
         ge=1,
-        description="How many users are remembered; whose last job ended longest ago is forgotten.",
+        description="Number of remembered users; the one with the oldest last job is forgotten.",
     )
 
 

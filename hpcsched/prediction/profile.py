@@ -30,7 +30,7 @@ class ProfileParams(Params):
     memory: int = Field(
         100_000,
         ge=1,
-        description="How many records are remembered, of which a completed job writes up to six;"
+        description="Number of remembered records, of which a completed job writes up to six;"
         " the one that was written longest ago is forgotten.",
     )
 

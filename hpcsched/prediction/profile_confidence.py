@@ -19,11 +19,11 @@ class ProfileConfidenceParams(ProfileParams):
     memory: int = Field(
         100_000,
         ge=1,
-        description="How many records are remembered, of which a completed job writes up to six,"
+        description="Number of remembered records, of which a completed job writes up to six,"
         " and beside them how many users; what was written longest ago is forgotten.",
     )
     records: int = Field(
-        3, ge=1, description="Of how many last jobs of a user the accuracies are averaged."
+        3, ge=1, description="Number of the user's last jobs in the mean accuracy."
     )
     threshold: float = Field(
         0.8,

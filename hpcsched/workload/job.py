@@ -68,12 +68,12 @@ class Job(NamedTuple):
 
     @property
     def exclusive(self) -> bool:
-        """Whether it keeps other jobs off its nodes; see `Request`."""
+        """True if other jobs are kept off its nodes; see `Request`."""
         return self.request.exclusive
 
     @property
     def scatter(self) -> bool:
-        """Whether each unit needs a node of its own; see `Request`."""
+        """True if each unit needs a node of its own; see `Request`."""
         return self.request.scatter
 
     @property

@@ -52,12 +52,12 @@ class Partition:
 
     @property
     def takes_the_rest(self) -> bool:
-        """Whether it takes the jobs that no partition claims."""
+        """True if it takes the jobs that no partition claims."""
         return not self.jobs
 
     @property
     def limits_users(self) -> bool:
-        """Whether there is a limit for single users."""
+        """True if there is a limit for single users."""
         return self.nodes_per_user is not None or self.running_jobs_per_user is not None
 
     def claims(self, job: Job) -> bool:

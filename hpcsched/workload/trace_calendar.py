@@ -53,7 +53,7 @@ class Calendar:
 
     @property
     def of_unix_times(self) -> bool:
-        """Whether submit times are Unix times, so that second 0 is in 1970."""
+        """True if submit times are Unix times, so that second 0 is in 1970."""
         return self.known and self.start == 0
 
     def place(self, submit_time: int) -> CalendarPlace:

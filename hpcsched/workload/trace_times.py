@@ -75,13 +75,13 @@ class Span(Params):
 
     start: Moment = Field(
         0,
-        description="Where it begins: seconds or a duration (30d) since second 0 of the trace, or"
+        description="Begin: seconds or a duration (30d) since second 0 of the trace, or"
         " since the first submission where submit times are Unix times; or a date (2014-05-31,"
         " 2014-05-31T12:00) by the trace's own clocks.",
     )
     end: Moment | None = Field(
         None,
-        description="Where it ends, as for `start`; jobs submitted then are outside."
+        description="End, as for `start`; jobs submitted then are outside."
         " At the end of the trace, if not given.",
     )
 

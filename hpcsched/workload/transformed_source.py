@@ -58,7 +58,7 @@ class TransformedSource:
 
     @property
     def dependencies(self) -> bool:
-        """Whether jobs may wait for others to end, as those of the source may."""
+        """True if jobs may wait for others to end, as those of the source may."""
         return has_dependencies(self.source)
 
     def keep_waits(self) -> dict[int, int] | None:

@@ -55,7 +55,7 @@ class AleaParams(RecordPolicies):
 
     mapping: Literal["as_requested", "one_each", "whole_nodes"] = Field(
         "as_requested",
-        description="What a job's units are: the nodes that it requested, with the processors on"
+        description="Units of a job: the nodes that it requested, with the processors on"
         " each; its processors, one each; or its processors in units as large as a node of the"
         " largest group allows. Memory is shared out with the processors.",
     )
@@ -66,22 +66,22 @@ class AleaParams(RecordPolicies):
     )
     unknown_property: Literal["ignore", "skip", "error"] = Field(
         "ignore",
-        description="What to do with a request for a property that is not known; ignoring it is"
+        description="Policy for a request for a property that is not known; ignoring it is"
         " counted as a clipping.",
     )
     fractional_processors: Literal["down", "skip", "error"] = Field(
-        "down", description="What to do with a request such as ppn=1.5; rounding down is counted."
+        "down", description="Policy for a request such as ppn=1.5; rounding down is counted."
     )
     unlike_chunks: Literal["skip", "error"] = Field(
-        "skip", description="What to do with a request for unlike nodes, such as 1:ppn=1+3:ppn=2."
+        "skip", description="Policy for a request for unlike nodes, such as 1:ppn=1+3:ppn=2."
     )
     unlike_processors: Literal["request", "skip", "error"] = Field(
         "error",
-        description="What to do with a record whose number of processors is not that of its"
+        description="Policy for a record whose number of processors is not that of its"
         " request: go by the request, or not.",
     )
     missing_memory: Literal["zero", "skip", "error"] = Field(
-        "error", description="What stands in for requested memory that is not given: none, or not."
+        "error", description="Policy for requested memory that is not given; `zero` reads it as 0."
     )
 
 

@@ -37,22 +37,21 @@ class BatsimParams(RecordPolicies):
 
     unit: UnitAmounts = Field(
         default_factory=lambda: {"core": 1},
-        description="What each requested resource asks for, per resource type; one core if not"
-        " given.",
+        description="Request of each requested resource, by resource type; one core if not given.",
     )
     job_ids: Literal["number", "position"] = Field(
         "number",
-        description="What a job's number is: the number that its id is or ends in after the last"
+        description="Number of a job: the number that its id is or ends in after the last"
         " '!' (w0!12), or its place in the file, from 1.",
     )
     unsorted: Literal["error", "skip", "sort"] = Field(
         "sort",
-        description="What to do with a job submitted before its predecessor; to sort, all jobs are"
+        description="Policy for a job submitted before its predecessor; to sort, all jobs are"
         " held in memory first.",
     )
     other_profile: Literal["skip", "error"] = Field(
         "skip",
-        description="What to do with a job whose profile is not of type delay, so that its run time"
+        description="Policy for a job whose profile is not of type delay, so that its run time"
         " is not known.",
     )
 

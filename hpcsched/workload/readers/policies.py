@@ -13,31 +13,31 @@ class RecordPolicies(Params):
     path: InputPath = Field(description="The log, plain or gzip; ${VAR} is filled in.")
     jobs: int | None = Field(None, ge=1, description="Stop after so many jobs; all if not given.")
     zero_run_time: Literal["skip", "keep"] = Field(
-        "skip", description="What to do with a job that ran for 0 seconds."
+        "skip", description="Policy for a job that ran for 0 seconds."
     )
     over_requested_time: Literal["clip", "keep"] = Field(
         "clip",
-        description="What to do with a run time over the requested time: cut it, or keep it.",
+        description="Policy for a run time over the requested time: cut it, or keep it.",
     )
     missing_run_time: Literal["skip", "error"] = Field(
-        "skip", description="What to do with a job whose run time is not given."
+        "skip", description="Policy for a job whose run time is not given."
     )
     missing_requested_time: Literal["run_time", "skip", "error"] | PositiveDuration = Field(
         "error",
-        description="What stands in for a requested time that is not given: the run time, or a"
+        description="Replacement for a requested time that is not given: the run time, or a"
         " duration in seconds or with a unit.",
     )
     larger_than_system: Literal["skip", "error"] = Field(
-        "skip", description="What to do with a job that does not fit on the idle system."
+        "skip", description="Policy for a job that does not fit on the idle system."
     )
     unsorted: Literal["error", "skip", "sort"] = Field(
         "error",
-        description="What to do with a record submitted before its predecessor; to sort, the whole"
+        description="Policy for a record submitted before its predecessor; to sort, the whole"
         " trace is read into memory first.",
     )
     malformed: Literal["error", "skip"] = Field(
         "error",
-        description="What to do with a line that is no record: wrong number of fields, not numbers,"
+        description="Policy for a line that is no record: wrong number of fields, not numbers,"
         " no submit time, a time that no job can have, a job number seen before.",
     )
 

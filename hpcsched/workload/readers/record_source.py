@@ -121,7 +121,7 @@ class RecordSource(ABC):
 
     @property
     def keeps_waits(self) -> bool:
-        """Whether recorded wait times were requested."""
+        """True if recorded wait times were requested."""
         return self._waits is not None
 
     def note_wait(self, job_id: int, wait: int) -> None:
@@ -303,7 +303,7 @@ class RecordSource(ABC):
 
     @property
     def clips(self) -> bool:
-        """Whether run times are cut to the requested time."""
+        """True if run times are cut to the requested time."""
         return self._policies.over_requested_time == "clip"
 
     def clipped(self, run_time: int, requested_time: int) -> int:

@@ -47,7 +47,7 @@ class RunSourceParams(Params):
     )
     noticed_after: Duration = Field(
         default=0,
-        description="How many seconds after submissions and ends a simulation hears of them, as a"
+        description="Delay, in seconds, of the notice of submissions and ends, as a"
         " live run does not notice them at once.",
     )
 

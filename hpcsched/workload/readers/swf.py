@@ -59,12 +59,12 @@ class SwfParams(RecordPolicies):
 
     unit: UnitAmounts | None = Field(
         None,
-        description="What each requested processor asks for, per resource type."
+        description="Request of each processor, by resource type."
         " Without it, what the trace's UnitResources say, or else one core.",
     )
     mapping: Literal["one_each", "whole_nodes"] = Field(
         "one_each",
-        description="What a requested processor means: a job unit each, or a part of units that are"
+        description="Meaning of a requested processor: a job unit each, or a part of units that are"
         " as large as a node of the largest group allows.",
     )
     requested_memory: Literal["ignore", "use"] = Field(
@@ -74,7 +74,7 @@ class SwfParams(RecordPolicies):
     )
     missing_processors: Literal["allocated", "skip", "error"] = Field(
         "allocated",
-        description="What stands in for requested processors that are not given: those allocated,"
+        description="Policy for requested processors that are not given: those allocated,"
         " if given.",
     )
     dependencies: Literal["ignore", "honour"] = Field(

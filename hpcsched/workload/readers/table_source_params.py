@@ -42,16 +42,16 @@ class TableColumns(Params):
         " wait that the table records.",
     )
     end_time: _Column | None = Field(None, description="When it ended.")
-    run_time: _Column | None = Field(None, description="How long it ran, in seconds.")
+    run_time: _Column | None = Field(None, description="Run time, in seconds.")
     requested_time: _Column | None = Field(None, description="The user's limit, in seconds.")
-    units: _Column | None = Field(None, description="How many units it asks for.")
+    units: _Column | None = Field(None, description="Number of units.")
     user: _Column | None = Field(None, description="The number or name of the user.")
     group: _Column | None = Field(None, description="The number or name of the group of users.")
     application: _Column | None = Field(None, description="The number or name of the application.")
     queue: _Column | None = Field(None, description="The number or name of the queue.")
     partition: _Column | None = Field(None, description="The number or name of the partition.")
-    queue_name: _Column | None = Field(None, description="What the queue is called.")
-    partition_name: _Column | None = Field(None, description="What the partition is called.")
+    queue_name: _Column | None = Field(None, description="Name of the queue.")
+    partition_name: _Column | None = Field(None, description="Name of the partition.")
     name: _Column | None = Field(None, description="The job's name.")
     node_groups: _Column | None = Field(
         None, description="The node groups on which it may run; a list, or text between spaces."
@@ -75,7 +75,7 @@ class TableColumns(Params):
 class TableConstants(Params):
     """Values of all jobs, in place of columns."""
 
-    units: int | None = Field(None, ge=1, description="How many units each job asks for.")
+    units: int | None = Field(None, ge=1, description="Number of units of each job.")
     requested_time: PositiveDuration | None = Field(None, description="The limit of each job.")
     user: _Number | None = Field(None, description="The user of all jobs.")
     group: _Number | None = Field(None, description="The group of users of all jobs.")
@@ -88,7 +88,7 @@ class TableParams(RecordPolicies):
     """Parameters of `table`: the table, its columns, and policies for rows."""
 
     columns: TableColumns = Field(
-        default_factory=TableColumns, description="Which column holds what."
+        default_factory=TableColumns, description="Columns by field of a job."
     )
     requests: dict[str, _Column] | None = Field(
         None,
@@ -97,15 +97,15 @@ class TableParams(RecordPolicies):
     )
     unit: UnitAmounts | None = Field(
         None,
-        description="What each unit asks for of resource types that have no column; one core if no"
+        description="Request of each unit, for resource types without a column; one core if no"
         " resource type has one.",
     )
     constants: TableConstants = Field(
-        default_factory=TableConstants, description="What holds for every job, without a column."
+        default_factory=TableConstants, description="Values of all jobs, in place of columns."
     )
     times: Literal["seconds", "iso"] = Field(
         "seconds",
-        description="How submit, start and end times are written: in seconds, or as ISO 8601"
+        description="Format of submit, start and end times: seconds, or ISO 8601"
         " (2024-05-01T12:30:00+02:00). Time stamps of a Parquet file are understood anyway.",
     )
     time_zone: str | None = Field(
@@ -118,13 +118,13 @@ class TableParams(RecordPolicies):
         " numbered from 1 as they appear.",
     )
     delimiter: str = Field(
-        ",", min_length=1, max_length=1, description="What separates the values of a CSV file."
+        ",", min_length=1, max_length=1, description="Separator of the values of a CSV file."
     )
     missing_units: Literal["error", "skip"] = Field(
-        "error", description="What to do with a job whose number of units is not given."
+        "error", description="Policy for a job whose number of units is not given."
     )
     missing_request: Literal["error", "zero", "skip"] = Field(
-        "error", description="What stands in for an amount that is not given: none, or not."
+        "error", description="Policy for an amount that is not given; `zero` reads it as 0."
     )
 
     @field_validator("time_zone")

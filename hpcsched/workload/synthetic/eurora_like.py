@@ -109,7 +109,7 @@ class EuroraLikeParams(WindowParams):
     "trace_source",
     "eurora-like",
     EuroraLikeParams,
-    summary="made up: stands in for the log of Eurora, with cores, memory, GPUs and MICs",
+    summary="synthetic: stands in for the log of Eurora, with cores, memory, GPUs and MICs",
 )
 def make_eurora_like(params: EuroraLikeParams, context: Context) -> SyntheticSource:
     """Make the source.

@@ -20,17 +20,17 @@ class WindowParams(Params):
     load: float = Field(
         1.0,
         gt=0,
-        description="How many times as dense as the original: times between submissions are divided"
+        description="Factor of the original load: times between submissions are divided"
         " by it, so the span shrinks as the load grows.",
     )
     start: Duration = Field(
         0,
-        description="Where the window begins, in seconds or with a unit since the workload's"
+        description="Begin of the window, in seconds or with a unit since the workload's"
         " beginning, before `load` is applied; submit times count from there.",
     )
     duration: PositiveDuration | None = Field(
         None,
-        description="How long the window is, before `load` is applied; to the end if not given.",
+        description="Length of the window, before `load` is applied; to the end if not given.",
     )
 
     @property

@@ -74,7 +74,7 @@ class KitLikeParams(WindowParams):
     "trace_source",
     "kit-like",
     KitLikeParams,
-    summary="made up: stands in for the log of KIT's ForHLR II, most jobs on whole nodes",
+    summary="synthetic: stands in for the log of KIT's ForHLR II, most jobs on whole nodes",
 )
 def make_kit_like(params: KitLikeParams, context: Context) -> SyntheticSource:
     """Make the source.

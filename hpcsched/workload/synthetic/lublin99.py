@@ -170,7 +170,7 @@ _KINDS: dict[str, tuple[tuple[Kind, int | None], ...]] = {
 class Lublin99Params(Params):
     """Parameters of `lublin99`: number and kind of jobs, and size of the system."""
 
-    jobs: int = Field(ge=1, description="How many jobs are made.")
+    jobs: int = Field(ge=1, description="Number of jobs to make.")
     types: Literal["all", "both", "batch", "interactive"] = Field(
         "all",
         description="Which of the model's parameters: those of all jobs; or those of batch and"
@@ -180,17 +180,17 @@ class Lublin99Params(Params):
     size: int | None = Field(
         None,
         ge=SMALLEST_SYSTEM,
-        description="How many processors the largest jobs ask for, which is the size of the system;"
+        description="Processors of the largest jobs, which is the size of the system;"
         " if not given, the published values: 128, and 45 for interactive jobs.",
     )
     unit: UnitAmounts | None = Field(
         None,
-        description="What each processor asks for, per resource type; one core if not given.",
+        description="Request of each processor, by resource type; one core if not given.",
     )
     load: float = Field(
         1.0,
         gt=0,
-        description="How many times as dense as published: times between submissions are divided"
+        description="Factor of the published load: times between submissions are divided"
         " by it, and the daily cycle stays as it is.",
     )
     overestimation: float = Field(
@@ -205,7 +205,7 @@ class Lublin99Params(Params):
     "trace_source",
     "lublin99",
     Lublin99Params,
-    summary="made up: the model of rigid jobs of Lublin and Feitelson, 2003",
+    summary="synthetic: the model of rigid jobs of Lublin and Feitelson, 2003",
 )
 def make_lublin99(params: Lublin99Params, context: Context) -> SyntheticSource:
     """Make the source.

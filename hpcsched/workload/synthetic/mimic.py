@@ -90,11 +90,11 @@ class MimicParams(Params):
         description="The trace to mimic: a source with its parameters, as under `trace`."
     )
     jobs: int | None = Field(
-        None, ge=1, description="How many jobs are made; as many as the original has, if not given."
+        None, ge=1, description="Number of jobs to make; that of the original, if not given."
     )
     cycle: Way = Field(
         "calendar",
-        description="How submissions follow the original: by hour of the day alone (`slots`); with"
+        description="Cycle of submissions: by hour of the day alone (`slots`); with"
         " a bound that also follows progress by hour, weekday and month (`progress`, the thesis's"
         " method); or with weights of weekdays and months as well (`calendar`).",
     )
@@ -105,7 +105,7 @@ class MimicParams(Params):
     )
     speedup: dict[str, PositiveNumber] | None = Field(
         None,
-        description="How many times as fast each resource type is on the new machine;"
+        description="Factor of each resource type's speed on the new machine;"
         " 1 where nothing is said.",
     )
     request_limits: dict[str, RequestLimits] | None = Field(
@@ -131,7 +131,7 @@ class MimicParams(Params):
     "trace_source",
     "mimic",
     MimicParams,
-    summary="made up: jobs like those of another trace, as many as are wanted",
+    summary="synthetic: any number of jobs like those of another trace",
 )
 def make_mimic(params: MimicParams, context: Context) -> "MimicSource":
     """Make the source.

@@ -34,21 +34,19 @@ class Distribution(Params):
 
     min: PositiveAmount | None = Field(None, description="Drawn evenly: the least.")
     max: PositiveAmount | None = Field(None, description="Drawn evenly: the most.")
-    median: PositiveAmount | None = Field(
-        None, description="Of a log-normal distribution: half of the amounts are below."
-    )
+    median: PositiveAmount | None = Field(None, description="Median of a log-normal distribution.")
     spread: float | None = Field(
         None,
         gt=0,
         le=10,
-        description="Of a log-normal distribution: the standard deviation of the amounts' natural"
+        description="Spread of a log-normal distribution: standard deviation of the natural"
         " logarithms.",
     )
     values: Annotated[tuple[PositiveAmount, ...] | None, Listed] = Field(
         None, description="One of these amounts."
     )
     weights: Annotated[tuple[_Weight, ...] | None, Listed] = Field(
-        None, description="How often each of `values` is drawn, in proportion; all alike otherwise."
+        None, description="Weight of each of `values`; all equal if not given."
     )
 
     @model_validator(mode="after")
@@ -95,9 +93,7 @@ class AttachParams(Params):
     resource: Annotated[str, ResourceType()] = Field(
         description="The resource type; jobs that ask for it already are left as they are."
     )
-    amount: PositiveAmount | Distribution = Field(
-        description="How much: an amount, or what it is drawn from."
-    )
+    amount: PositiveAmount | Distribution = Field(description="Amount, or its distribution.")
     per: Annotated[str, ResourceType(beside=(UNIT,))] = Field(
         UNIT,
         description="What has so much: each job unit (`unit`), or each core or other amount of 1 of"
@@ -106,7 +102,7 @@ class AttachParams(Params):
     share: float = Field(1.0, gt=0, le=1, description="The share of jobs that ask for it.")
     too_large: TooLarge = Field(
         "clip",
-        description="What to do with a job that does not fit on the idle system with so much: give"
+        description="Policy for a job that does not fit on the idle system with so much: give"
         " it as much as fits, or take it away.",
     )
     seed: int = Field(
@@ -126,7 +122,7 @@ class AttachParams(Params):
     "transform",
     "attach",
     AttachParams,
-    summary="a resource type that jobs ask for and the trace says nothing of",
+    summary="a further resource type in the requests of jobs",
 )
 class Attach:
     """Transform that adds a resource type to requests, by a draw that depends on the job's number.

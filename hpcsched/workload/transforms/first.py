@@ -17,7 +17,7 @@ class FirstParams(Params):
 
     jobs: int = Field(ge=1, description="Stop after so many jobs that come to this transform.")
     skip: int = Field(
-        0, ge=0, description="How many jobs are skipped first; they do not count as `jobs`."
+        0, ge=0, description="Number of jobs to skip first; they do not count as `jobs`."
     )
 
 
@@ -25,7 +25,7 @@ class FirstParams(Params):
     "transform",
     "first",
     FirstParams,
-    summary="so many jobs from the beginning",
+    summary="a number of jobs from the beginning",
     capabilities={KEEPS_REQUESTS, KEEPS_WAITS},
 )
 class First:

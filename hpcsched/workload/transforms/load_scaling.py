@@ -16,8 +16,7 @@ class ScaleLoadParams(Params):
     factor: float = Field(
         ge=0.001,
         le=1000,
-        description="How many times as much load is offered: times between submissions are divided"
-        " by it.",
+        description="Factor of the offered load: times between submissions are divided by it.",
     )
 
 

@@ -41,7 +41,7 @@ class ShiftParams(Params):
     """Parameters of `shift`: the time, and the users and groups."""
 
     by: SignedDuration = Field(
-        description="How much later jobs are submitted, in seconds or with a unit (2h);"
+        description="Delay of the submissions, in seconds or with a unit (2h);"
         " earlier with a minus (-2h).",
     )
     users: Annotated[tuple[_Number, ...] | None, Listed] = Field(

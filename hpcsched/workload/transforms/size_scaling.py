@@ -18,17 +18,17 @@ class ScaleSizesParams(Params):
     """Parameters of `scale-sizes`: factor, rounding, and policy for jobs that no longer fit."""
 
     factor: float = Field(
-        ge=0.001, le=1000, description="How many times as many units a job asks for."
+        ge=0.001, le=1000, description="Factor of the number of units of each job."
     )
     rounding: Literal["drawn", "nearest"] = Field(
         "drawn",
-        description="How to make whole numbers of units: up or down by a draw for each job, so that"
+        description="Rounding to whole units: up or down by a draw for each job, so that"
         " the mean is right (1.25 is 2 for a quarter of the jobs), or to the nearest (always 1)."
         " A job keeps at least one unit.",
     )
     too_large: TooLarge = Field(
         "clip",
-        description="What to do with a job that no longer fits on the idle system: give it as many"
+        description="Policy for a job that no longer fits on the idle system: give it as many"
         " units as fit, or take it away.",
     )
 

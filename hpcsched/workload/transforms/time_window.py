@@ -16,7 +16,7 @@ class WindowParams(Span):
 
     shift: bool = Field(
         True,
-        description="Whether the window's start becomes second 0; dates stay what they were."
+        description="Make the window's start second 0; dates stay as they were."
         " Otherwise submit times stay.",
     )
 

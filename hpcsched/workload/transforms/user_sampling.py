@@ -22,7 +22,7 @@ class SampleUsersParams(Params):
         description="The share of users to keep: each is drawn, so that it is nearly so many.",
     )
     without_user: Literal["keep", "skip"] = Field(
-        "keep", description="What to do with jobs whose user is not given."
+        "keep", description="Policy for jobs whose user is not given."
     )
     seed: int = Field(
         0,

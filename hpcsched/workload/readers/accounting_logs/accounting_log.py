@@ -32,34 +32,33 @@ class AccountingLogParams(RecordPolicies):
 
     unsorted: Literal["error", "skip", "sort"] = Field(
         "sort",
-        description="What to do with a record submitted before its predecessor. Such logs are not"
+        description="Policy for a record submitted before its predecessor. Such logs are not"
         " in order of submission; to sort, the whole trace is read into memory first.",
     )
     mapping: UnitMapping = Field(
         "as_requested",
-        description="What a job's units are: its nodes, with equal parts of what it asks for; or,"
+        description="Units of a job: its nodes, with equal parts of its request; or,"
         " wherever there is room, the smallest equal parts of it; or parts as large as a node of"
         " the largest group allows.",
     )
     uneven_nodes: Literal["spread", "up", "skip", "error"] = Field(
         "spread",
-        description="What to do with a job whose cores or devices cannot be shared equally among"
+        description="Policy for a job whose cores or devices cannot be shared equally among"
         " its nodes: take the smallest equal parts wherever there is room, round up on every node,"
         " or not; the first two are counted as clippings.",
     )
     missing_memory: Literal["zero", "skip", "error"] = Field(
         "zero",
-        description="What stands in for memory that is not given, where nodes have `mem`: none, or"
-        " not.",
+        description="Policy for memory that is not given, where nodes have `mem`; `zero` reads 0.",
     )
     unknown_resource_type: Literal["error", "ignore"] = Field(
         "error",
-        description="What to do with a request for a resource type that no node group has; ignoring"
+        description="Policy for a request for a resource type that no node group has; ignoring"
         " it is counted as a clipping.",
     )
     duplicate: Literal["error", "skip", "keep"] = Field(
         "error",
-        description="What to do with a record of a job that there was a record of before, since it"
+        description="Policy for a record of a job that there was a record of before, since it"
         " was requeued, or since the logs overlap: leave it out, or keep it as a job of its own.",
     )
 

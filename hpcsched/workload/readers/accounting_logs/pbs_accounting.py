@@ -50,7 +50,7 @@ class PbsAccountingParams(AccountingLogParams):
 
     unlike_chunks: Literal["skip", "largest", "error"] = Field(
         "skip",
-        description="What to do with a request for unlike chunks, such as 1:ncpus=1+3:ncpus=8:"
+        description="Policy for a request for unlike chunks, such as 1:ncpus=1+3:ncpus=8:"
         " leave the job out, or let every chunk be as large as the largest, which is counted as a"
         " clipping.",
     )

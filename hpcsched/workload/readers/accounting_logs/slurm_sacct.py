@@ -60,7 +60,7 @@ class SlurmSacctParams(AccountingLogParams):
     )
     amounts: Literal["allocated", "requested"] = Field(
         "allocated",
-        description="Which amounts count: what a job was given, or what it asked for; where the one"
+        description="Amounts to read: those allocated, or those requested; where the one"
         " is not in the dump, the other is taken.",
     )
     resource_types: dict[str, str | None] = Field(
@@ -92,7 +92,7 @@ class SlurmSacctParams(AccountingLogParams):
     "trace_source",
     "slurm-sacct",
     SlurmSacctParams,
-    summary="what Slurm's `sacct --parsable2` prints: cores, memory, GPUs, names",
+    summary="output of Slurm's `sacct --parsable2`: cores, memory, GPUs, names",
     capabilities={RECORDS_WAITS},
 )
 class SlurmSacctSource(AccountingLogSource):
