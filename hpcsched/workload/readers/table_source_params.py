@@ -101,7 +101,7 @@ class TableParams(RecordPolicies):
         " resource type has one.",
     )
     constants: TableConstants = Field(
-        default_factory=TableConstants, description="Values of all jobs, in place of columns."
+        default_factory=TableConstants, description="Constant values, which replace columns."
     )
     times: Literal["seconds", "iso"] = Field(
         "seconds",
