@@ -65,6 +65,7 @@ class AdditionalData(Mapping[str, Mapping[str, object]]):
         return len(self._provided)
 
 
+# MappingProxyType would do, but it cannot be pickled.
 class _Frozen(Mapping[str, object]):
     """Immutable mapping that can be pickled."""
 

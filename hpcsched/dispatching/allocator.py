@@ -94,6 +94,7 @@ def fill(units: int, fits: IntArray, preference: IntArray | None = None) -> Node
     last = int(upto.searchsorted(units))
     nodes = room[: last + 1].nonzero()[0]
     placed = room[nodes]
+    # The last node takes only the units that are left.
     placed[-1] -= upto[last] - units
     if preference is not None:
         # Allocations list nodes in ascending order, whatever the order of preference.

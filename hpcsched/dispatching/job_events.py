@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 from hpcsched.dispatching.problem import RunningJob
 
 
+# Checked by method, so that classes of plugins need no base class.
 @runtime_checkable
 class JobEventObserver(Protocol):
     """Protocol of an object that is notified of every start and end of a job.

@@ -313,6 +313,7 @@ class WeightedSum:
     def measure(self, jobs: Table) -> float | None:
         """Return the weighted sum; None if one of the objectives has no value."""
         values = [objective.measure(jobs) for objective in self.objectives]
+        # A value of None is no 0: the sum would look better without completed jobs.
         known = [value for value in values if value is not None]
         if len(known) < len(values):
             return None
@@ -360,5 +361,6 @@ def make_weighted_sum(params: WeightedSumParams, context: Context) -> WeightedSu
     """Create the objective `weighted_sum`, available to planners if all of its terms are."""
     objectives = tuple(context.make("objective", term.objective) for term in params.terms)
     plannable = all(isinstance(objective, Plannable) for objective in objectives)
+    # Two classes, since `Plannable` is checked by the presence of the method.
     made = PlannableWeightedSum if plannable else WeightedSum
     return made(objectives, tuple(term.weight for term in params.terms))

@@ -148,6 +148,7 @@ class PlannedCost(NamedTuple):
             The cost; see the class for its formula and scale.
         """
         cost = self.constant + float((self.weights * np.maximum(starts, self.free)).sum())
+        # Without jobs there is no last end, and `max` of an empty array raises.
         if self.makespan and len(starts):
             cost += self.makespan * float((starts + run_times).max())
         if self.specific is not None:
@@ -207,6 +208,7 @@ def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> Plan
         raise ValueError("a ratio of sums cannot be added up with other costs")
     factors = [weight / cost.population for weight, cost in zip(weights, costs, strict=True)]
     scaled = list(zip(factors, costs, strict=True))
+    # Terms are kept apart and not added up, since their `free` times differ.
     return PlannedCost(
         np.concatenate([factor * cost.weights for factor, cost in scaled]),
         np.concatenate([cost.free for cost in costs]),
@@ -215,6 +217,7 @@ def weighted_sum(weights: Sequence[float], costs: Sequence[PlannedCost]) -> Plan
     )
 
 
+# Checked by method, so that objectives of plugins need no base class.
 @runtime_checkable
 class Plannable(Protocol):
     """Protocol of an objective that planners can minimise."""

@@ -9,6 +9,7 @@ from hpcsched.system.pool_draws import Amounts, drawn_by_all, most_draw, total
 from hpcsched.system.shared_resources import Pool, steps_from
 from hpcsched.system.system import IntArray
 
+# `problem` imports this module, so its types are imported for type checkers only.
 if TYPE_CHECKING:
     from hpcsched.dispatching.problem import DispatchingProblem
 

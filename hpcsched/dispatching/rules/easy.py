@@ -56,7 +56,7 @@ class Easy:
 
     @property
     def _has_own(self) -> bool:
-        """Whether jobs behind the head job have an order of their own."""
+        """True if jobs behind the head job have an order of their own."""
         return self.backfill_order is not None
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
