@@ -120,6 +120,7 @@ class Calls:
 
     def _improve_each(self, limits: Limits) -> None:
         """Improve on each of the list plans, and plan from nothing, unless the best is proved."""
+        # Fixed shares, so that a plan's result does not depend on how fast the others were solved.
         equal = share(limits, 1 / (len(self.plans.at_hand) + 1))
         for hint in (*self.plans.at_hand, None):
             if self._improve(hint, equal).proved:
@@ -150,6 +151,7 @@ class Calls:
             model = self._priced()
         except OverflowError as error:
             return self.part.model, overflow_result(self.part.model, error)
+        # A smaller model: starts and horizon that only worse plans need are cut off.
         if hint is not None and self._near:
             model = model.near(hint.starts)
         return model, self._client.ask(model, limits, hint)

@@ -64,6 +64,7 @@ SEARCH_BIAS = 2.0
 def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
     formulation = Hcp19(params.queue_length if params.version == 0 else None)
+    # In the papers HCP counts all nodes, also those that a smaller model would leave out.
     made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
     return replace(made, options=made.options._replace(pooled=True))
 
@@ -76,6 +77,7 @@ def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
 )
 def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
     """Return PCP'19, or a version before it."""
+    # Up to version 1 the solver's nodes may be those of overdue jobs, so the allocator places anew.
     method: Method = "list" if params.version >= 2 else "prb"
     return _make_version(Pcp19(), params, context, method, ExpectedWaits.pcp_cost)
 
@@ -215,6 +217,7 @@ def _make_version(
         objective = ModelCost(partial(cost_of, waits))
         dispatcher = _assemble(objective, waits, improver, params, context)
     options = dispatcher.options._replace(worst_case=params.horizon == "worst_case")
+    # The original models the whole queue; later versions a part of it.
     if params.version == 0:
         options = options._replace(jobs="all", length=1 << 30)
     if params.version >= 2:
@@ -262,6 +265,7 @@ def _improver(
             f" found {type(backend).__name__}"
         )
         raise InputError(Finding("equal-plans", message, key="dispatcher.equal_plans"))
+    # Without a guard nothing needs a process of its own, and calls are cheaper in this one.
     solver = SolverProcess() if params.guard is not None else InProcess()
     by_priority = params.equal_plans == "by_priority"
     client = SolverClient(formulation, backend, solver, params.guard, by_priority)

@@ -45,6 +45,8 @@ class CpImprover:
 
     def improve(self, given: PlanningRound) -> Improved:
         """Add the solver's plans to those of a round."""
+        # Before the calls: the plan found is a warm start, and the incumbent if the solver finds
+        # nothing.
         if self.search is not None and given.plans.has_to_wait:
             given.plans.add(self.search.plan(given))
         try:

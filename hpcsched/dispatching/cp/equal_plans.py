@@ -60,6 +60,7 @@ def first_by_priority(
             if session.solve(share(limits, 1 / len(groups)), known).status != "optimal":
                 return
             yield
+        # Fixed from here on: later jobs must not move the starts of earlier ones.
         constraints += [start == int(start.value()) for start in group.starts]
 
 

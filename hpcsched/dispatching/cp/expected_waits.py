@@ -18,14 +18,30 @@ class ExpectedWaits(ExpectedWaitOrder):
     """
 
     def pcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the objective of PCP: Σ max(0, (sᵢ − qᵢ − ewtᵢ) / ewtᵢ)."""
+        """Return the objective of PCP: Σ max(0, (sᵢ − qᵢ − ewtᵢ) / ewtᵢ).
+
+        Parameters
+        ----------
+        jobs
+            The jobs.
+        now
+            The time of the round, in seconds.
+        """
         expected = self.of(jobs)
         left = expected - wait_times(jobs, now)
         weights = 1 / expected
         return linear(weights, np.maximum(left, 0), -float(weights @ left))
 
     def hcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return the objective of HCP: Σ max(ewt) / ewtᵢ · (sᵢ − qᵢ)."""
+        """Return the objective of HCP: Σ max(ewt) / ewtᵢ · (sᵢ − qᵢ).
+
+        Parameters
+        ----------
+        jobs
+            The jobs.
+        now
+            The time of the round, in seconds.
+        """
         weights = self.largest / self.of(jobs)
         waits = wait_times(jobs, now)
         return linear(weights, constant=float(weights @ waits))

@@ -94,7 +94,7 @@ class Formulation(Protocol):
 
     @property
     def binds(self) -> Binds:
-        """Jobs whose nodes its plans name."""
+        """The jobs that get nodes in its plans."""
 
     @property
     def terms(self) -> Terms:

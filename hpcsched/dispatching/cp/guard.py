@@ -72,7 +72,15 @@ class InProcess:
     """
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task, however long it takes."""
+        """Solve a task, however long it takes.
+
+        Parameters
+        ----------
+        task
+            The model and its limits.
+        seconds
+            Time limit in real seconds; None: no limit.
+        """
         began = perf_counter()
         on_interrupt = signal.getsignal(signal.SIGINT)
         try:
@@ -113,10 +121,19 @@ class SolverProcess:
         self.close()
 
     def solve(self, task: Task, seconds: float | None) -> Answer:
-        """Solve a task; the process is killed if that takes longer."""
+        """Solve a task; the process is killed if that takes longer.
+
+        Parameters
+        ----------
+        task
+            The model and its limits.
+        seconds
+            Time limit in real seconds; None: no limit.
+        """
         began = perf_counter()
         try:
             child = self._ready_child(task)
+            # Pickled before the deadline is set, so that large models lose no solver time to it.
             message = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
             deadline = None if seconds is None else perf_counter() + seconds
             answer = _checked(pickle.loads(self._exchange(child, message, deadline)))
@@ -221,6 +238,13 @@ class _Child:
         """Send a message and return the next one.
 
         Raises _OverrunError at the deadline, and _GoneError.
+
+        Parameters
+        ----------
+        message
+            The message.
+        deadline
+            Deadline by `perf_counter`, in seconds; None: no deadline.
         """
         try:
             self._send(message, deadline)

@@ -77,7 +77,15 @@ class Answer(NamedTuple):
 
 
 def largest_number(formulation: Formulation, data: ModelData) -> int:
-    """Return the largest number in a model's constraints, those of pools included."""
+    """Return the largest number in a model's constraints, those of pools included.
+
+    Parameters
+    ----------
+    formulation
+        The formulation.
+    data
+        The model's data.
+    """
     return max(formulation.magnitude(data), data.pool_magnitude)
 
 

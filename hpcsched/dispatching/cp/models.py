@@ -44,6 +44,7 @@ def models(
                 break
             if model is None:
                 return
+            # Halving, not one job less: each try builds the data of a model.
             if length > 1 and client.formulation.variables(model.data) > largest_model:
                 length = min(length, len(model.jobs)) // 2
                 continue

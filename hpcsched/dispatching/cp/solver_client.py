@@ -67,6 +67,8 @@ class SolverClient(NamedTuple):
         call = _call(selection, answer)
         if answer.plan is None:
             return SolveResult(answer, call)
+        # No answer is trusted: a wrong plan would break the simulation's capacity checks much
+        # later.
         fault = _fault(answer.plan, selection, self.formulation)
         if fault is None:
             return SolveResult(answer, call)
@@ -77,7 +79,7 @@ class SolverClient(NamedTuple):
 
 
 def overflow_result(selection: Selection, error: OverflowError) -> SolveResult:
-    """Return the result for a selection whose numbers are too large for the solver."""
+    """Return the result for a selection with numbers too large for the solver."""
     answer = Answer("overflow", why=str(error))
     return SolveResult(answer, _call(selection, answer))
 

@@ -96,6 +96,13 @@ def solve_patiently(patience: StoppingRule, solve: Solve) -> None:
     """Solve, and start again with a longer limit as long as the stopping rule allows.
 
     This is how PCP'19 and HCP'19 extended their limit; for solvers that cannot be asked meanwhile.
+
+    Parameters
+    ----------
+    patience
+        The stopping rule.
+    solve
+        Solves anew within a time limit.
     """
     watch = Watch(patience)
     while True:

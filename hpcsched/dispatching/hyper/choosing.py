@@ -1,14 +1,14 @@
-"""What is moved to, given the objective of each dispatcher over the jobs that were replayed."""
+"""The choice of the next dispatcher, by the objective of each over the replayed jobs."""
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
 
 
 def better(scores: Mapping[int, float], present: int, hysteresis: float, jobs: int) -> int | None:
-    """Return the member of least objective, if it is less by enough than that of the present one.
+    """Return the member of least objective, if it beats the present one by enough.
 
-    `scores` has the objective over so many jobs, by member. Enough is a share of it that falls as
-    chance has less of a say: `hysteresis` over the root of the number of jobs.
+    Enough is a share of the present objective that falls with the number of jobs, as chance does:
+    `hysteresis` over its root. `scores` has the objective over the replayed jobs, by member.
     """
     least = min(sorted(scores), key=lambda member: scores[member])
     if scores[least] < scores[present] * (1 - hysteresis / sqrt(jobs)):

@@ -53,7 +53,7 @@ class Member:
 
 
 class Portfolio(NamedTuple):
-    """What is chosen from, and which member decides at first.
+    """The dispatchers to choose from, and the one that decides at first.
 
     `if_inexact` is the member that takes over once predictions are found not to be exact.
     """
@@ -123,7 +123,7 @@ class Hyper:
         self._past.ended(job, end_time)
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
-        """Return what the present member of the portfolio decides."""
+        """Return the decision of the present member of the portfolio."""
         self._past.see(problem)
         self._judge_predictions()
         if len(self._members) > 1:
@@ -164,7 +164,7 @@ class Hyper:
             self._move(replays)
 
     def _begin(self, now: int) -> Replays:
-        """Return what is to be replayed of the past as it is now."""
+        """Return the part of the past that is to be replayed."""
         jobs = self._past.jobs(now)
         really = self._present not in self._quick
         members = [
@@ -178,7 +178,7 @@ class Hyper:
         return replays
 
     def _cost(self, member: int, replays: Replays) -> int:
-        """Return what a replay under a member counts as."""
+        """Return the value of a replay under a member."""
         jobs = len(replays.jobs)
         return max(jobs * (1 if member in self._quick else PYTHON_COST), LEAST_COST)
 

@@ -25,7 +25,7 @@ NOT_REHEARSED = ("hyper", "recorded", "reject")
 
 
 class HyperParams(Params):
-    """What is chosen from, how much is replayed, and when another dispatcher is moved to."""
+    """Parameters of `hyper`: its portfolio, the amount of replay, and the rule for a change."""
 
     portfolio: Annotated[tuple[Annotated[Any, Selects("dispatcher")], ...], Listed] = Field(
         PORTFOLIO,
@@ -59,7 +59,7 @@ class HyperParams(Params):
 
     @model_validator(mode="after")
     def _can_be_rehearsed(self) -> Self:
-        """Refuse what cannot be replayed, and a first one that is not there."""
+        """Refuse a portfolio that cannot be replayed, and a first member that is not in it."""
         for place, choice in enumerate(self.portfolio, start=1):
             name = getattr(choice, "plugin_name", None)
             if name in NOT_REHEARSED:

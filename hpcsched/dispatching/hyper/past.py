@@ -54,7 +54,7 @@ class Past:
 
     @property
     def seen(self) -> int:
-        """How many jobs have been submitted."""
+        """Number of jobs submitted so far."""
         return len(self._starts)
 
     def see(self, problem: DispatchingProblem) -> None:

@@ -1,4 +1,4 @@
-"""The protocol of what replays the past."""
+"""The protocol of rehearsals, which replay the past."""
 
 from typing import Any, Protocol
 

@@ -124,7 +124,7 @@ class PlansOffline(Protocol):
 
     @property
     def allocator(self) -> Allocator:
-        """The allocator of jobs whose nodes a plan leaves open."""
+        """The allocator of jobs without nodes in a plan."""
 
     def plan_offline(self, problem: OfflineProblem) -> OfflinePlan:
         """Return a plan of all jobs.

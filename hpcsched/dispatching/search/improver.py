@@ -16,19 +16,18 @@ from hpcsched.system.system import IntArray
 
 @dataclass
 class OrderSearch:
-    """Searches for the order of the selected jobs whose list plan costs least.
+    """Searches for the order of the selected jobs with the cheapest list plan.
 
     Attributes
     ----------
     effort
-        How long to search, and where.
+        Budget of the search and front bias of its moves.
     random
-        The state of the search's random numbers, `[1]`.
+        State of the search's random numbers, `[1]`.
     patience
-        The time constant, in seconds, by which planned waits far ahead count for less; 0: they
-        count in full.
+        Discount time constant of planned waits, in seconds; 0: waits count in full.
     carry
-        Whether the search also begins with the best order of the round before.
+        Whether the search also begins with the best order of the round before (warm start).
     """
 
     effort: Effort
@@ -73,7 +72,7 @@ class OrderSearch:
 
 
 def search_costs(cost: PlannedCost, run_times: IntArray, patience: float) -> Costs:
-    """Return what compiled code wants to know of a cost; run times in seconds, `[J]`."""
+    """Return the start-time cost functions for compiled code; run times in seconds, `[J]`."""
     waits = np.zeros_like(run_times) if cost.specific is None else cost.specific.waits
     return costs_of(cost, -waits.astype(np.int64), run_times, patience)
 

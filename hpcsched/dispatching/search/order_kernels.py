@@ -1,4 +1,4 @@
-"""Compiled search over orders, of which each is made into a plan by list scheduling."""
+"""Compiled search over orders; list scheduling makes each order into a plan."""
 
 from typing import NamedTuple
 
@@ -33,10 +33,15 @@ SIDEWAYS = 300
 
 
 class Effort(NamedTuple):
-    """How long to search, and where.
+    """Budget and moves of a search.
 
-    `budget`: after looking through so many segments, in making plans, the search ends. `bias`: by
-    how much more often moves take a job from the front of the order; 1: from anywhere alike.
+    Attributes
+    ----------
+    budget
+        Number of segments looked through, in making plans, at which the search ends.
+    bias
+        Front bias of moves: how much more often they take a job from the front of the order; 1:
+        from anywhere alike.
     """
 
     budget: int

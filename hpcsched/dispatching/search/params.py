@@ -8,7 +8,7 @@ from hpcsched.parameters import Listed, Params, PositiveDuration, Selects
 
 
 class PursuitParams(Params):
-    """What plans are made for in place of the objective, so that it is small in the end."""
+    """Parameters of the surrogate objective, which plans minimise in view of jobs yet to come."""
 
     patience: PositiveDuration | None = Field(
         None,
@@ -39,7 +39,7 @@ class PursuitParams(Params):
 
 
 class OrderSearchParams(Params):
-    """How the order of the queue is searched."""
+    """Parameters of the search for the best order of the queue."""
 
     budget: int = Field(
         500_000,

@@ -1,8 +1,8 @@
-"""What is planned for so that an objective is small in the end.
+"""Surrogate objectives: the cost that a round minimises to improve the objective over the run.
 
 The best plan of the jobs in the queue is not always best for the run, as jobs that are yet to come
 change every plan (Goponenko et al., DEBS 2024, sections 5.2 and 5.4). Here an objective's cost is
-bent a little in view of them.
+changed a little in view of them.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,24 @@ _TINY = np.finfo(float).tiny
 
 
 class Pursuit(NamedTuple):
-    """How an objective is gone after; as it stands: plainly.
+    """Parameters of the surrogate; the defaults leave the objective unchanged.
 
-    - `patience`: a planned wait of `w` seconds counts as τ · (1 − exp(−w / τ)), τ being so many
-      seconds; 0: in full. What is planned far ahead will be overtaken anyway.
-    - `shortest`: a second of a job's wait weighs no more than if the job ran for so many seconds.
-    - `growth`: it weighs (area / mean area of the queue) to this power more. Jobs of large area are
-      overtaken most, so that their real waits exceed the planned ones.
-    - `level`: around which share of the ratio so far plans are judged, for a ratio of sums.
-    - `carry`: whether a search also begins with the best order of the round before.
-    - `bias`: see `Effort`.
+    Attributes
+    ----------
+    patience
+        Discount time constant τ in seconds: a planned wait of `w` seconds counts as
+        τ · (1 − exp(−w / τ)); 0: in full. Plans for the far future will be overtaken anyway.
+    shortest
+        Minimum run time in seconds: a shorter job's wait weighs no more than at this run time.
+    growth
+        Area exponent: a wait weighs (area / mean area of the queue) to this power more. Jobs of
+        large area are overtaken most, so that their real waits exceed the planned ones.
+    level
+        Dinkelbach parameter of a ratio of sums, as a share of the ratio so far.
+    carry
+        Warm start: the search also begins with the best order of the round before.
+    bias
+        Front bias of moves, see `Effort`.
     """
 
     patience: int = 0
@@ -41,7 +49,7 @@ class Pursuit(NamedTuple):
 
 
 def pursuit_of(objective: Objective) -> Pursuit:
-    """Return what suits an objective (measured: docs/order-search.md)."""
+    """Return the surrogate's parameters for an objective (measured: docs/order-search.md)."""
     match objective:
         case Slowdown() | BoundedSlowdown():
             return Pursuit(patience=3_600, bias=2.0)
@@ -75,7 +83,15 @@ class Pursued:
     _known: _Known | None = None
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
-        """Return what planned starts of the jobs count."""
+        """Return the surrogate cost of planned starts.
+
+        Parameters
+        ----------
+        jobs
+            The jobs to plan.
+        now
+            The time of the round, in seconds.
+        """
         known = self._known
         if known is not None and known.now == now and known.jobs == jobs:
             return known.cost
@@ -98,8 +114,10 @@ class Pursued:
         return cost._replace(weights=weights)
 
     def sort(self, problem: DispatchingProblem) -> Sequence[WaitingJob]:
-        """Return the queue by area over what a second of waiting weighs, the least first.
+        """Return the queue by area over the weight of a second of waiting, the least first.
 
+        Notes
+        -----
         It is the rule of Smith (1956). A ratio of sums gives no weights, and is served best in
         order of arrival (Goponenko et al., section 3.2).
         """

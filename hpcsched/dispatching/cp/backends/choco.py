@@ -143,6 +143,13 @@ class _ChocoRun:
 
         Choco's own interface is called: CPMpy has only limits of time, and decides by the clock
         whether a search came to its end.
+
+        Parameters
+        ----------
+        limit
+            A budget, or the time limit in seconds.
+        hint
+            Values of variables to start from; None: no warm start.
         """
         cpmpy, native = self._cpmpy, self._native
         cpmpy.solver_vars(self._variables)

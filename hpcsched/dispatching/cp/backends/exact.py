@@ -93,6 +93,13 @@ class _ExactRun:
         """Solve within a budget or a time limit in seconds.
 
         Exact's own interface is called: CPMpy's way keeps to its first solution for long.
+
+        Parameters
+        ----------
+        limit
+            A budget, or the time limit in seconds.
+        hint
+            Values of variables to start from; None: no warm start.
         """
         options: dict[str, Any] = {"seed": 1}
         if isinstance(limit, Budget):

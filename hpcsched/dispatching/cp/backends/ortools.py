@@ -104,7 +104,15 @@ class OrToolsSession:
         self._solver += constraint
 
     def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within limits."""
+        """Solve within limits.
+
+        Parameters
+        ----------
+        limits
+            A budget or a stopping rule.
+        hint
+            Values of variables to start from; None: no warm start.
+        """
         solver = self._solver
         options: dict[str, Any] = {
             "num_workers": self._backend.workers,

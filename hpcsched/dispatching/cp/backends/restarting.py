@@ -1,4 +1,4 @@
-"""The shared part of adapters whose solvers start anew with each call."""
+"""The shared part of adapters of solvers that start anew with each call."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -24,6 +24,13 @@ class Run(Protocol):
         """Solve within a budget or a time limit in seconds, and set the model's variables.
 
         The outcome's objective is not used, as long as the status says that there is one.
+
+        Parameters
+        ----------
+        limit
+            A budget, or the time limit in seconds.
+        hint
+            Values of variables to start from; None: no warm start.
         """
 
 
@@ -49,7 +56,15 @@ class RestartedSession:
         self._ready = None
 
     def solve(self, limits: Limits, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within limits."""
+        """Solve within limits.
+
+        Parameters
+        ----------
+        limits
+            A budget or a stopping rule.
+        hint
+            Values of variables to start from; None: no warm start.
+        """
         best, values = Outcome("unknown"), self._values()
         searches: list[Outcome] = []
 

@@ -54,7 +54,19 @@ class ScheduleOrPostpone(NamedTuple):
     def solve(
         self, formulation: Formulation, data: ModelData, limits: Limits, hint: Plan | None
     ) -> Answer:
-        """Search for the best plan within limits, starting from a hint if there is one."""
+        """Search for the best plan within limits, starting from a hint if there is one.
+
+        Parameters
+        ----------
+        formulation
+            The formulation.
+        data
+            The model's data.
+        limits
+            A budget or a stopping rule.
+        hint
+            Values of variables to start from; None: no warm start.
+        """
         began = perf_counter()
         found = schedule_or_postpone(data, formulation.terms, limits, hint, self.restart_after)
         return Answer(

@@ -39,6 +39,7 @@ def curve_cost(curve: StartCostFunction, start: Variable, name: str) -> tuple[An
     if len(anywhere) == len(set(lines)):
         return cost, constraints
     parts = _convex_parts(slopes)
+    # One Boolean a convex part, not one a piece: solvers branch on far fewer.
     here = [cp.boolvar(name=f"part{name},{k}") for k in range(len(parts))]
     constraints.append(cp.sum(here) == 1)
     for within, pieces in zip(here, parts, strict=True):

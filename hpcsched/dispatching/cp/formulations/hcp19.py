@@ -54,6 +54,7 @@ class Hcp19:
         """Build the model."""
         starts = start_variables(data)
         if self._first is not None:
+            # At the end of the horizon, so that they compete with no job whose start is free.
             ends = data.horizon - data.run_times
             starts[self._first :] = ends[self._first :].tolist()
         goal, constraints = objective(data, starts)

@@ -29,7 +29,7 @@ def most_units(data: ModelData) -> IntArray:
 
 
 def scarce_places(data: ModelData) -> Iterator[Place]:
-    """Yield the nodes and resource types whose capacity the jobs' demands could exceed."""
+    """Yield the nodes and resource types that the jobs' demands could exceed."""
     most = most_units(data)
     held: list[list[int]] = [[] for _ in range(data.node_count)]
     for k, n in enumerate(data.held_on.tolist()):

@@ -67,6 +67,7 @@ class Pcp19:
                 for n in by_room(most[i])
             }
             for copies in of_job.values():
+                # Copies on a node are alike: ordering them removes their permutations.
                 constraints += [later.implies(copy) for copy, later in pairwise(copies)]
             every = [copy for copies in of_job.values() for copy in copies]
             constraints.append(cp.sum(every) == int(data.units[i]))

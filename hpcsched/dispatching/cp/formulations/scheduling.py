@@ -45,6 +45,7 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
         ):
             if not weight:
                 continue
+            # The start never matters for this term, so no variable is spent on it.
             if free >= latest:
                 constant += weight * free
                 continue
@@ -74,7 +75,17 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
 def start_by_start(
     starts: Sequence[Variable], then: Iterable[Sequence[Variable]], value: Value = "least"
 ) -> list[Phase]:
-    """Return the papers' search: job by job its start, and then its other variables."""
+    """Return the papers' search: job by job its start, and then its other variables.
+
+    Parameters
+    ----------
+    starts
+        The start variables, `[J]`; numbers where the start is fixed.
+    then
+        Each job's other variables.
+    value
+        End from which the other variables' values are tried.
+    """
     pairs = zip(starts, then, strict=True)
     return [phase for start, others in pairs for phase in (Phase([start]), Phase(others, value))]
 
@@ -90,6 +101,13 @@ def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
 
     Running jobs are merged by their ends, and closed nodes by the times at which they are. A type
     that cannot be short gets none.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    starts
+        The start variables, `[J]`; numbers where the start is fixed.
     """
     constraints = []
     demands = data.demands
@@ -105,6 +123,7 @@ def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
             for begin, end, closed in data.closed_together
             if closed[r]
         ]
+        # Otherwise all tasks fit at once, and the constraint would only cost propagation.
         if sum(demand for _, _, demand in tasks) > total:
             begin, durations, amounts = (list(column) for column in zip(*tasks, strict=True))
             constraints.append(cp.Cumulative(begin, durations, demand=amounts, capacity=total))
@@ -112,7 +131,15 @@ def cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
 
 
 def system_cumulatives(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
-    """Return a cumulative for each resource type, over all nodes of the system together."""
+    """Return a cumulative for each resource type, over all nodes of the system together.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    starts
+        The start variables, `[J]`; numbers where the start is fixed.
+    """
     if data.aggregated_nodes is None:
         return cumulatives(data, starts)
     return pool_cumulatives(data, data.aggregated_nodes, starts, put_off=True)
@@ -139,6 +166,7 @@ def pool_cumulatives(
         Whether jobs with a fixed start, which are put off to the end, draw as well.
     """
     constraints = []
+    # The last amount lasts for ever; a task needs a finite length, up to the horizon.
     lengths = np.append(np.diff(pools.since), 1)
     lengths[-1] = max(data.horizon - int(pools.since[-1]), 1)
     for p, most in enumerate(pools.capacity.tolist()):
@@ -173,6 +201,13 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
 
     Of a resource type, any two jobs that ask for more than half are disjunct; one that asks for
     less is disjunct from those of them that leave it too little.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    starts
+        The start variables, `[J]`; numbers where the start is fixed.
     """
     demands = data.demands
     groups: set[tuple[int, ...]] = set()
@@ -202,7 +237,15 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
 
 
 def in_values(variable: Variable, values: Sequence[int]) -> list[Any]:
-    """Return constraints that keep a variable to ascending values within its bounds."""
+    """Return constraints that keep a variable to ascending values within its bounds.
+
+    Parameters
+    ----------
+    variable
+        The variable.
+    values
+        The values, ascending.
+    """
     if values[-1] - values[0] + 1 == len(values):
         return []
     return [cp.Table([variable], [[value] for value in values])]

@@ -88,7 +88,15 @@ class Box(NamedTuple):
 
 
 def variable_count(data: ModelData, types: int) -> int:
-    """Return |Q̄| + Σᵢ rnᵢ · |R|, |R| being `types`."""
+    """Return |Q̄| + Σᵢ rnᵢ · |R|, |R| being `types`.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    types
+        Numbers of the modelled resource types.
+    """
     return data.job_count + int(data.units.sum()) * types
 
 
@@ -114,6 +122,19 @@ def build_by_position(
 
     The search takes job by job: its start, then its positions type by type, from the end that
     `value` says.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    types
+        Numbers of the modelled resource types.
+    variables
+        Number of decision variables.
+    symmetry
+        Returns constraints that break the symmetry of units.
+    value
+        End from which the other variables' values are tried.
     """
     starts = start_variables(data)
     goal, constraints = objective(data, starts)
@@ -139,7 +160,15 @@ def build_by_position(
 
 
 def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[Any]]:
-    """Return position variables of these resource types, and constraints that tie them to nodes."""
+    """Return position variables of these resource types, and constraints that tie them to nodes.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    types
+        Numbers of the modelled resource types.
+    """
     strides = [
         int(data.capacity[_usable(data, r), r].max(initial=1)) for r in range(data.type_count)
     ]
@@ -175,7 +204,19 @@ def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[
 def packed(
     data: ModelData, starts: Sequence[Variable], positions: Positions, types: Sequence[int]
 ) -> list[Any]:
-    """Return the constraints that no two units share a position at any time, and implied ones."""
+    """Return the constraints that no two units share a position at any time, and implied ones.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    starts
+        The start variables, `[J]`; numbers where the start is fixed.
+    positions
+        The position variables.
+    types
+        Numbers of the modelled resource types.
+    """
     constraints = cumulatives(data, starts)
     constraints += disjunctions(data, starts)
     last_end = int(data.held_until.max(initial=0))
@@ -206,7 +247,15 @@ def packed(
 
 
 def units_on_nodes(data: ModelData, positions: Positions) -> IntArray:
-    """Return where the present solution has units, `[J, N]`."""
+    """Return where the present solution has units, `[J, N]`.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    positions
+        The position variables.
+    """
     counts = np.zeros((data.job_count, data.node_count), dtype=np.int64)
     for i, of_job in enumerate(positions.nodes):
         for node in of_job:
@@ -221,6 +270,17 @@ def hint_positions(
 
     On each node jobs take the lowest positions that are free as long as they run, in an order that
     finds room for most units. A unit for which there is none gets a node alone.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    positions
+        The position variables.
+    plan
+        The plan to start from.
+    types
+        Numbers of the modelled resource types.
     """
     values: dict[Variable, int] = {}
     on_node: list[list[int]] = [[] for _ in range(data.node_count)]
@@ -289,6 +349,8 @@ def _pack(shares: Sequence[_Share], taken: Sequence[Box], limit: int) -> dict[in
             boxes += [Box(share.begin, share.end, low, low + share.size) for low in lows]
             found[share.job] = lows
         count = sum(map(len, found.values()))
+        # Only strictly more: of equally good orders the first in `_ORDERS` decides, on all
+        # machines.
         if count > most:
             best, most = found, count
         if count == wanted:

@@ -73,7 +73,17 @@ def _least_from(j: int, start: int, problem: Problem) -> int:
 
 @compiled()
 def next_event(time: int, problem: Problem, search: Search) -> int:
-    """Return the first time after another at which something may become free; NEVER if none."""
+    """Return the first time after another at which something may become free; NEVER if none.
+
+    Parameters
+    ----------
+    time
+        The time, in steps.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     found = NEVER
     for k in range(search.state[DONE]):
         i = search.by_end[k]
@@ -95,7 +105,15 @@ def next_event(time: int, problem: Problem, search: Search) -> int:
 
 @compiled()
 def plan_cost(problem: Problem, search: Search) -> int:
-    """Return the cost of the started jobs."""
+    """Return the cost of the started jobs.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     cost, last = 0, 0
     for j in range(len(search.start)):
         if search.start[j] >= 0:
@@ -110,6 +128,13 @@ def is_hopeless(problem: Problem, search: Search) -> bool:
 
     A job that has been looked at, is postponed or finds too little starts at the next event: that
     may be the end of another that starts now.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    search
+        The state of the search.
     """
     level = search.state[LEVEL]
     now = search.level_time[level]
@@ -137,7 +162,17 @@ def is_hopeless(problem: Problem, search: Search) -> bool:
 
 @compiled()
 def is_hopeless_from(time: int, problem: Problem, search: Search) -> bool:
-    """Say whether no plan is better than the best in which all other jobs start from then on."""
+    """Say whether no plan is better than the best in which all other jobs start from then on.
+
+    Parameters
+    ----------
+    time
+        The time, in steps.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     for j in range(len(search.start)):
         search.earliest[j] = time
     return _is_too_dear(time, problem, search)

@@ -29,7 +29,19 @@ UNKNOWN = -2
 
 @compiled()
 def signature(end: int, key: int, low: int, which: int) -> int:
-    """Return a number for something that holds a node until an end."""
+    """Return a number for something that holds a node until an end.
+
+    Parameters
+    ----------
+    end
+        Step at which it is over.
+    key
+        Equal for equal requests.
+    low
+        Lowest position.
+    which
+        Which of the two signatures: 0 or 1.
+    """
     value = (end + 1) * _FACTORS[which] + (key + 1) * 7919 + (low + 1) * 104729
     value = value % PRIME
     value = (value * value + 12345 + which) % PRIME
@@ -38,7 +50,21 @@ def signature(end: int, key: int, low: int, which: int) -> int:
 
 @compiled()
 def sign_job(j: int, sign: int, level: int, problem: Problem, search: Search) -> None:
-    """Add a started job to the signatures of its nodes at a level, or take it off."""
+    """Add a started job to the signatures of its nodes at a level, or take it off.
+
+    Parameters
+    ----------
+    j
+        The job.
+    sign
+        Signatures of the nodes at the level, changed.
+    level
+        The level.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     if problem.mode == NOW:  # whatever starts later needs no nodes
         return
     end = search.start[j] + problem.run_times[j]
@@ -65,7 +91,19 @@ def sign_job(j: int, sign: int, level: int, problem: Problem, search: Search) ->
 
 @compiled()
 def release_job(j: int, level: int, problem: Problem, search: Search) -> None:
-    """Release a job's resources on its nodes at a level."""
+    """Release a job's resources on its nodes at a level.
+
+    Parameters
+    ----------
+    j
+        The job.
+    level
+        The level.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     for c in range(search.choices[j]):
         n = search.among[j, c]
         if search.placed[j, n] > 0:
@@ -213,6 +251,15 @@ def has_next_placement(j: int, problem: Problem, search: Search) -> bool:
     """Place a job that holds nothing in the next way, and have it hold that; say if there is one.
 
     Without one, the job has no nodes.
+
+    Parameters
+    ----------
+    j
+        The job.
+    problem
+        The problem.
+    search
+        The state of the search.
     """
     level = search.state[LEVEL]
     begin = search.level_time[level]
@@ -231,7 +278,17 @@ def has_next_placement(j: int, problem: Problem, search: Search) -> bool:
 
 @compiled()
 def begin_job(j: int, problem: Problem, search: Search) -> None:
-    """Start a job at the present level, placed in the first way."""
+    """Start a job at the present level, placed in the first way.
+
+    Parameters
+    ----------
+    j
+        The job.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     level = search.state[LEVEL]
     begin = search.level_time[level]
     search.start[j] = begin
@@ -259,14 +316,34 @@ def begin_job(j: int, problem: Problem, search: Search) -> None:
 
 @compiled()
 def lift_job(j: int, problem: Problem, search: Search) -> None:
-    """Have a started job of the present level hold nothing of its nodes."""
+    """Have a started job of the present level hold nothing of its nodes.
+
+    Parameters
+    ----------
+    j
+        The job.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     if names_nodes(search.start[j], problem):
         _leave(j, problem, search)
 
 
 @compiled()
 def withdraw_job(j: int, problem: Problem, search: Search) -> None:
-    """Undo the start of a job of the present level that holds no nodes any more."""
+    """Undo the start of a job of the present level that holds no nodes any more.
+
+    Parameters
+    ----------
+    j
+        The job.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     level = search.state[LEVEL]
     for c in range(search.choices[j]):
         search.placed[j, search.among[j, c]] = 0

@@ -12,7 +12,25 @@ from hpcsched.dispatching.cp.postpone.search_tables import BOXES, Problem, Searc
 def next_low(
     n: int, r: int, size: int, low: int, begin: int, problem: Problem, search: Search
 ) -> int:
-    """Return the lowest position from `low` on where `size` are free from then on; −1 if none."""
+    """Return the lowest position from `low` on where `size` are free from then on; −1 if none.
+
+    Parameters
+    ----------
+    n
+        The node.
+    r
+        The resource type.
+    size
+        Positions of one unit.
+    low
+        Lowest position.
+    begin
+        First step.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     while low + size <= problem.capacity[n, r]:
         taken = -1
         b = search.box_first[n, r]
@@ -34,7 +52,25 @@ def next_low(
 def most_slots(
     n: int, r: int, size: int, most: int, begin: int, problem: Problem, search: Search
 ) -> int:
-    """Return for how many units, up to `most`, there are positions from a time on."""
+    """Return for how many units, up to `most`, there are positions from a time on.
+
+    Parameters
+    ----------
+    n
+        The node.
+    r
+        The resource type.
+    size
+        Positions of one unit.
+    most
+        Maximum number of units.
+    begin
+        First step.
+    problem
+        The problem.
+    search
+        The state of the search.
+    """
     low = 0
     for count in range(most):
         low = next_low(n, r, size, low, begin, problem, search)
@@ -46,7 +82,23 @@ def most_slots(
 
 @compiled()
 def add_box(n: int, r: int, low: int, high: int, end: int, search: Search) -> None:
-    """Take positions of a node until a time."""
+    """Take positions of a node until a time.
+
+    Parameters
+    ----------
+    n
+        The node.
+    r
+        The resource type.
+    low
+        Lowest position.
+    high
+        The position behind the last.
+    end
+        Step at which it is over.
+    search
+        The state of the search.
+    """
     b = search.state[BOXES]
     search.state[BOXES] += 1
     search.box_end[b] = end
@@ -58,7 +110,17 @@ def add_box(n: int, r: int, low: int, high: int, end: int, search: Search) -> No
 
 @compiled()
 def remove_last_box(n: int, r: int, search: Search) -> None:
-    """Give back the positions of a node that were taken last."""
+    """Give back the positions of a node that were taken last.
+
+    Parameters
+    ----------
+    n
+        The node.
+    r
+        The resource type.
+    search
+        The state of the search.
+    """
     search.box_first[n, r] = search.box_next[search.box_first[n, r]]
     search.state[BOXES] -= 1
 
@@ -86,6 +148,21 @@ def lowest_positions(
     """Give units of a job, from unit `first` on, the lowest positions on its nodes.
 
     They are those from one of its choices on.
+
+    Parameters
+    ----------
+    j
+        The job.
+    choice
+        Index of the node among the job's choices.
+    first
+        First step of the interval.
+    begin
+        First step.
+    problem
+        The problem.
+    search
+        The state of the search.
     """
     for c in range(choice, search.choices[j]):
         n = search.among[j, c]
@@ -101,6 +178,17 @@ def next_positions(j: int, begin: int, problem: Problem, search: Search) -> bool
     """Give the units of a job the next positions on the same nodes; say whether there are.
 
     The last unit that can moves up; what comes after it goes back to the lowest.
+
+    Parameters
+    ----------
+    j
+        The job.
+    begin
+        First step.
+    problem
+        The problem.
+    search
+        The state of the search.
     """
     types = problem.requests.shape[1]
     last = problem.units[j]

@@ -51,6 +51,15 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     """Return the problem of the search.
 
     `fixed`, `[J]`, has the starts of jobs whose start is not free; −1 for the jobs of the search.
+
+    Parameters
+    ----------
+    data
+        The model's data.
+    terms
+        The meaning of the formulation.
+    fixed
+        Starts that are not free, `[J]`; −1 for the jobs of the search.
     """
     mode = _MODES[terms.nodes]
     jobs = np.flatnonzero(fixed < 0)
@@ -300,7 +309,15 @@ def _boxes(problem: Problem, horizon: int) -> list[tuple[int, int, int, int, int
 
 
 def in_order(problem: Problem, order: IntArray) -> IntArray:
-    """Return an order in which each job comes behind its twin: those trade places, `[J]`."""
+    """Return an order in which each job comes behind its twin: those trade places, `[J]`.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    order
+        Numbers of the jobs in the order of decisions, `[J]`.
+    """
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     heads = np.arange(len(order))
@@ -323,6 +340,17 @@ def open_search(
     """Return a search at the root of the tree that looks at jobs in an order.
 
     What one before has found and counted stays.
+
+    Parameters
+    ----------
+    given
+        The problem, and the occupation of its nodes.
+    data
+        The model's data.
+    order
+        Numbers of the jobs in the order of decisions, `[J]`.
+    before
+        The best plan so far; None without any.
     """
     problem = given.problem
     jobs, nodes = problem.room.shape

@@ -161,6 +161,7 @@ def _next_level(problem: Problem, search: Search) -> bool:
     time = search.level_time[level - 1]
     _copy_nodes(level, problem, search)
     while True:
+        # Only ends of jobs and releases can let a postponed job start, so other times are skipped.
         before, time = time, next_event(time, problem, search)
         if time == NEVER:
             return False
@@ -274,6 +275,7 @@ def advance(nodes: int, fails: int, problem: Problem, search: Search) -> bool:
                     state[GOES_DOWN] = 0
                 continue
             _decide(j, problem, search)
+        # After every decision: a bound is cheaper than one more level of the tree.
         if is_hopeless(problem, search):
             state[FAILS] += 1
             state[GOES_DOWN] = 0
