@@ -94,7 +94,7 @@ class Hyper:
     ) -> None:
         self._members, self._rehearsal = portfolio.members, rehearsal
         self._objective, self._params = objective, params
-        usual = 18 if isinstance(objective, Slowdown | BoundedSlowdown) else 4.5
+        usual = 25 if isinstance(objective, Slowdown | BoundedSlowdown) else 4.5
         self._hysteresis = usual if params.hysteresis is None else params.hysteresis
         self._present, self._since = portfolio.first, 0
         self._if_inexact: int | None = portfolio.if_inexact

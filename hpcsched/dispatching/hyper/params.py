@@ -53,7 +53,7 @@ class HyperParams(Params):
         None,
         ge=0,
         description="Another dispatcher is moved to if the objective would have been lower by this"
-        " share of it, divided by the root of the number of jobs that are compared; null: 18 for"
+        " share of it, divided by the root of the number of jobs that are compared; null: 25 for"
         " slowdowns, which vary most, and 4.5 for any other objective.",
     )
 
