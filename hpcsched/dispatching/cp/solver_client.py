@@ -67,8 +67,7 @@ class SolverClient(NamedTuple):
         call = _call(selection, answer)
         if answer.plan is None:
             return SolveResult(answer, call)
-        # No answer is trusted: a wrong plan would break the simulation's capacity checks much
-        # later.
+        # No answer is trusted: a wrong plan would fail in the simulation, far from its cause.
         fault = _fault(answer.plan, selection, self.formulation)
         if fault is None:
             return SolveResult(answer, call)

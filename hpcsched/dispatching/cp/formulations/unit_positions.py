@@ -349,8 +349,7 @@ def _pack(shares: Sequence[_Share], taken: Sequence[Box], limit: int) -> dict[in
             boxes += [Box(share.begin, share.end, low, low + share.size) for low in lows]
             found[share.job] = lows
         count = sum(map(len, found.values()))
-        # Only strictly more: of equally good orders the first in `_ORDERS` decides, on all
-        # machines.
+        # Only strictly more: of equally good orders the first in `_ORDERS` decides.
         if count > most:
             best, most = found, count
         if count == wanted:
