@@ -23,7 +23,15 @@ Value = Literal["least", "largest"]
 
 
 class Phase(NamedTuple):
-    """A step of a search: variables in the order to branch on them, and from which end."""
+    """A step of a search.
+
+    Attributes
+    ----------
+    variables
+        The variables, in the order to branch on them.
+    value
+        End from which their values are tried.
+    """
 
     variables: Sequence[Variable]
     value: Value = "least"

@@ -17,7 +17,15 @@ from hpcsched.dispatching.planning.selection import Selection
 
 
 class SolveResult(NamedTuple):
-    """The checked answer of a call, without the plan if that was wrong, and the call's record."""
+    """The checked result of a call.
+
+    Attributes
+    ----------
+    answer
+        The solver's answer, without its plan if that was wrong.
+    call
+        The record of the call.
+    """
 
     answer: Answer
     call: SolverCall
