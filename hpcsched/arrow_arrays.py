@@ -87,7 +87,7 @@ def python_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def null_structs(kind: pa.StructType, count: int) -> pa.Array:
-    """Return an array of null structs whose fields hold no nulls.
+    """Return an array of null structs without nulls in their fields.
 
     A Parquet file refuses a null in a field declared without nulls, and `pyarrow.nulls` writes
     nulls into the fields, too.

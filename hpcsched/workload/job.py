@@ -43,6 +43,7 @@ class Job(NamedTuple):
     name: str | None = None
     queue_name: str | None = None
     partition_name: str | None = None
+    # Empty for most jobs: a tuple shared by all of them costs no memory.
     after: tuple[int, ...] = ()
     think_time: int = 0
 

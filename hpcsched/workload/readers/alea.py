@@ -286,6 +286,7 @@ class AleaSource(ColumnSource):
         """
         asked = self._node_request(text, processors)
         declared, units = self._units(asked, self._memory(asked, memory))
+        # Node sets are frozen and cached per request text, so that equal requests share one.
         allowed, ignored = self._allowed_nodes(asked)
         request = Request(
             units=units,

@@ -138,6 +138,7 @@ class BatsimSource(RecordSource):
     def _run_time(self, job: dict[str, Any]) -> int:
         """Return the run time in seconds from a job's profile; -1 if the profile has none."""
         name = job.get("profile")
+        # Numbers are accepted as names, since JSON keys are texts and jobs may name profile 5 as 5.
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise UnusableError("malformed", "profile: expected the name of a profile")
         profile = self._profiles.get(str(name))

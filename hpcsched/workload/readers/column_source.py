@@ -243,6 +243,7 @@ class ColumnSource(RecordSource):
         self._seen.add_all(scanned.job_id[plain])
         self._bounds.add(int(_lasting(scanned)[plain].sum()))
         before = np.cumsum(plain)
+        # Running maximum of the plain lines: the order check of each other line needs it.
         latest = np.maximum.accumulate(np.where(plain, scanned.submit_time, 0))
         taken, fault, end, others = plain.copy(), None, len(held), 0
         for k in np.flatnonzero(~plain).tolist():

@@ -47,6 +47,7 @@ def number_fields(
     first = np.concatenate(([0], past[:-1]))
     read = past - first == count
     rows = np.flatnonzero(read)
+    # int64: up to 18 digits fit, and longer numbers are left to `parse`.
     numbers = np.zeros((len(used), len(lines)), dtype=np.int64)
     for k, field in enumerate(used):
         at = first[rows] + field

@@ -69,6 +69,7 @@ def duration(value: object) -> int:
 
 def _number(value: object) -> int | float:
     """Return a finite number; raises ValueError for any other value."""
+    # Before int, since True is an int in Python.
     if isinstance(value, bool):
         raise ValueError(f"expected a number, found {_shown(value)}")
     if isinstance(value, int):

@@ -267,6 +267,7 @@ class TableSource(RecordSource):
         constant: int | None = getattr(self._params.constants, label)
         if constant is not None:
             return constant
+        # Named labels are numbered in order of occurrence, which is deterministic for a given file.
         numbers = self._labels.get(label)
         if numbers is not None:
             name = self._text(row, label)

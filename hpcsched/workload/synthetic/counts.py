@@ -23,6 +23,7 @@ class Counts(Generic[T]):
     def add(self, thing: T) -> bool:
         """Count a value; return False if there is no room for a new one."""
         count = self.counts.get(thing, 0)
+        # A full table still counts the values it knows.
         if not count and len(self.counts) >= MOST:
             return False
         self.counts[thing] = count + 1

@@ -57,6 +57,7 @@ class Performance:
             known = 0.0
             for name, amount in self._system.declared(unit_request).items():
                 known += amount * self._performance.get(name, 0.0)
+            # Bounded cache: a log may have as many unit requests as jobs.
             if len(self._known) < MOST:
                 self._known[unit_request] = known
         return known

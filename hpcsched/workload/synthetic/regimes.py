@@ -28,6 +28,7 @@ class Regime:
         self._level = level
         self._reach = 2 * level * spread
         self._low = stratum.low
+        # Strata are half-open, so that a run time belongs to one of them.
         self._high = max(stratum.high - 1, stratum.low)
 
     def run_time(self, draws: Draws) -> int:

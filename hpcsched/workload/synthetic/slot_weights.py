@@ -56,6 +56,7 @@ class SlotWalk:
             Time of the submission, in slots.
         """
         left = self._paid + points
+        # A slot of price 0 is passed for nothing.
         while left >= self._price:
             left -= self._price
             self.slot += 1

@@ -149,6 +149,7 @@ class Attach:
         name, resource = self._params.resource, self._resource
         for traced in jobs:
             job, run_time = traced
+            # A request in the trace takes precedence over a drawn one.
             wanted = 0 if job.unit_request[resource] else self._wanted(job)
             request = asking(job.request, resource, wanted)
             if wanted and self._rooms.room_for(request) < job.units:

@@ -91,6 +91,7 @@ class Shift:
             job, run_time = traced
             now = job.submit_time
             if not by or not self._concerns(job):
+                # The position in the trace breaks ties, so that jobs themselves are never compared.
                 heappush(held, (now, number, traced))
             elif now + by < 0:
                 account.skip("shifted_before_start")

@@ -62,6 +62,7 @@ def write_batsim(
         description = json.dumps("\n".join([*source.comments, f"Note: {note}"]))
         file.write(f'\n],\n"description": {description},\n'.encode())
         file.write(f'"nb_res": {largest},\n"profiles": {{'.encode())
+        # Sorted: the order of a set differs between runs, and the file must not.
         for number, run_time in enumerate(sorted(run_times)):
             profile = json.dumps({"type": DELAY, "delay": run_time})
             file.write(f'{"," if number else ""}\n"{run_time}": {profile}'.encode())

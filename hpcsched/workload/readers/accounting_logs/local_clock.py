@@ -89,6 +89,7 @@ class LocalClock:
         before, after = first.utcoffset(), second.utcoffset()
         if before == after or before is None or after is None:
             return _seconds(first, text)
+        # The offset grows in spring: times between are skipped. It shrinks in autumn: times repeat.
         if before < after:
             raise ValueError(
                 f"clocks of {self._zone} were put forward and did not show {text!r}; is it the"

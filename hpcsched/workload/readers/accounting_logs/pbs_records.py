@@ -39,6 +39,7 @@ def parse_end(line: bytes) -> EndRecord:
     UnusableError
         If the line is no record.
     """
+    # At most three splits: attributes may contain semicolons.
     fields = _text(line).split(";", 3)
     if len(fields) < 4 or not _DATE.fullmatch(fields[0]) or not _TYPE.fullmatch(fields[1]):
         raise UnusableError(
