@@ -1,4 +1,4 @@
-"""Registration: a plugin's description, and the decorator that registers what is built in."""
+"""Registration of plugins: their description, and the decorator of built-in ones."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ class OptionalPackage(NamedTuple):
     extra: str
 
     def missing(self) -> str | None:
-        """Return the message that says what to install, or None where the package is there."""
+        """Return the message about a missing package, with the command to install it, or None."""
         if find_spec(self.module) is not None:
             return None
         return (
@@ -143,7 +143,13 @@ class OptionalPackage(NamedTuple):
         )
 
     def require(self) -> None:
-        """Raise PluginError where the package is not there."""
+        """Check that the package is installed.
+
+        Raises
+        ------
+        PluginError
+            If it is not.
+        """
         message = self.missing()
         if message is not None:
             raise PluginError(message)

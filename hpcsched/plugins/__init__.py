@@ -1,1 +1,1 @@
-"""Plugins: hook specifications, registry, and the index of built-in plugins."""
+"""Plugins: hook specifications, registry, and index of built-in plugins."""

@@ -1,4 +1,4 @@
-"""Finds installed plugins and fills the registry."""
+"""Discovery of installed plugins."""
 
 import importlib.metadata
 import os
@@ -27,13 +27,19 @@ _stand_ins: list[Registry] = []
 
 
 def registry() -> Registry:
-    """Return the registry of everything installed; raises PluginError for a broken plugin."""
+    """Return the registry of everything installed.
+
+    Raises
+    ------
+    PluginError
+        If a plugin is broken.
+    """
     return _stand_ins[-1] if _stand_ins else installed()
 
 
 @contextmanager
 def stand_in(other: Registry) -> Iterator[None]:
-    """Let `registry` return another one, so that tests can use plugins that are not installed."""
+    """Replace the result of `registry`, so that tests can use plugins that are not installed."""
     _stand_ins.append(other)
     try:
         yield
@@ -43,15 +49,24 @@ def stand_in(other: Registry) -> Iterator[None]:
 
 @cache
 def installed() -> Registry:
-    """Return the registry of all installed plugins, built once."""
+    """Return the registry of the installed plugins, built once."""
     return build_registry(external=os.environ.get(OFF_SWITCH) != "0")
 
 
 def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Registry:
-    """Build a registry of the built-in plugins and, on request, those of other distributions.
+    """Build a registry of built-in plugins and, on request, those of other distributions.
 
-    `modules` with hooks take part as if each were installed, under the name of its package. Raises
-    PluginError for a broken plugin.
+    Parameters
+    ----------
+    external
+        True: include plugins of other distributions.
+    modules
+        Modules with hooks that take part as if installed, under the name of their package.
+
+    Raises
+    ------
+    PluginError
+        If a plugin is broken.
     """
     manager = pluggy.PluginManager(spec.PROJECT)
     manager.add_hookspecs(spec)

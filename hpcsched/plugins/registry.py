@@ -1,4 +1,4 @@
-"""Registry of installed plugins by kind and name, each with its distribution."""
+"""Registry: plugins by kind and name, with their distributions."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ HOME = ("hpcsched", __version__)
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A plugin with its kind and the distribution that brought it."""
+    """A plugin with its kind and its distribution."""
 
     kind: str
     plugin: Plugin
@@ -74,7 +74,13 @@ class Registry:
     _former: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, installed: Installed) -> None:
-        """Register a plugin; raises PluginError when its kind has one of that name."""
+        """Register a plugin.
+
+        Raises
+        ------
+        PluginError
+            If its kind has one of that name.
+        """
         key = (installed.kind, installed.plugin.name)
         other = self._entries.get(key)
         if other is not None:
@@ -99,7 +105,7 @@ class Registry:
         self._former.update((kind, name) for name in plugin.former_names)
 
     def is_former(self, kind: str, name: str) -> bool:
-        """Say whether a name is a plugin's former one, which no other plugin has now."""
+        """Return True if a name is a plugin's former one, and no other plugin's present one."""
         return (kind, name) in self._former and (kind, name) not in self._entries
 
     def names(self, kind: str) -> list[str]:
@@ -117,9 +123,12 @@ class Registry:
         return [self.get(kind, name) for name in (names if as_registered else sorted(names))]
 
     def get(self, kind: str, name: str) -> Installed:
-        """Return a plugin by any of its names; raises KeyError that lists the names.
+        """Return a plugin by any of its names; a name comes before another plugin's alias.
 
-        A name comes before another plugin's alias.
+        Raises
+        ------
+        KeyError
+            If there is none; the text lists the installed ones.
         """
         if (kind, name) not in self._entries:
             name = self._other_names.get((kind, name), name)

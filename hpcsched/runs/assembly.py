@@ -1,4 +1,4 @@
-"""The one place where a scenario becomes parts."""
+"""Assembly: from a scenario to the parts of a simulation."""
 
 import hashlib
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ METHODS = MappingProxyType(
         "workload_manager": "read",
     }
 )
-"""The method by which what a factory has built is recognised, by kind of plugin."""
+"""Method that the product of a factory must have, by kind of plugin."""
 
 _PARTS = (
     "system",
@@ -104,9 +104,14 @@ class Assembly:
         self.seed = self.scenario.seed
 
     def build_all(self) -> Self:
-        """Build every part now, so that errors come before anything is written.
+        """Build every part now, so that faults are found before anything is written.
 
-        Raises InputError where the trace cannot be used, PluginError where a plugin fails.
+        Raises
+        ------
+        InputError
+            If the trace cannot be used.
+        PluginError
+            If a plugin fails.
         """
         # The order of messages, and of what is told of starts and ends, is this one.
         for part in _PARTS:
@@ -115,47 +120,47 @@ class Assembly:
 
     @cached_property
     def system(self) -> System:
-        """The scenario's system."""
+        """System of the scenario."""
         return self.scenario.system.build()
 
     @cached_property
     def partitions(self) -> Partitions:
-        """The scenario's partitions, maybe none."""
+        """Partitions of the scenario, maybe none."""
         return build_partitions(self.scenario.partitions)
 
     @cached_property
     def outages(self) -> Outages:
-        """The scenario's outages, those that are drawn among them."""
+        """Outages of the scenario, drawn failures included."""
         return _outages(self.scenario, self.system)
 
     @cached_property
     def objective(self) -> Objective:
-        """The scenario's objective."""
+        """Objective of the scenario."""
         objective: Objective = self.make("objective", self.scenario.objective)
         return objective
 
     @cached_property
     def source(self) -> TraceSource:
-        """The trace source, with the transforms that are listed beside it."""
+        """Trace source, with its transforms."""
         source: TraceSource = self.make("trace_source", self.scenario.trace)
         return source
 
     @cached_property
     def predictor(self) -> Predictor | Oracle:
-        """The predictor of run times."""
+        """Run-time predictor."""
         predictor: Predictor | Oracle = self.make("predictor", self.scenario.predictor)
         self._check_oracle(predictor)
         return predictor
 
     @cached_property
     def correction(self) -> Correction:
-        """Correction for jobs that have outlived their prediction."""
+        """Correction of outlived predictions."""
         correction: Correction = self.make("correction", self.scenario.correction)
         return correction
 
     @cached_property
     def dispatcher(self) -> Dispatcher:
-        """The dispatcher."""
+        """Dispatcher."""
         dispatcher: Dispatcher = self.make("dispatcher", self.scenario.dispatcher)
         installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
         has = isinstance(dispatcher, PlansOffline)
@@ -164,7 +169,7 @@ class Assembly:
 
     @cached_property
     def recorded(self) -> RecordedStarts | None:
-        """The starts of the log, where the dispatcher follows them; it is given them here."""
+        """Starts of the log, passed to a dispatcher that follows them; None for any other."""
         installed = self.registry.get("dispatcher", self.scenario.dispatcher.plugin_name)
         dispatcher = self.dispatcher
         has = isinstance(dispatcher, FollowsRecord)
@@ -178,9 +183,12 @@ class Assembly:
         return dispatcher.follow_record(waits, ", ".join(map(str, self.source.files)))
 
     def make(self, kind: str, choice: Any) -> Any:
-        """Return the object of the chosen plugin; raises PluginError if its factory fails.
+        """Build the chosen plugin; a trace source with its transforms.
 
-        A trace source comes with the transforms that are listed beside it.
+        Raises
+        ------
+        PluginError
+            If its factory fails.
         """
         built = self._build(self.registry.get(kind, choice.plugin_name), choice)
         if isinstance(choice, Transformed) and choice.transforms:
@@ -238,7 +246,7 @@ class Assembly:
         return built
 
     def distributions(self) -> dict[str, str]:
-        """Return the distributions of the scenario's plugins, with their versions."""
+        """Return the versions of the distributions whose plugins the scenario uses, by name."""
         used = {}
         for _, block in blocks(self.scenario):
             if isinstance(block, Choice):
@@ -247,7 +255,7 @@ class Assembly:
         return used
 
     def _check_oracle(self, predictor: Predictor | Oracle) -> None:
-        """Only a predictor that says so may see run times: a scenario is reviewed by its names.
+        """Check that only a declared oracle sees run times: a scenario is reviewed by its names.
 
         A predictor around an oracle may be one too: the oracle's name stands in the scenario.
         """
@@ -265,7 +273,7 @@ class Assembly:
 
 
 def _check_declared(installed: Installed, capability: str, method: str, *, has: bool) -> None:
-    """Raise PluginError where a capability is declared without its method, or the reverse."""
+    """Raise PluginError if a capability is declared without its method, or the reverse."""
     declared = capability in installed.plugin.capabilities
     if has != declared:
         raise PluginError(
@@ -276,14 +284,22 @@ def _check_declared(installed: Installed, capability: str, method: str, *, has: 
 
 
 def _outages(scenario: Scenario, system: System) -> Outages:
-    """Return the outages of a scenario, those that are drawn among them."""
+    """Return the outages of a scenario, drawn failures included."""
     if scenario.outages is None:
         return NO_OUTAGES
     return scenario.outages.build(system, lambda name: spawn_seed(scenario.seed, "outages", name))
 
 
 def spawn_seed(seed: int, kind: str, name: str) -> int:
-    """Return a seed for one plugin of a scenario, the same on every machine."""
+    """Return a seed for one plugin of a scenario, equal on every machine.
+
+    Parameters
+    ----------
+    seed
+        Seed of the scenario.
+    kind, name
+        Kind and name of the plugin.
+    """
     digest = hashlib.sha256(f"{seed}/{kind}/{name}".encode()).digest()
     return int.from_bytes(digest[:8])
 
@@ -291,8 +307,15 @@ def spawn_seed(seed: int, kind: str, name: str) -> int:
 def assemble(
     scenario: Scenario, registry: Registry | None = None, folder: Path = Path()
 ) -> Assembly:
-    """Return the parts of a scenario; each is built at its first use.
+    """Return the parts of a scenario, each built when it is first used.
 
-    `registry` is what is installed, unless given.
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    registry
+        Plugins; the installed ones by default.
+    folder
+        Run directory.
     """
     return Assembly(scenario, registry or installed_plugins(), folder)

@@ -1,4 +1,4 @@
-"""Replays a run in compiled code: batches of jobs in, rows of its tables out, part by part."""
+"""Replay of a run in compiled code: batches of jobs in, rows of its tables out."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -22,7 +22,7 @@ TOO_FEW = "so few jobs, which is sooner done than to load compiled code"
 
 
 class Reading:
-    """A trace that is read in batches, and how much of it was replayed."""
+    """A trace that is read in batches, and the replayed share of it."""
 
     def __init__(self, source: TraceSource, replay: EventLoop) -> None:
         self._source, self._replay = source, replay
@@ -72,30 +72,36 @@ class ColumnRun:
 
     @property
     def stopped(self) -> bool:
-        """True if it was stopped."""
+        """True after `stop`."""
         return self._replay.stopped
 
     @property
     def waiting(self) -> int:
-        """The number of jobs in the queue."""
+        """Number of jobs in the queue."""
         return self._replay.waiting
 
     @property
     def running(self) -> int:
-        """The number of running jobs."""
+        """Number of running jobs."""
         return self._replay.running
 
     def stop(self) -> None:
-        """End the run when the present instant is over, with jobs left in the system.
+        """End the run after the present instant, with jobs left in the system.
 
-        While code is compiled, that is interrupted.
+        Compilation is interrupted.
         """
         if self._compiling:
             raise KeyboardInterrupt
         self._replay.stop()
 
     def run(self) -> None:
-        """Replay all jobs; raises NeedsPythonError where that has to be done in Python."""
+        """Replay all jobs.
+
+        Raises
+        ------
+        NeedsPythonError
+            If that has to be done in Python.
+        """
         system = self._parts.system
         batches = self._first_of(self._reading.batches())
         batches = self._read(admitted(batches, self._parts))
@@ -113,7 +119,7 @@ class ColumnRun:
             self._monitor.replayed(columns, left, held)
 
     def close(self) -> None:
-        """Close the recorder, the state file and the progress bar."""
+        """Finish all records and displays."""
         self._recorder.close()
         for observer in self._parts.observers:
             observer.close()
@@ -126,14 +132,14 @@ class ColumnRun:
             self._bar.close()
 
     def _read(self, batches: Iterable[JobColumns]) -> Iterator[JobColumns]:
-        """Yield batches, taking note of them."""
+        """Yield batches, and record them."""
         for columns in batches:
             self._opened.add(columns)
             self._monitor.read(columns)
             yield columns
 
     def _first_of(self, batches: Iterator[JobColumns]) -> Iterable[JobColumns]:
-        """Return the batches; decide by their first jobs whether compiled code pays."""
+        """Return the batches, after deciding if compiled code pays for their number of jobs."""
         few = self._replay.few_jobs
         first: list[JobColumns] = []
         rest: Iterator[JobColumns] = batches
@@ -155,7 +161,7 @@ class ColumnRun:
 
 
 class _Failing(Iterator[JobColumns]):
-    """Batches that raise an error once the first is asked for."""
+    """Batches that raise an error when the first is read."""
 
     def __init__(self, error: InputError) -> None:
         self._error = error

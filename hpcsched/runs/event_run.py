@@ -1,4 +1,4 @@
-"""Replays a run event by event, in Python."""
+"""Replay of a run event by event, in Python."""
 
 from collections.abc import Sequence
 
@@ -21,8 +21,12 @@ from hpcsched.simulation.parts import Parts
 class EventRun:
     """One run; `run` can be called once.
 
-    What records it is among its observers, beside those of the parts. `because` says what needs
-    Python, and `in_python` says it again. `plan` is what a whole trace was planned to, off-line.
+    Attributes
+    ----------
+    in_python
+        Parts that need Python.
+    plan
+        Plan of the whole trace, if it is planned off-line.
     """
 
     def __init__(
@@ -50,21 +54,21 @@ class EventRun:
 
     @property
     def stopped(self) -> bool:
-        """True if it was stopped."""
+        """True after `stop`."""
         return self._simulation.stopped
 
     @property
     def waiting(self) -> int:
-        """The number of jobs in the queue."""
+        """Number of jobs in the queue."""
         return self._simulation.waiting
 
     @property
     def running(self) -> int:
-        """The number of running jobs."""
+        """Number of running jobs."""
         return self._simulation.running
 
     def stop(self) -> None:
-        """End the run when the present instant is over; planning is interrupted."""
+        """End the run after the present instant; planning is interrupted."""
         if self._planning:
             raise KeyboardInterrupt
         self._simulation.stop()
@@ -82,33 +86,37 @@ class EventRun:
         self._simulation.run(jobs)
 
     def _timed(self, parts: Parts) -> Parts:
-        """Return the parts with a dispatcher timed by the observers of CPU time."""
+        """Return parts with a dispatcher timed by the observers of CPU time."""
         for usage in self._usages:
             parts = parts._replace(dispatcher=usage.timed_dispatcher(parts.dispatcher))
         return parts
 
     def close(self) -> None:
-        """Close the recorder, the state file and the progress bar."""
+        """Finish all records and displays."""
         for follower in self._followers:
             follower.close()
 
 
 class _Starts(Observer):
-    """When each job started, by job number, in seconds."""
+    """Observer of start times, by job number, in seconds."""
 
     def __init__(self) -> None:
         self.of: dict[int, int] = {}
 
     def job_started(self, job: RunningJob) -> None:
-        """Take note of it."""
+        """Record the start."""
         self.of[job.job_id] = job.start_time
 
 
 def planned_offline(assembly: Assembly, parts: Parts) -> tuple[OfflinePlan, Parts]:
-    """Return a plan of an assembly's whole trace, and the parts with a dispatcher that follows it.
+    """Return a plan of the whole trace, and parts with a dispatcher that follows it.
 
-    Planning begins with what the dispatcher comes to on-line, among other plans. Raises InputError
-    where the jobs or the objective cannot be planned for.
+    Planning begins with the on-line schedule of the dispatcher, among other plans.
+
+    Raises
+    ------
+    InputError
+        If the jobs or the objective cannot be planned for.
     """
     dispatcher = assembly.dispatcher
     assert isinstance(dispatcher, PlansOffline)

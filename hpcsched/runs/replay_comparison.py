@@ -1,4 +1,4 @@
-"""Compares a run with another of the same scenario, row by row and figure by figure."""
+"""Comparison of a run with a replay of it, row by row and figure by figure."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -28,9 +28,14 @@ _OPTIONAL_TABLES = {REASONS: "round", OUTAGES: "", INTERRUPTIONS: "job_id", POOL
 
 
 def why_not_replayed(run: RunDirectory, plugins: dict[str, str]) -> str | None:
-    """Return why a run cannot be expected to come out the same again; None if it can.
+    """Return why a replay of a run need not give equal results; None if it must.
 
-    `plugins` are the distributions that its scenario uses now, with their versions.
+    Parameters
+    ----------
+    run
+        The run.
+    plugins
+        Present versions of the distributions that its scenario uses.
     """
     manifest = run.manifest
     if manifest.not_reproducible_because:
@@ -45,9 +50,9 @@ def why_not_replayed(run: RunDirectory, plugins: dict[str, str]) -> str | None:
 
 
 def compare_replay(run: RunDirectory, again: RunDirectory) -> AuditReport:
-    """Return the findings of a comparison between a run and its replay.
+    """Compare a run with a replay of it.
 
-    Of a run that was interrupted, jobs and rounds are compared as far as it came.
+    Jobs and rounds of an interrupted run are compared as far as it came.
     """
     checks = [
         _check_starts(run, again),
@@ -65,7 +70,7 @@ def compare_replay(run: RunDirectory, again: RunDirectory) -> AuditReport:
 
 
 def _check_starts(run: RunDirectory, again: RunDirectory) -> Check:
-    """Check that each job starts when it did in the replay."""
+    """Check that each job starts as in the replay."""
     check = Check("replayed: each job starts when it did")
     starts: list[dict[int, int]] = []
     for one in (again, run):
@@ -82,7 +87,7 @@ def _check_starts(run: RunDirectory, again: RunDirectory) -> Check:
 
 
 def _check_rows(run: RunDirectory, again: RunDirectory, name: str, key: str) -> Check:
-    """Check a table against the replay's, without the columns of measured times."""
+    """Check that a table has the rows of the replay's, without times by the clock."""
     check = Check(f"replayed: {name} has the same rows, but for measured times")
     tables = [
         ParquetTable(one.path / name).whole() if (one.path / name).is_file() else None
@@ -115,7 +120,7 @@ def _check_rows(run: RunDirectory, again: RunDirectory, name: str, key: str) -> 
 
 
 def _without_times(table: pa.Table) -> pa.Table:
-    """Return a table without the columns of measured times."""
+    """Return a table without times by the clock."""
     table = table.select([name for name in table.column_names if name not in _MEASURED])
     if "solver" not in table.column_names:
         return table

@@ -1,4 +1,4 @@
-"""Replays without files: many of them in one process, over one workload that is read once."""
+"""Replays in memory: many in one process, over one workload that is read once."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,10 +53,16 @@ _BOUND_TO = ("system", "trace", "seed", "partitions")
 
 @dataclass(frozen=True)
 class Workload:
-    """The jobs of a scenario's trace, in order of submission, for a scenario's system.
+    """Jobs of a scenario's trace, in order of submission, for its system.
 
-    `account` says what became of each record of the trace. They were read as `batches` of columns
-    or, where that is None, as `records`.
+    Attributes
+    ----------
+    account
+        Counts of the records of the trace.
+    batches
+        Jobs as columns; None if they were read as records.
+    records
+        Jobs as records.
     """
 
     account: TraceAccount
@@ -66,23 +72,23 @@ class Workload:
 
     @cached_property
     def jobs(self) -> tuple[TracedJob, ...]:
-        """The jobs one by one."""
+        """Jobs one by one."""
         return self.records if self.batches is None else tuple(records_of(self.batches))
 
     @cached_property
     def columns(self) -> tuple[JobColumns, ...]:
-        """The jobs as columns, in batches."""
+        """Jobs as columns, in batches."""
         if self.batches is not None:
             return self.batches
         return tuple(columns_of(self.records, RequestNumbers()))
 
     def suits(self, scenario: Scenario) -> bool:
-        """Say whether a scenario would read these very jobs."""
+        """Return True if a scenario would read these very jobs."""
         return self.read_for == _bound_to(scenario)
 
 
 class Figures(Mapping[str, float | None]):
-    """The metrics of a replay by name, each worked out when it is first asked for."""
+    """Metrics of a replay by name, each computed when it is first used."""
 
     def __init__(self, run: RunTables, metrics: Mapping[str, ChosenMetric]) -> None:
         self._run, self._metrics = run, metrics
@@ -125,15 +131,18 @@ class Replay:
 
     @property
     def start_times(self) -> dict[int, int]:
-        """The start time of each job that ran, by job number, in seconds."""
+        """Start time of each job that ran, by job number, in seconds."""
         numbers, starts = self.jobs["job_id"].to_numpy(), self.jobs["start_time"].to_numpy()
         return dict(zip(numbers.tolist(), starts.tolist(), strict=True))
 
 
 def read_workload(scenario: Scenario) -> Workload:
-    """Return the jobs of a scenario's trace, for replays of it and of scenarios that share it.
+    """Return the jobs of a scenario's trace, for replays of scenarios that share it.
 
-    Raises InputError where the trace cannot be read.
+    Raises
+    ------
+    InputError
+        If the trace cannot be read.
     """
     source = assemble(scenario).source
     batches: tuple[JobColumns, ...] | None = None
@@ -232,7 +241,7 @@ def _result(
 
 
 class _Records(Observer):
-    """Keeps the jobs that ran, and the rounds."""
+    """Observer that keeps the jobs that ran, and the rounds."""
 
     def __init__(self) -> None:
         self.jobs: list[JobRecord] = []

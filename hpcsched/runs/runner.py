@@ -1,4 +1,4 @@
-"""Runs a scenario: assembles it, replays its trace, and writes the run directory."""
+"""Execution of a scenario: assembly, replay, and run directory."""
 
 import signal
 import threading
@@ -47,13 +47,13 @@ from hpcsched.workload.trace_source import has_dependencies
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run and where it is."""
+    """A finished run."""
 
     directory: RunDirectory
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The content of `summary.json`."""
+        """Content of `summary.json`."""
         return self.directory.summary
 
     @cached_property
@@ -74,7 +74,13 @@ class RunResult:
 
 
 def open_run(directory: Path | str) -> RunResult:
-    """Return the finished run in a directory; raises InputError as `RunDirectory.open` does."""
+    """Return the finished run in a directory.
+
+    Raises
+    ------
+    InputError
+        If it is no finished run.
+    """
     return RunResult(RunDirectory.open(Path(directory)))
 
 
@@ -157,7 +163,7 @@ def _write(
 
 
 def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
-    """Return the reasons in words for which a run needs Python at each event."""
+    """Return the parts of a run that need Python at each event, in words."""
     scenario = assembly.scenario
     found = [
         f"the observer {choice.plugin_name}"
@@ -170,7 +176,7 @@ def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
 
 
 def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
-    """Return the parts of a simulation of an assembled scenario."""
+    """Return the parts of the simulation of an assembled scenario."""
     scenario = assembly.scenario
     # Units that may not go everywhere cannot be counted.
     pooling = scenario.simulation.pooling and not assembly.partitions.bind_nodes(assembly.system)
@@ -196,12 +202,12 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
 
 
 def _givers(scenario: Scenario, observers: Sequence[Observer]) -> dict[str, DataProvider]:
-    """Return the observers that tell dispatchers something, by name."""
+    """Return the observers that pass data to dispatchers, by name."""
     return givers_among([choice.plugin_name for choice in scenario.observers], observers)
 
 
 def begun_anew(assembly: Assembly, parts: Parts) -> Parts:
-    """Return the parts of a simulation with new dispatcher, predictor, correction and observers."""
+    """Return the parts of a simulation, with every part that learns built once more."""
     scenario, observers = assembly.scenario, assembly.observers()
     assembly.followers.clear()
     return parts._replace(

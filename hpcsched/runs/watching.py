@@ -1,4 +1,4 @@
-"""Who watches a run from outside: state file, terminal, progress bar."""
+"""Views of a run in progress: state file, terminal, progress bar."""
 
 import logging
 import sys
@@ -45,7 +45,7 @@ class Watching:
         self.with_bar = progress and not watch and sys.stderr.isatty()
 
     def board(self, trace: Trace) -> StateBoard:
-        """Return the board that writes the state file and shows the state on the terminal."""
+        """Return the board that writes the state file and shows the state."""
         assembly = self._assembly
         views: list[View] = [StateFile(assembly.folder)]
         if self._watch and sys.stderr.isatty():
@@ -66,7 +66,7 @@ class Watching:
         )
 
     def bar(self, trace: Trace) -> "ProgressBar":
-        """Return a progress bar, where one is wanted."""
+        """Return a progress bar, if one is wanted."""
         from hpcsched.monitoring.progress_bar import ProgressBar  # noqa: PLC0415 (rich takes its time)
 
         return ProgressBar(self._assembly.scenario.name, trace)
@@ -82,12 +82,12 @@ class Watching:
             self.say(COMPILING)
 
     def tell_loop(self, in_python: Sequence[str]) -> None:
-        """Log how jobs are replayed: in compiled code, or in Python and why."""
+        """Log if jobs are replayed in compiled code, or the parts that need Python."""
         how = f"event by event in Python: {', '.join(in_python)}" if in_python else ""
         _log.info("jobs are replayed %s", how or "in compiled code")
 
     def _most_jobs(self) -> int | None:
-        """Return how many jobs there are at most, if the scenario says so."""
+        """Return the largest number of jobs, if the scenario states one."""
         # All of the project's own trace sources have this key; a plugin's need not. Behind
         # transforms it is not known how many jobs there are.
         trace = self._assembly.scenario.trace

@@ -1,4 +1,4 @@
-"""Scenarios: strict reading, validation before anything runs."""
+"""Scenarios: declarations of users, read strictly and checked before anything runs."""
 
 from hpcsched.scenario.loading import LoadedScenario, load_scenario, read_scenario
 from hpcsched.scenario.models import Scenario

@@ -1,4 +1,4 @@
-"""Choices: a plugin's name with its parameters beside it, read by the plugin's own model."""
+"""Choices of plugins: a name with parameters beside it, read by the plugin's own model."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ from hpcsched.scenario.refusal import refusal, refuse
 from hpcsched.scenario.wording import found
 
 _DEEPEST = 20
-"""Choices within choices: a default that selects its own plugin would otherwise never end."""
+"""Largest depth of nested choices; a default that selects its own plugin would never end."""
 _TAKEN = ("plugin_kind", "plugin_name", "plugin_tag")
 
 
@@ -25,25 +25,25 @@ class Choice(Params):
 
     @property
     def plugin_name(self) -> str:
-        """The name under which the plugin is registered."""
+        """Name under which the plugin is registered."""
         return str(getattr(self, self.plugin_tag))
 
 
 class NamedChoice(Choice):
-    """A choice that gives the plugin's name as `name`."""
+    """Choice with the plugin's name under `name`."""
 
     name: str
 
 
 class SourceChoice(Choice):
-    """A choice of a trace source, which gives the plugin's name as `source`."""
+    """Choice of a trace source, with the plugin's name under `source`."""
 
     plugin_tag: ClassVar[str] = "source"
     source: str
 
 
 class Transformed(Params):
-    """Part of a trace source's choice beside the source's own parameters: the transforms."""
+    """Transforms of a trace source, beside its own parameters."""
 
     transforms: Annotated[tuple[Annotated[NamedChoice, Selects("transform")], ...], Listed] = Field(
         default=(),
@@ -52,7 +52,7 @@ class Transformed(Params):
 
 
 def tag_of(kind: str) -> str:
-    """Return the key under which a plugin of a kind is named."""
+    """Return the key that names a plugin of a kind."""
     return _base(kind).plugin_tag
 
 
@@ -64,7 +64,10 @@ def _base(kind: str) -> type[Choice]:
 def choice_model(installed: Installed) -> type[Choice]:
     """Return the model of a choice of one plugin: its parameters and its name.
 
-    Raises PluginError when the plugin has a parameter whose name is taken.
+    Raises
+    ------
+    PluginError
+        If the plugin has a parameter with a reserved name.
     """
     kind, plugin, base = installed.kind, installed.plugin, _base(installed.kind)
     beside = tuple(Transformed.model_fields) if kind == "trace_source" else ()
@@ -119,14 +122,14 @@ def _by_present_name(
 
 
 class Chooser:
-    """Validates the plugin choices of a scenario against a registry."""
+    """Conversion of values of a scenario into choices of plugins."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
         self.depth = 0
 
     def __call__(self, kind: str, value: Any, context: Any) -> BaseModel:
-        """Return the choice that a name or mapping makes; raises ValidationError otherwise."""
+        """Return the choice of a name or mapping; raises ValidationError otherwise."""
         tag = tag_of(kind)
         if isinstance(value, str):
             installed = self._find(kind, value, at=())

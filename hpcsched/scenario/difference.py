@@ -14,7 +14,7 @@ ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Difference at one key: `first` in one scenario, `second` in the other."""
+    """A key with different values in two scenarios."""
 
     key: str
     first: Any
@@ -30,7 +30,7 @@ class Change:
 
 
 def differences(first: Scenario, second: Scenario) -> list[Change]:
-    """Return the differences, with defaults filled in and units as numbers.
+    """Return the differences of two scenarios, with defaults filled in and units as numbers.
 
     Node groups are matched by name. Their order counts, since nodes are numbered by it; the order
     of keys and the description do not.

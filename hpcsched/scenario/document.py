@@ -1,4 +1,4 @@
-"""A YAML document as plain values, with the line and column of every key and value."""
+"""YAML documents as plain values, with line and column of every key and value."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from hpcsched.scenario.key_path import KeyPath
 from hpcsched.scenario.yaml_core import MAP, SEQ, StrictLoader, scalar_value
 
 _MOST_REPEATED = 10_000
-"""Values that aliases may repeat: far beyond any use, and far below what fills a memory."""
+"""Largest number of values repeated by aliases: beyond any use, and far below the memory."""
 
 
 class Mark(NamedTuple):
@@ -23,7 +23,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about the YAML itself; `key` is where it stands."""
+    """A fault of the YAML itself, at a key path."""
 
     rule: str
     message: str
@@ -33,10 +33,18 @@ class Problem:
 
 @dataclass(slots=True)
 class Document:
-    """Content of a YAML text: values and their positions.
+    """Content of a YAML text.
 
-    `problems` are those that allow reading on; the values at the paths in `refused` could not be
-    read and are None.
+    Attributes
+    ----------
+    value
+        Plain values.
+    keys, values
+        Line and column by key path.
+    problems
+        Faults after which reading went on.
+    refused
+        Key paths of values that could not be read, which are None.
     """
 
     value: Any = None
@@ -47,7 +55,13 @@ class Document:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file; raises InputError when it cannot be read or is not UTF-8."""
+    """Return the text of a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is not UTF-8.
+    """
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -58,7 +72,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_document(text: str) -> Document:
-    """Read a YAML text; when nothing can be made of it, `value` is None and a problem says why."""
+    """Read a YAML text; if it is unreadable, `value` is None and a problem says why."""
     document = Document(values={(): Mark(1, 1)})
     try:
         loader = StrictLoader(text)
@@ -99,7 +113,7 @@ def _mark(mark: Any) -> Mark:
 
 
 class _Reading:
-    """Converts YAML nodes to values and counts the values that aliases repeat."""
+    """Conversion of nodes into values, with a count of repetitions by aliases."""
 
     def __init__(self, document: Document) -> None:
         self.document = document

@@ -1,4 +1,4 @@
-"""Faults: pydantic's errors in plain language, each with the key path that it is about."""
+"""Errors of pydantic in plain language, each with its key path."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,10 +18,16 @@ _IN_KEY = "[key]"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong.
+    """One fault.
 
-    `at` is where to point, at the key if `on_key`. `wanted` is set where the message is of the form
-    'expected …, found …'; `member` says that only one member of a union of types complained.
+    Attributes
+    ----------
+    at, on_key
+        Place to point at; the key instead of the value if `on_key`.
+    wanted
+        Expectation, where the message has the form 'expected …, found …'.
+    member
+        True if one member of a union of types complained.
     """
 
     rule: str
@@ -47,7 +53,7 @@ def faults_of(
 
 
 def _follows(details: ErrorDetails) -> bool:
-    """Return True if a list was called too short only because of faults in its items."""
+    """Return True if a list counts as too short only because of faults in its items."""
     wanted = details.get("ctx", {}).get("min_length", 0)
     return details["type"] == "too_short" and len(details["input"]) >= wanted
 
@@ -81,7 +87,7 @@ def _fault(details: ErrorDetails, root: Any, known_keys: Mapping[int, tuple[str,
 def _locate(details: ErrorDetails, root: Any) -> tuple[KeyPath, Any, bool]:
     """Follow pydantic's location through the document, past the names of union members.
 
-    Returns the key path, the mapping or list that holds it, and whether a union was passed.
+    Returns the key path, the mapping or list that holds it, and True if a union was passed.
     """
     path: KeyPath = ()
     node, parent, skipped = root, None, False

@@ -1,4 +1,4 @@
-"""Former names of plugins and keys in a document, with the present names."""
+"""Former names of plugins and keys in a document, with their present names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

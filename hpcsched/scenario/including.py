@@ -23,7 +23,7 @@ from hpcsched.system.machines import read_machines
 
 _PACKAGE = Path(hpcsched.__file__).parent
 SHIPPED = (_PACKAGE / "systems", _PACKAGE.parent / "scenarios" / "systems")
-"""Where the systems are that come with hpcsched: in an installed package, in a checkout."""
+"""Folders of the systems that come with hpcsched: in an installed package, in a checkout."""
 
 SYSTEM: KeyPath = ("system",)
 _INCLUDE = "include"
@@ -31,16 +31,16 @@ _MIB = 2**20
 
 
 def names_system(override: str) -> bool:
-    """Say whether an override is about which system is meant, and not about a part of it."""
+    """Return True if an override replaces the whole system, and not a part of it."""
     return override.partition("=")[0].strip() in ("system", f"system.{_INCLUDE}")
 
 
 def include_system(
     root: Any, positions: Positions, folder: Path, environment: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Put the keys of the system that `root` names in the place of its name.
+    """Replace the name of a system by the keys of its file.
 
-    Yields what is wrong with the name or with the file.
+    Yields the faults of the name or of the file.
     """
     if not isinstance(root, dict):
         return
@@ -80,7 +80,13 @@ def include_system(
 
 
 def _path_of(name: str, folder: Path) -> Path:
-    """Return the file of a name or path; raises ValueError where there is none."""
+    """Return the file of a name or path.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
     if unset_variables(name):
         raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
     if name.endswith((".yaml", ".yml", ".machines")):
@@ -100,7 +106,7 @@ def _path_of(name: str, folder: Path) -> Path:
 
 
 def _is_file(path: Path) -> bool:
-    """Return True if the file exists; a name that is too long does not."""
+    """Return True if a file exists; one with too long a name does not."""
     try:
         return path.is_file()
     except OSError:
@@ -108,7 +114,13 @@ def _is_file(path: Path) -> bool:
 
 
 def _document(path: Path) -> Document:
-    """Return the content of a system file; raises InputError with all of its faults."""
+    """Return the content of a system file.
+
+    Raises
+    ------
+    InputError
+        If it has faults, with all of them.
+    """
     if path.suffix == ".machines":
         return _machines_document(path)
     document = parse_document(read_text(path))

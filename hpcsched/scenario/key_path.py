@@ -1,4 +1,4 @@
-"""Key paths: where a value stands in a document, such as `system.groups[0].count`."""
+"""Key paths: positions in a document, such as `system.groups[0].count`."""
 
 import json
 import re
@@ -24,8 +24,18 @@ def show_key_path(path: KeyPath) -> str:
 def parse_key_path(text: str) -> KeyPath:
     """Return the steps of a key path; steps in brackets are list positions.
 
-    A number between dots stays a text, since only the document knows whether it is a list position
-    or a key. Raises ValueError when the text is not a key path.
+    A number between dots stays a text, since only the document knows if it is a list position or a
+    key.
+
+    Raises
+    ------
+    ValueError
+        If the text is no key path.
+
+    Examples
+    --------
+    >>> parse_key_path("system.groups[0].count")
+    ('system', 'groups', 0, 'count')
     """
     steps: list[str | int] = []
     end = 0

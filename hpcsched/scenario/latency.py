@@ -1,4 +1,4 @@
-"""The block `dispatch_latency`: simulated time charged to a dispatching round."""
+"""Dispatch latency in a scenario."""
 
 import re
 from fractions import Fraction
@@ -88,7 +88,7 @@ class DispatchLatency(Params):
         return self
 
     def build(self) -> Latency:
-        """Return the charge that is declared, exactly as its numbers are written."""
+        """Return the declared charge, exactly as its numbers are written."""
         return Latency(
             _exact(self.base if self.fixed is None else self.fixed),
             _exact(self.per_queued_job),

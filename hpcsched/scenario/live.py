@@ -19,11 +19,11 @@ _NOT_DECLARED = {
 """Keys of a scenario that do not go with a real cluster, with why."""
 
 LONGEST_RELEASE = 24 * 60 * 60
-"""The most seconds that jobs may be held without a heartbeat: a day."""
+"""Largest number of seconds that jobs are held without a heartbeat: a day."""
 
 
 class LiveSettings(Params):
-    """A real cluster, and how it is looked at."""
+    """A real cluster, and the intervals at which it is read."""
 
     workload_manager: Annotated[NamedChoice, Selects("workload_manager")] = Field(
         description="What the cluster is read and, to drive it, changed through."
@@ -94,9 +94,16 @@ class LiveSettings(Params):
 def not_live(
     live: LiveSettings, counts: Mapping[str, int], declared: Collection[str]
 ) -> Iterator[InitErrorDetails]:
-    """Yield the settings of a scenario that cannot be used on a real cluster.
+    """Yield the settings of a scenario that cannot be used with a real cluster.
 
-    `counts` has the number of nodes by group; `declared` names the keys that the scenario has.
+    Parameters
+    ----------
+    live
+        The block `live`.
+    counts
+        Number of nodes by group.
+    declared
+        Keys of the scenario.
     """
     for group, text in live.nodes.items():
         at = ("live", "nodes", group)

@@ -1,4 +1,4 @@
-"""Reads a scenario: file and overrides in, a validated scenario or all that is wrong out."""
+"""Loading of scenarios: from a file and overrides to a validated scenario, or to all findings."""
 
 import os
 from collections.abc import Sequence
@@ -25,9 +25,12 @@ from hpcsched.scenario.positions import Positions, by_position
 
 @dataclass(frozen=True, slots=True)
 class LoadedScenario:
-    """A scenario, the file it came from, and where in it everything stands.
+    """A scenario with its file and the place of every key and value.
 
-    `former` are warnings: one for each former name of a plugin or key that the file still uses.
+    Attributes
+    ----------
+    former
+        Warnings about former names of plugins or keys.
     """
 
     scenario: Scenario
@@ -37,7 +40,7 @@ class LoadedScenario:
     former: Sequence[Finding] = ()
 
     def place(self, key_path: str | KeyPath) -> Place:
-        """Return where the value at a key path is written, or the nearest one above it."""
+        """Return the place of the value at a key path, or of the nearest one above it."""
         steps = parse_key_path(key_path) if isinstance(key_path, str) else key_path
         return self.positions.place(steps)
 
@@ -49,8 +52,19 @@ def load_scenario(
 ) -> Scenario:
     """Return the scenario in a YAML file.
 
-    `overrides` are texts such as `dispatcher.depth=100`, applied in order; `registry` is what is
-    installed, unless given. Raises InputError with everything that is wrong.
+    Parameters
+    ----------
+    path
+        The file.
+    overrides
+        Texts such as `dispatcher.depth=100`, applied in order.
+    registry
+        Plugins; the installed ones by default.
+
+    Raises
+    ------
+    InputError
+        If anything is wrong, with all findings.
     """
     return read_scenario(path, overrides, registry).scenario
 
@@ -70,7 +84,7 @@ def check_document(
     overrides: Sequence[str] = (),
     registry: Registry | None = None,
 ) -> LoadedScenario:
-    """Return the scenario that a document declares, as if it had been read from a file."""
+    """Return the scenario of a document, as if it had been read from a file."""
     registry = manager.registry() if registry is None else registry
     file = Path(path)
     positions = Positions.of(str(path), document)
@@ -130,7 +144,7 @@ def _validate(
 
 
 def _known(fault: Fault, document: Document) -> bool:
-    """Return True if the fault is about an unreadable value, reported before."""
+    """Return True if a fault is about a value that could not be read, which is reported already."""
     return any(fault.at[: len(path)] == path for path in document.refused)
 
 

@@ -1,4 +1,4 @@
-"""The models of a scenario: every key that a user may write, with its default."""
+"""Models of a scenario: every key that a user may write, with its default."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -59,12 +59,12 @@ class SimulationSettings(Params):
 
     @property
     def latency(self) -> Latency | None:
-        """Charge of a dispatching round; None for none."""
+        """Charge of a round; None if decisions take no simulated time."""
         return None if self.dispatch_latency is None else self.dispatch_latency.build()
 
 
 class MetricSettings(Params):
-    """Settings of metrics, beside one key for each metric that has parameters."""
+    """Percentiles and classes, beside one key for each metric with parameters."""
 
     percentiles: Annotated[
         tuple[Annotated[int, Field(ge=0, le=100)], ...],
@@ -95,7 +95,7 @@ class MetricSettings(Params):
         return bounds
 
     def parameters(self, metric: str) -> Params:
-        """Return the parameters of a metric; those of a metric without any are empty."""
+        """Return the parameters of a metric; empty for one without any."""
         value = getattr(self, metric, None) if metric in type(self).model_fields else None
         return value if isinstance(value, Params) else Params()
 
@@ -191,7 +191,7 @@ class Scenario(Params):
 
     @model_validator(mode="after")
     def _check_live(self, info: ValidationInfo) -> Self:
-        """Refuse settings that cannot be used on a real cluster, if the plugins are known."""
+        """Refuse settings that a real cluster cannot have; plugins are known in a loaded file."""
         if self.live is not None:
             counts = {group.name: group.count for group in self.system.groups}
             keys = ("partitions", "outages", "system.pools")
@@ -214,7 +214,7 @@ class Scenario(Params):
 
     @model_validator(mode="after")
     def _check_mode(self, info: ValidationInfo) -> Self:
-        """Refuse settings that cannot be used in off-line planning, if the plugins are known."""
+        """Refuse settings that off-line planning cannot have; plugins are known once loaded."""
         if self.simulation.mode == "offline" and info.context is not None:
             refusals = list(not_offline(self, info.context["choose"].registry))
             if refusals:
@@ -223,7 +223,7 @@ class Scenario(Params):
 
     @model_validator(mode="after")
     def _check_recorded(self, info: ValidationInfo) -> Self:
-        """Refuse settings that contradict recorded starts, if the plugins are known."""
+        """Refuse settings that contradict a log's starts; plugins are known in a loaded file."""
         if info.context is not None:
             refusals = list(not_recorded(self, info.context["choose"].registry))
             if refusals:
@@ -248,7 +248,7 @@ def unknown_resource_types(scenario: Scenario) -> Iterator[InitErrorDetails]:
 
 
 def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDetails]:
-    """Yield the settings of a scenario that cannot be used in off-line planning."""
+    """Yield the settings of a scenario that cannot be used with off-line planning."""
     chosen = (
         ("dispatcher", PLANS_OFFLINE, "plan a whole trace", scenario.dispatcher),
         ("predictor", SEES_RUN_TIME, "foresee run times", scenario.predictor),
@@ -286,7 +286,10 @@ def not_offline(scenario: Scenario, registry: Registry) -> Iterator[InitErrorDet
 def scenario_model(registry: Registry) -> type[Scenario]:
     """Return the model of scenarios that may use the plugins of a registry.
 
-    Raises PluginError for a metric whose parameters cannot have a key of their own.
+    Raises
+    ------
+    PluginError
+        If the parameters of a metric cannot have a key of their own.
     """
     return _with_metrics(tuple(registry.of_kind("metric")))
 

@@ -1,4 +1,4 @@
-"""Names in scenarios, and the characters that they may have."""
+"""Names in a scenario, and the characters that they may have."""
 
 import re
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The `outages:` block: its declaration, and the outages made of it."""
+"""The block `outages`: its declaration, and the outages that follow from it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ _LARGEST_SHAPE = 100.0
 
 
 class NodeChoice(Params):
-    """Selection of nodes: groups, single nodes, or all if neither is given."""
+    """Nodes of an outage: groups, single nodes, or all if neither is given."""
 
     groups: _Names | None = Field(
         default=None, min_length=1, description="The node groups whose nodes are meant."
@@ -44,7 +44,7 @@ class NodeChoice(Params):
 
 
 class WindowDeclaration(NodeChoice):
-    """Nodes that are out of service at times that are known in advance, once or repeatedly."""
+    """Nodes that are out of service at known times, once or repeatedly."""
 
     name: str | None = Field(
         default=None,
@@ -88,14 +88,14 @@ class WindowDeclaration(NodeChoice):
 
     @property
     def length(self) -> int:
-        """Duration in seconds."""
+        """Duration, in seconds."""
         if self.duration is not None:
             return self.duration
         assert self.end is not None
         return self.end - self.start
 
     def build(self, kind: OutageKind, system: System) -> Iterator[Outage]:
-        """Yield each time that it takes place."""
+        """Yield each occurrence."""
         nodes = self.numbers(system)
         for k in range(self.times or 1):
             start = self.start + k * (self.every or 0)
@@ -103,7 +103,7 @@ class WindowDeclaration(NodeChoice):
 
 
 class FailureDeclaration(NodeChoice):
-    """Nodes that fail at random, each by itself, and are repaired."""
+    """Nodes that fail at random, independently, and are repaired."""
 
     name: str | None = Field(
         default=None,
@@ -151,7 +151,7 @@ class FailureDeclaration(NodeChoice):
 
 
 class OutagesDeclaration(Params):
-    """Intervals in which nodes are out of service, and the fate of jobs on them."""
+    """Outages of nodes, and the treatment of jobs on them."""
 
     maintenance: Annotated[tuple[WindowDeclaration, ...], Listed] = Field(
         default=(), description="Announced times at which nodes are serviced."
@@ -174,9 +174,19 @@ class OutagesDeclaration(Params):
     )
 
     def build(self, system: System, seed: Callable[[str], int]) -> Outages:
-        """Return the outages that are declared; `seed` gives one to each model, by its place.
+        """Return the declared outages.
 
-        Raises InputError where the file of failures cannot be used.
+        Parameters
+        ----------
+        system
+            The system.
+        seed
+            Function from the place of a failure model to its seed.
+
+        Raises
+        ------
+        InputError
+            If the file of failures cannot be used.
         """
         outages: list[Outage] = []
         for maintenance in self.maintenance:

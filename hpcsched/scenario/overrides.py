@@ -1,4 +1,4 @@
-"""Values given beside the file: `--set key.path=value`."""
+"""Overrides of values beside the file: `--set key.path=value`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -14,11 +14,19 @@ from hpcsched.scenario.wording import found
 def apply_overrides(
     root: Any, overrides: Iterable[str], positions: Positions, tags: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Put each override's value into the document below `root`, in the order given.
+    """Write each override into the document, in order; yield a finding for each that fails.
 
-    `tags` has the names of plugins, each with the key under which it is given where it has
-    parameters beside it: a bare name becomes such a mapping when a parameter of it is set. Yields a
-    finding for each override that is malformed or leads nowhere.
+    Parameters
+    ----------
+    root
+        Plain values.
+    overrides
+        Texts such as `dispatcher.depth=100`.
+    positions
+        Places of values, which are updated.
+    tags
+        Keys that name a plugin where it has parameters: a bare name becomes such a mapping when a
+        parameter of it is set.
     """
     for text in overrides:
         try:
@@ -71,7 +79,7 @@ def _put(
 
 
 def _step(node: Any, step: str | int, done: KeyPath) -> Any:
-    """Return the key or list position that a step means at a node; ValueError if it has none."""
+    """Return the key or list position of a step at a node; ValueError if it has none."""
     name = show_key_path(done) or "the scenario"
     if isinstance(node, dict):
         if isinstance(step, int):

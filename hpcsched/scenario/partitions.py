@@ -1,4 +1,4 @@
-"""The `partitions:` block: its declaration, and the partitions made of it."""
+"""The block `partitions`: its declaration, and the partitions that follow from it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Self
@@ -19,7 +19,7 @@ _NumbersAndNames = Annotated[tuple[_Number | Annotated[str, Field(min_length=1)]
 
 
 class JobNumbers(Params):
-    """Membership of jobs in a partition, by the numbers and names in the trace."""
+    """Filter of the jobs of a partition, by numbers and names in the trace."""
 
     partition: _NumbersAndNames = Field(
         default=(), description="Numbers of partitions in the trace, or names where it has them."
@@ -40,12 +40,12 @@ class JobNumbers(Params):
         return self
 
     def by_criterion(self) -> dict[Criterion, frozenset[int | str]]:
-        """Return the given numbers and names by their kind."""
+        """Return the given numbers and names, by criterion."""
         return {what: frozenset(getattr(self, what)) for what in _CRITERIA if getattr(self, what)}
 
 
 class PartitionDeclaration(Params):
-    """A partition: which jobs belong to it, which nodes these may use, and how much of them."""
+    """A partition: its jobs, its nodes, and its limits."""
 
     name: Name = Field(description="The partition's name.")
     jobs: JobNumbers | None = Field(
@@ -101,7 +101,7 @@ def build_partitions(declared: Sequence[PartitionDeclaration]) -> Partitions:
 
 
 def partition_clashes(declared: Sequence[PartitionDeclaration]) -> Iterator[InitErrorDetails]:
-    """Yield clashes between partitions: equal names, and two that take the rest."""
+    """Yield clashes between partitions: equal names, and two without a filter."""
     names: set[str] = set()
     rest: PartitionDeclaration | None = None
     for n, partition in enumerate(declared):

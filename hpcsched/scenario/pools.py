@@ -1,4 +1,4 @@
-"""The `pools:` of a system: their declaration, and the shared resources made of it."""
+"""The block `pools` of a system: its declaration, and the shared resources that follow from it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,7 +14,7 @@ from hpcsched.system.shared_resources import Change, Draw, Pool
 
 
 class DrawDeclaration(Params):
-    """Amount that a job draws from a shared resource while it runs: the sum of these."""
+    """Amount that a job draws from a pool while it runs: the sum of these."""
 
     per: dict[ResourceType, Amount] = Field(
         default_factory=dict,
@@ -33,7 +33,7 @@ class DrawDeclaration(Params):
 
 
 class ChangeDeclaration(Params):
-    """Step of a shared resource's capacity: an instant and the amount from then on."""
+    """Capacity of a pool from an instant on."""
 
     at: Duration = Field(
         description="Seconds, or with a unit (12h), since the trace's origin; since the beginning"
@@ -43,7 +43,7 @@ class ChangeDeclaration(Params):
 
 
 class PoolDeclaration(Params):
-    """Resource shared by all nodes: a power cap, licences, space on a burst buffer."""
+    """A shared resource: a power cap, licences, space on a burst buffer."""
 
     name: ResourceType = Field(
         description="The pool's name, which is not that of a resource type.",
@@ -77,7 +77,7 @@ class PoolDeclaration(Params):
 def pool_faults(
     pools: Sequence[PoolDeclaration], resource_types: Sequence[str]
 ) -> Iterator[InitErrorDetails]:
-    """Yield the faults of a system's pools, at paths within the system."""
+    """Yield the faults of the pools of a system, at key paths within the system."""
     seen: set[str] = set()
     for n, pool in enumerate(pools):
         here = ("pools", n)
@@ -126,7 +126,7 @@ def _change_faults(
 
 
 def _period_faults(pools: Sequence[PoolDeclaration]) -> Iterator[InitErrorDetails]:
-    """Yield the periods that do not divide the longest, so that all together have none."""
+    """Yield the periods that do not divide the longest."""
     longest = max((pool.every or 0 for pool in pools), default=0)
     for n, pool in enumerate(pools):
         if pool.every is not None and longest % pool.every:

@@ -1,4 +1,4 @@
-"""Positions of the keys and values of a scenario: in its file, or in a `--set`."""
+"""Places of the keys and values of a scenario: in its file, or in a `--set`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class Positions:
-    """The places of keys and values, by key path."""
+    """Places of keys and values, by key path."""
 
     file: str
     keys: dict[KeyPath, Mark] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Positions:
         return cls(file, dict(document.keys), dict(document.values))
 
     def override(self, path: KeyPath, text: str) -> None:
-        """Note that the value at `path`, and all below it, now come from the override `text`."""
+        """Note that the value at `path`, and all below it, comes from the override `text`."""
         self.keys = _outside(self.keys, path)
         self.values = _outside(self.values, path)
         self.overrides = _outside(self.overrides, path)
@@ -35,7 +35,7 @@ class Positions:
         self.overrides[path] = text
 
     def include(self, path: KeyPath, file: str, document: Document) -> None:
-        """Note that the keys of the mapping at `path` now also come from another file."""
+        """Note that the keys of the mapping at `path` come from another file, too."""
         for key, mark in document.keys.items():
             self.keys[(*path, *key)] = mark
         for key, mark in document.values.items():
@@ -65,7 +65,7 @@ class Positions:
 
 
 def override_place(text: str) -> Place:
-    """Return the place of a faulty override: its own text, on one line."""
+    """Return the place of a fault in an override: the override itself, on one line."""
     return Place(f"--set {' '.join(text.splitlines())}")
 
 

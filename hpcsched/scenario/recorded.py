@@ -1,4 +1,4 @@
-"""Settings that contradict a dispatcher that follows the starts of a log."""
+"""Restrictions of scenarios whose dispatcher follows the starts of a log."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ PREDICTOR = "requested-time"
 
 
 def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitErrorDetails]:
-    """Yield the settings that contradict a dispatcher that follows a log's starts."""
+    """Yield the settings of a scenario that contradict a dispatcher that follows a log."""
     name = scenario.dispatcher.plugin_name
     if FOLLOWS_RECORD not in registry.get("dispatcher", name).plugin.capabilities:
         return

@@ -1,4 +1,4 @@
-"""Errors of our own inside a pydantic validation: a rule, a message and where it belongs."""
+"""Refusals within a pydantic validation: a rule, a message and a key path."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ REFUSED = "refused"
 
 
 def refusal(rule: str, message: str, value: Any, at: KeyPath = ()) -> InitErrorDetails:
-    """Return one refusal; `at` is a path within the validated value."""
+    """Return one refusal; `at` is relative to the validated value."""
     error = PydanticCustomError(REFUSED, "{message}", {"rule": rule, "message": message})
     return InitErrorDetails(type=error, loc=at, input=value)
 

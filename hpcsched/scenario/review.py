@@ -1,4 +1,4 @@
-"""Warnings: legal settings of a scenario that are worth a second look."""
+"""Review: warnings about legal but suspicious settings of a scenario."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -19,13 +19,16 @@ from hpcsched.scenario.positions import by_position
 from hpcsched.scenario.walk import blocks, mark_of, texts
 
 _ALIKE = 0.8
-"""How close two names must be, from 0 to 1, to be taken for a slip of the pen."""
+"""Similarity of two names, from 0 to 1, above which one is taken for a slip of the pen."""
 
 
 def review(loaded: LoadedScenario) -> list[Finding]:
     """Return all warnings about a scenario, by position.
 
-    Raises PluginError when a plugin fails in its own review.
+    Raises
+    ------
+    PluginError
+        If a plugin fails in its own review.
     """
     findings = [
         *loaded.former,
@@ -44,7 +47,7 @@ def review(loaded: LoadedScenario) -> list[Finding]:
 def missing_inputs(
     loaded: LoadedScenario, severity: Literal["error", "warning"] = "warning"
 ) -> list[Finding]:
-    """Return a finding for each input file that is missing or has an unset variable."""
+    """Return a finding for each missing input file, or unset variable in its path."""
     findings = []
     for path, block in blocks(loaded.scenario):
         for name, field in type(block).model_fields.items():
@@ -92,7 +95,7 @@ def _plugin_of(loaded: LoadedScenario, path: KeyPath, block: BaseModel) -> Insta
 
 
 def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the key path of every choice that makes results depend on the machine, and why."""
+    """Yield key path and reason of every choice that makes results depend on the machine."""
     for path, block in blocks(scenario):
         if isinstance(block, Params) and block.not_reproducible is not None:
             yield path, block.not_reproducible.why
@@ -105,7 +108,7 @@ def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:
-    """Warn of resource types such as `core` and `cores` that no group has both of."""
+    """Warn of resource types such as `core` and `cores` that never occur in one group."""
     groups = loaded.scenario.system.groups
     names = list(dict.fromkeys(name for group in groups for name in group.resources))
     for first, second in combinations(names, 2):
@@ -118,7 +121,7 @@ def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:
 
 
 def _nothing_to_kill(loaded: LoadedScenario) -> Iterator[Finding]:
-    """Warn of killing at the requested time where the trace cuts run times to it beforehand."""
+    """Warn of killing at the requested time if the trace clips run times to it."""
     scenario = loaded.scenario
     cut = getattr(scenario.trace, "over_requested_time", None) == "clip"
     if scenario.simulation.kill_at_requested_time and cut:

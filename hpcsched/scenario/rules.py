@@ -1,4 +1,4 @@
-"""Rules of findings about scenarios, with their descriptions."""
+"""Rules of findings about scenarios, with one sentence each."""
 
 from types import MappingProxyType
 

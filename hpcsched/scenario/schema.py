@@ -40,7 +40,19 @@ def model_schema(
     schema_id: str,
     title: str,
 ) -> dict[str, Any]:
-    """Return the JSON Schema of a model with plugin choices of the given kinds."""
+    """Return the schema of a model whose fields select plugins.
+
+    Parameters
+    ----------
+    root_model
+        The model.
+    registry
+        Plugins.
+    kinds
+        Kinds of plugins that fields select.
+    schema_id, title
+        Identifier and title of the schema.
+    """
     installed = {kind: registry.of_kind(kind) for kind in kinds}
     choices = {
         kind: {one.plugin.name: choice_model(one) for one in of_kind}
@@ -77,7 +89,7 @@ def _union(
     options: list[dict[str, Any]],
     aliases: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
-    """Return the schema of a choice: a name alone where nothing else is required, or a mapping."""
+    """Return the schema of a choice: a name alone if nothing else is required, or a mapping."""
     tag = tag_of(kind)
     title = kind.replace("_", " ")
     bare = [

@@ -1,4 +1,4 @@
-"""The `system:` block: its declaration, and the system made of it."""
+"""The block `system`: its declaration, and the system that follows from it."""
 
 from typing import Annotated, Self
 
@@ -126,7 +126,7 @@ _INCLUDE = (
 
 
 class Includable:
-    """Marks the field of a system in a JSON Schema as one that may also name a system."""
+    """Mark of the field of a system that may also name a system, for the JSON Schema."""
 
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler

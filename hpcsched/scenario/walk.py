@@ -1,4 +1,4 @@
-"""Walks over a validated scenario, block by block and field by field."""
+"""Traversal of a validated scenario, block by block and field by field."""
 
 from collections.abc import Iterator
 from typing import Any, TypeVar, get_args

@@ -1,4 +1,4 @@
-"""Plain words for the expected and the found value."""
+"""Plain words for expected and found values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ _YAML_1_1_BOOLEANS = {"on": True, "yes": True, "y": True, "off": False, "no": Fa
 
 
 def expected(error_type: str, context: Mapping[str, Any]) -> str | None:
-    """Return the value that a pydantic error expects, or None for one with its own message."""
+    """Return the expectation of a pydantic error, or None for one with its own message."""
     template = _EXPECTED.get(error_type)
     if template is None:
         return None
@@ -49,7 +49,7 @@ def expected(error_type: str, context: Mapping[str, Any]) -> str | None:
 
 
 def found(value: Any) -> str:
-    """Return a value as a message shows it: short, and on one line."""
+    """Return a value for a message: short, and on one line."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

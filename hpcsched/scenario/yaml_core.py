@@ -1,4 +1,4 @@
-"""YAML 1.2 as scenarios use it: the core schema's plain values and nothing else."""
+"""YAML 1.2 with the plain values of its core schema alone."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ _LONGEST_NUMBER = 400
 
 
 class StrictLoader(Reader, Scanner, Parser, Composer, BaseResolver):
-    """Composer of YAML nodes that types plain values as YAML 1.2 does."""
+    """Composer of the nodes of a YAML text, with plain values as in YAML 1.2."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
@@ -42,10 +42,10 @@ class StrictLoader(Reader, Scanner, Parser, Composer, BaseResolver):
 
 
 class StrictDumper(yaml.SafeDumper):
-    """Writes YAML that means the same to readers of YAML 1.1 and 1.2."""
+    """Writer of YAML that means the same in YAML 1.1 and 1.2."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write every value out, since aliases would make a file harder to read."""
+        """Return True: aliases would make a file harder to read."""
         return True
 
 
@@ -58,8 +58,11 @@ for _tag, _pattern in _PLAIN.items():
 def scalar_value(tag: str, text: str) -> Any:
     """Return the value of a scalar node.
 
-    Raises ValueError with a message for a tag outside the core schema, for a text that its tag does
-    not fit, and for a number whose meaning depends on the version of YAML.
+    Raises
+    ------
+    ValueError
+        If its tag is outside the core schema, its text does not fit the tag, or the meaning of a
+        number depends on the version of YAML.
     """
     if tag == STR:
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):

@@ -1,1 +1,1 @@
-"""Systems and partitions from Slurm's own descriptions: `slurm.conf`, `scontrol show`."""
+"""Systems and partitions from files of Slurm: `slurm.conf`, `scontrol show`."""

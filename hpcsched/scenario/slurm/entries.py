@@ -1,4 +1,4 @@
-"""Entries of Slurm's files about nodes and partitions."""
+"""Entries about nodes and partitions in a file of Slurm."""
 
 import re
 from collections.abc import Iterator
@@ -15,9 +15,16 @@ _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Entry about nodes or a partition: kind, pairs with keys in lower case, line.
+    """Entry about nodes, a partition or a node set.
 
-    `kind` is `nodename`, `partitionname` or `nodeset`, which is a key too.
+    Attributes
+    ----------
+    kind
+        `nodename`, `partitionname` or `nodeset`, which is a key too.
+    pairs
+        Values by key in lower case.
+    place
+        File and line.
     """
 
     kind: str
@@ -26,15 +33,15 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The name, or list of names, that it is about."""
+        """Name, or list of names, of the entry."""
         return self.pairs[self.kind]
 
     def fault(self, message: str) -> InputError:
-        """Return the error of something that is wrong with it."""
+        """Return the error about a fault of the entry."""
         return InputError(Finding("bad-entry", f"{self.kind} {self.name}: {message}", self.place))
 
     def warning(self, message: str) -> Finding:
-        """Return the warning about a part of the entry that is left out or changed."""
+        """Return a warning about a part of the entry that is left out or changed."""
         told = f"{self.kind} {self.name}: {message}"
         return Finding("bad-entry", told, self.place, severity="warning")
 
@@ -42,7 +49,10 @@ class Entry:
 def read_entries(path: Path) -> list[Entry]:
     """Return the entries about nodes and partitions in a file.
 
-    Raises InputError where it cannot be read, has none, or includes another file.
+    Raises
+    ------
+    InputError
+        If it cannot be read, has none, or includes another file.
     """
     text = read_text(path)
     if "\0" in text:

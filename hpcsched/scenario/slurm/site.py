@@ -41,10 +41,14 @@ class SlurmPartition:
 
 @dataclass(slots=True)
 class SlurmSite:
-    """Nodes and partitions, in the order in which they are described.
+    """Nodes and partitions, in the order of the file.
 
-    `left_out` are the names of nodes that are described and not there, or not understood.
-    `warnings` tell of all that is left out for not being understood, or has another name.
+    Attributes
+    ----------
+    left_out
+        Names of nodes that are absent or not understood.
+    warnings
+        Parts that are left out or renamed.
     """
 
     nodes: dict[str, SlurmNode] = field(default_factory=dict)
@@ -54,9 +58,12 @@ class SlurmSite:
 
 
 def read_site(entries: Sequence[Entry]) -> SlurmSite:
-    """Return the site that entries describe; unknown parts are left out with a warning.
+    """Return the site of some entries; parts that are not understood are left out with a warning.
 
-    Raises InputError, with the lines, where no node is left.
+    Raises
+    ------
+    InputError
+        If no node is left, with the lines.
     """
     site = SlurmSite()
     defaults: dict[str, dict[str, str]] = {"nodename": {}, "partitionname": {}}
@@ -142,7 +149,7 @@ def _cpus(pairs: Mapping[str, str]) -> int:
 
 
 def _memory(pairs: Mapping[str, str]) -> int:
-    """Return the MiB of memory that jobs can use; 0 where it is not said."""
+    """Return the MiB of memory that jobs can use; 0 if not stated."""
     whole = parse_count(pairs.get("realmemory", "0"), "MiB of RealMemory")
     left = whole - parse_count(pairs.get("memspeclimit", "0"), "MiB of MemSpecLimit")
     if left < 0:
@@ -151,7 +158,7 @@ def _memory(pairs: Mapping[str, str]) -> int:
 
 
 def _gres(site: SlurmSite, entry: Entry) -> tuple[Gres, ...]:
-    """Return the devices that jobs use up; unknown ones give a warning."""
+    """Return the devices that jobs use up, with warnings about others."""
     resources, not_understood = read_gres(entry.pairs.get("gres", ""))
     for item in not_understood:
         message = f"left out: expected a generic resource such as {EXAMPLE}, found {item!r}"
@@ -184,7 +191,7 @@ def _add_partition(
 
 
 def _nodes_of(site: SlurmSite, entry: Entry, text: str, sets: Mapping[str, Entry]) -> set[str]:
-    """Return the nodes of a list of nodes and node sets; unknown ones give a warning."""
+    """Return the nodes of a list of nodes and node sets, with warnings about unknown ones."""
     if text.lower() == _EVERYWHERE:
         return set(site.nodes)
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""The `system:` and `partitions:` blocks of a scenario for a site that Slurm describes."""
+"""The blocks `system` and `partitions` of a scenario for a site that Slurm describes."""
 
 import json
 import re
@@ -27,14 +27,14 @@ _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
 class _Group(NamedTuple):
-    """Nodes that are alike and in the same partitions."""
+    """Identical nodes in the same partitions."""
 
     name: str
     nodes: tuple[SlurmNode, ...]
 
     @property
     def resources(self) -> dict[str, int | str]:
-        """Resources of each node, as in a scenario."""
+        """Amounts of each node, as a scenario states them."""
         node = self.nodes[0]
         offered: dict[str, int | str] = {"core": node.cpus}
         if node.memory:
@@ -43,10 +43,14 @@ class _Group(NamedTuple):
 
 
 def as_yaml(site: SlurmSite, path: Path) -> str:
-    """Return both blocks, ready to be put into a scenario.
+    """Return both blocks as YAML.
 
-    `path` is where the site was read. Groups are nodes that are alike and in the same partitions.
-    Raises InputError where what the site says makes no system that a scenario may have.
+    Groups are identical nodes in the same partitions; `path` is the file of the site.
+
+    Raises
+    ------
+    InputError
+        If the site makes no valid system.
     """
     groups = _groups(site)
     text = "".join(_lines(site, groups, path))
@@ -105,7 +109,7 @@ def _comment(group: _Group) -> str:
 
 
 def _group_name(nodes: Sequence[SlurmNode]) -> str:
-    """Return the common prefix of the nodes' names, without their numbers."""
+    """Return the common beginning of the nodes' names, up to their numbers."""
     # Whatever begins both the first and the last by the alphabet begins all between them.
     first, last = min(node.name for node in nodes), max(node.name for node in nodes)
     alike = (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
@@ -114,7 +118,7 @@ def _group_name(nodes: Sequence[SlurmNode]) -> str:
 
 
 def _valid(text: str) -> str:
-    """Return a name that a scenario may have, as near to the text as can be."""
+    """Return a valid name, as near to the text as possible."""
     name = re.sub(r"[^A-Za-z0-9._-]", "-", text).lstrip("._-")[:_LONGEST_NAME]
     return name or "nodes"
 
@@ -128,7 +132,7 @@ def _unique(names: Iterable[str]) -> list[str]:
 
 
 def _scalar(text: str) -> str:
-    """Return a text as YAML, in quotes where it could be taken for something else."""
+    """Return a text as YAML, in quotes if it could be taken for another value."""
     plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
     return text if plain else json.dumps(text)
 
