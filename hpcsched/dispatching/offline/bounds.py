@@ -12,7 +12,12 @@ import numpy as np
 
 from hpcsched.dispatching.offline.mean_busy_times import MeanBusyTimes, mean_busy_times
 from hpcsched.dispatching.offline.multiplier_kernels import Multipliers, least_with_multipliers
-from hpcsched.dispatching.offline.offline_trace import LinearisedObjective, Trace, at_level
+from hpcsched.dispatching.offline.offline_trace import (
+    LinearisedObjective,
+    Trace,
+    at_level,
+    least_demands,
+)
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, find_costs, least_of_each
 from hpcsched.system.system import IntArray
@@ -70,11 +75,10 @@ def lower_bound(trace: Trace, linearised: LinearisedObjective, starts: IntArray)
 
 def _resources(trace: Trace) -> list[_Resource]:
     """Return the resource types that jobs ask for."""
-    content = trace.content
-    demands = content.units[:, np.newaxis] * content.requests
+    demands = least_demands(trace)
     return [
         _Resource(np.ascontiguousarray(demands[:, r]), int(total))
-        for r, total in enumerate(content.totals)
+        for r, total in enumerate(trace.content.totals)
         if demands[:, r].any()
     ]
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from hpcsched.dispatching.offline.offline_trace import Trace
+from hpcsched.dispatching.offline.offline_trace import Trace, least_demands
 from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, total
 from hpcsched.system.system import IntArray
 
@@ -164,7 +164,7 @@ def add_room(model: cp_model.CpModel, trace: Trace, begins: Mapping[int, cp_mode
         j: model.new_fixed_size_interval_var(begin, int(content.run_times[j]), "")
         for j, begin in begins.items()
     }
-    demands = content.units[:, np.newaxis] * content.requests
+    demands = least_demands(trace)
     for r, capacity in enumerate(content.totals.tolist()):
         asking = [j for j in begins if demands[j, r]]
         amounts = [int(demands[j, r]) for j in asking]

@@ -17,6 +17,7 @@ from hpcsched.dispatching.planning.selection import LARGEST, Selection, Selectio
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
+from hpcsched.system.space import units_that_fit
 from hpcsched.system.system import IntArray
 
 _CLOSE = 1e-9
@@ -101,6 +102,22 @@ class Trace(NamedTuple):
     def measure(self, starts: IntArray) -> float | None:
         """Return the objective of a plan; starts in seconds from the origin, `[J]`."""
         return self.problem.objective.measure(self.table(starts))
+
+
+def least_demands(trace: Trace) -> IntArray:
+    """Return the least amounts that each job holds in any schedule, `[J, R]`.
+
+    A plan spreads an exclusive job evenly over its nodes; another schedule may use fewer nodes, the
+    largest ones. Lower bounds must count those.
+    """
+    units = trace.content.units.copy()
+    system = trace.problem.system
+    for j, job in enumerate(trace.jobs):
+        if job.request.exclusive:
+            fits = np.sort(units_that_fit(system, system.capacity.T, job.request))[::-1]
+            fewest = int(np.searchsorted(fits.cumsum(), job.units)) + 1
+            units[j] = min(units[j], fewest)
+    return np.asarray(units[:, np.newaxis] * trace.content.requests)
 
 
 def trace_of(problem: OfflineProblem) -> Trace | None:

@@ -10,6 +10,7 @@ from hpcsched.dispatching.objectives import AF, PSF
 from hpcsched.dispatching.offline.bounds import lower_bound
 from hpcsched.dispatching.offline.mean_busy_times import mean_busy_times
 from hpcsched.dispatching.offline.offline_trace import linearised_objective, trace_of
+from hpcsched.system.system import NodeGroup, System
 from tests.builders import ORDERS, alike, easy, lists, replay, traced
 from tests.dispatching.offline.off_line import (
     OBJECTIVES,
@@ -70,6 +71,19 @@ def test_no_online_dispatcher_beats_the_bound_of_unlike_nodes(workload, name: st
     """Several resource types, node groups, exclusive jobs."""
     system, jobs, _ = workload
     _check_online(system, jobs, OBJECTIVES[name], None)
+
+
+def test_an_exclusive_job_may_use_the_largest_nodes_alone() -> None:
+    """Nodes of 2, 3 and 3 cores; 5 units of 1 core alone on their nodes, and a job of 1 unit.
+
+    A plan has units of the first job on all three nodes, 2 on each, so that the other job waits for
+    a second: mean response time (1 + 2) / 2 = 1.5 s. On the two larger nodes, 3 + 2, it leaves the
+    first node to the other job, and both take 1 s: no bound may be above 1.
+    """
+    system = System((NodeGroup("small", 1, {"core": 2}), NodeGroup("large", 2, {"core": 3})))
+    jobs = [traced(0, 0, 5, 1, exclusive=True), traced(1, 0, 1, 1)]
+    found = planned_on_nodes(system, jobs, AF())
+    assert found.plan.lower_bound <= 1.0 + _ROUNDING
 
 
 def _check_online(system, jobs, objective: Objective, request) -> None:
