@@ -93,7 +93,7 @@ def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(record_file, "BATCH", 8)
     monkeypatch.setattr(record_file, "ROW_GROUP", 24)
-    monkeypatch.setattr(decision_requests, "perf_counter", lambda: 0.0)
+    monkeypatch.setattr(decision_requests, "seconds_deciding", lambda: 0.0)
     monkeypatch.setattr(replay_output, "HeldRounds", _TimelessRounds)
     monkeypatch.setattr(column_run, "EventLoop", partial(EventLoop, seconds=0))
     scenario = hpcsched.load_scenario(SMALL, ["trace.jobs=200"])

@@ -1,6 +1,6 @@
-"""How long code is compiled or loaded, which is no time that a decision takes; numba is not needed.
+"""Time of compiling or loading code, which is no decision time; numba is not needed.
 
-Both is counted, and told, by the thread that waits for it.
+The thread that waits for the code counts the time, and notifies its listener.
 """
 
 import threading
@@ -10,7 +10,7 @@ from time import perf_counter
 
 
 class _OfThread(threading.local):
-    """What a thread has spent, whether it is compiling, and what wants to be told of that."""
+    """Seconds of compiling, and listener, of a thread."""
 
     seconds = 0.0
     compiles = False
@@ -21,13 +21,19 @@ _of_thread = _OfThread()
 
 
 def seconds_deciding() -> float:
-    """Return what a clock shows that stands still while this thread compiles or loads code."""
+    """Return seconds of a clock that stops while this thread compiles or loads code."""
     return perf_counter() - _of_thread.seconds
 
 
 @contextmanager
 def compiling(*, anew: bool) -> Iterator[None]:
-    """Count the time of what is done; it is compiled `anew`, which is told, or only loaded."""
+    """Count the time of a block as compiling.
+
+    Parameters
+    ----------
+    anew
+        True: code is compiled, and the listener is notified. False: stored code is loaded.
+    """
     if anew and _of_thread.tell is not None:
         _of_thread.tell()
     if _of_thread.compiles:
@@ -44,7 +50,7 @@ def compiling(*, anew: bool) -> Iterator[None]:
 
 @contextmanager
 def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Have `tell` be called each time before this thread compiles something anew."""
+    """Call `tell` each time before this thread compiles code, within a block."""
     before, _of_thread.tell = _of_thread.tell, tell
     try:
         yield
