@@ -53,6 +53,7 @@ class Journal:
         whole = self._read()
         try:
             self._file: IO[bytes] = self._path.open("ab")
+            # Else the next line would continue the broken one, and both would be lost.
             self._file.truncate(whole)
         except OSError as error:
             raise _problem(self._path, f"it cannot be written: {error.strerror}") from error

@@ -76,6 +76,7 @@ class Decoder:
                     f"{key}: expected a job that this line or the one before tells of,"
                     f" found job {unknown[0]}"
                 )
+        # All releases come before the first claim: a new job may stand where an old one stood.
         for job_id in [i for i in self._placed if i not in running or i in told or i in placed]:
             gone = self._placed.pop(job_id)
             self._occupancy.release(gone.allocation, gone.request)

@@ -205,6 +205,7 @@ class Assembly:
 
     def _build(self, installed: Installed, parameters: Params) -> Any:
         kind, name = installed.kind, installed.plugin.name
+        # A factory may build other plugins within, so the outer seed is put back in the end.
         outer, self.seed = self.seed, spawn_seed(self.scenario.seed, kind, name)
         try:
             built: Any = installed.plugin.factory(parameters, self)
@@ -300,6 +301,7 @@ def spawn_seed(seed: int, kind: str, name: str) -> int:
     kind, name
         Kind and name of the plugin.
     """
+    # Not `hash`, which differs from process to process.
     digest = hashlib.sha256(f"{seed}/{kind}/{name}".encode()).digest()
     return int.from_bytes(digest[:8])
 
