@@ -115,6 +115,7 @@ class LiveTable:
 
         now = monotonic()
         with self._lock:
+            # Copies: cells may begin in another thread while the table is drawn.
             counts, running = Counter(self._counts), list(self._running.items())
         table = Table(title=self._title, title_justify="left")
         for column in ("cells", "done", "running", "failed", "kept", "rate", "remaining"):

@@ -165,6 +165,7 @@ def _stopped_by_signals(driver: Driver) -> Iterator[None]:
     def stop(_signal: int, _frame: Any) -> None:
         driver.stop()
 
+    # Handlers of the caller are put back: a run may be one of several in a process.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -147,6 +147,7 @@ class Pairing:
         """
         a, b = self.both(column)
         with np.errstate(invalid="ignore"):
+            # A comparison with nan is False: a problem without a value has no ratio.
             known = (a > 0) & ((b > 0) | ((b == 0) & (column == "fails")))
         if column == "objective":
             known &= self.comparable

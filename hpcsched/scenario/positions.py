@@ -46,6 +46,7 @@ class Positions:
 
     def place(self, path: KeyPath, *, on_key: bool = False) -> Place:
         """Return the place of a value, or of its key; of the nearest one above if it is absent."""
+        # The longest path first: the nearest place tells most.
         for length in range(len(path), -1, -1):
             above = path[:length]
             if above in self.overrides:
