@@ -98,6 +98,7 @@ class ExperimentFolder:
                     " start it again to run all of its cells on the same data"
                 )
         place = self.place(cell)
+        # A folder cannot be renamed onto one that is not empty.
         if place.exists():
             place.replace(attempt_run.with_name("replaced"))
         attempt_run.replace(place)

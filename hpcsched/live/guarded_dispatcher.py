@@ -72,6 +72,7 @@ class GuardedDispatcher:
     def _own_answer(self, problem: DispatchingProblem) -> Decision:
         if self._late:
             try:
+                # The late answer is about an earlier round, so it is dropped.
                 self._answers.get_nowait()
             except Empty:
                 raise TimeoutError("the dispatcher still thinks about an earlier round") from None
