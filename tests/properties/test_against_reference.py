@@ -56,14 +56,14 @@ def test_ten_thousand_rounds(name: str) -> None:
     """Each rule holds ten thousand rounds in which jobs wait, if all examples are tried."""
     rounds = []
 
-    @tries(1_400)
+    @tries(1_800)
     @given(case=cases(rules(name)))
     def replay(case: Case) -> None:
         rounds.append(check(case))
 
     replay()
-    # A case has about nine.
-    assert sum(rounds) > 7 * len(rounds)
+    # A case has about six and a half.
+    assert sum(rounds) > 5.6 * len(rounds)
 
 
 @pytest.mark.slow
