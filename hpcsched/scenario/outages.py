@@ -197,7 +197,7 @@ class OutagesDeclaration(Params):
             outages += draw_failures(failures.build(system), seed(f"failures[{n}]"))
         if self.failure_log is not None:
             outages += read_failures(Path(self.failure_log), system)
-        # By time: blocks of several kinds are mixed, each in the order of the file.
+        # Sorted by time: the blocks above come one kind after another.
         return Outages(tuple(sorted(outages)), self.requeue)
 
     def choices(self) -> Iterator[tuple[KeyPath, NodeChoice]]:
