@@ -9,6 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hpcsched.dispatching.rules import core_calls
+from hpcsched.prediction.requested_time import RequestedTime
+from hpcsched.system.node_outages import Outage, Outages
+from hpcsched.system.system import NodeGroup, System
+from tests.builders import traced
 from tests.dispatching.core.replays import event_by_event
 from tests.properties.reference_cases import (
     FEATURES,
@@ -20,9 +24,33 @@ from tests.properties.reference_cases import (
     reasons_of,
     rules,
 )
+from tests.reference.events import Around, Replay
+from tests.reference.rules import Rule
 from tests.strategies import tries
 
+CLOSING = Outages((Outage(13, 14, (1,), "maintenance"),))
 names = pytest.mark.parametrize("name", RULES)
+
+
+@pytest.mark.parametrize("name", ["easy", "relaxed"])
+def test_a_node_that_closes_is_no_loss_to_the_head_job(name: str) -> None:
+    """Job 3 passes the head job on a node that the head job cannot use.
+
+    Node 0 has two cores, which job 1 uses from 0 to 10, and node 1 has one, which is closed from 13
+    to 14. Job 2 comes at 1 and asks for two cores for 10 s: it has both of node 0 from 10 to 20, and
+    none of node 1. Job 3 comes at 1 and asks for a core for 11 s: it runs on node 1 from 1 to 12,
+    beyond the start of job 2 and before the outage.
+    """
+    system = System((NodeGroup("large", 1, {"core": 2}), NodeGroup("small", 1, {"core": 1})))
+    jobs = [traced(1, 0, 2, 10), traced(2, 1, 2, 10), traced(3, 1, 1, 11)]
+    predicted = {job.job_id: run_time for job, run_time in jobs}
+    rule = Rule(name, "fcfs", allocator="first-fit")
+    around = Around(predicted, outages=CLOSING)
+    settings = {"predictor": RequestedTime(), "outages": CLOSING}
+    check(Case(system, jobs, rule, around, settings))
+    reference = Replay(system, rule, around)
+    reference.run(jobs)
+    assert reference.found == {1: (0, {0: 2}), 2: (10, {0: 2}), 3: (1, {1: 1})}
 
 
 @names

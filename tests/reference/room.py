@@ -57,7 +57,8 @@ def fits(system: System, free: Free, job: Job) -> list[int]:
     counts = []
     for node, row in enumerate(free):
         pairs = zip(row, job.unit_request, strict=True)
-        count = min(have // want for have, want in pairs if want)
+        # A closed node has nothing left, and what a job holds there before it closes is below that.
+        count = max(min(have // want for have, want in pairs if want), 0)
         if job.scatter:
             count = min(count, 1)
         if job.exclusive and row != list(map(int, system.capacity[node])):
