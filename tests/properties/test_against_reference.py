@@ -37,8 +37,8 @@ def test_a_node_that_closes_is_no_loss_to_the_head_job(name: str) -> None:
     """Job 3 passes the head job on a node that the head job cannot use.
 
     Node 0 has two cores, which job 1 uses from 0 to 10, and node 1 has one, which is closed from 13
-    to 14. Job 2 comes at 1 and asks for two cores for 10 s: it has both of node 0 from 10 to 20, and
-    none of node 1. Job 3 comes at 1 and asks for a core for 11 s: it runs on node 1 from 1 to 12,
+    to 14. Job 2 comes at 1 and asks for two cores for 10 s: it has node 0 from 10 to 20 and
+    nothing of node 1. Job 3 comes at 1 and asks for a core for 11 s: it has node 1 from 1 to 12,
     beyond the start of job 2 and before the outage.
     """
     system = System((NodeGroup("large", 1, {"core": 2}), NodeGroup("small", 1, {"core": 1})))
