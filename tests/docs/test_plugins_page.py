@@ -1,4 +1,4 @@
-"""The page on plugins: its first plugin works as shown, and every hook is described."""
+"""The pages on plugins: the first plugin works as shown, and every hook is described."""
 
 import os
 import re
@@ -17,8 +17,9 @@ from hpcsched.scenario import load_scenario
 from tests.docs.pages import DOCS, ROOT, blocks
 from tests.plugins.distributions import Distributions
 
+TUTORIAL = DOCS / "first-plugin.md"
 PAGE = DOCS / "plugins.md"
-BLOCKS = blocks(PAGE)
+BLOCKS = blocks(TUTORIAL)
 FILES = {name[1]: block.text for block in BLOCKS if (name := re.match(r"# ([\w.]+)\n", block.text))}
 HOOKS = {name: hook for name, hook in vars(spec).items() if name.startswith("hpcsched_")}
 
@@ -98,7 +99,7 @@ def test_capabilities_are_described() -> None:
 
 def test_what_is_shipped_is_described() -> None:
     """Everything in `hpcsched.testing` but types has its line."""
-    page = PAGE.read_text(encoding="utf-8")
+    page = TUTORIAL.read_text(encoding="utf-8")
     for name in shipped.__all__:
         if name[0].islower():
             assert re.search(rf"^\| (fixture )?`{name}[(`]", page, re.MULTILINE), name
