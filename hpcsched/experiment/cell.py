@@ -12,6 +12,7 @@ from hpcsched.experiment.executors.executor import TaskFile
 from hpcsched.parameters import InputFile
 from hpcsched.plugins.registry import Registry
 from hpcsched.results.manifest import FORMAT, package_versions, sha256
+from hpcsched.runs.assembly import assemble
 from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.key_path import show_key_path
 from hpcsched.scenario.models import Scenario
@@ -108,10 +109,6 @@ def _content_as_of(path: str, *_as_of: int) -> str:
 
 def _address(text: str, files: tuple[TaskFile, ...], scenario: Scenario, registry: Registry) -> str:
     choices = [block for _, block in blocks(scenario) if isinstance(block, Choice)]
-    plugins = {}
-    for choice in choices:
-        installed = registry.get(choice.plugin_kind, choice.plugin_name)
-        plugins[installed.distribution] = installed.version
     packages = package_versions()
     if any(choice.plugin_kind == "solver" for choice in choices):
         packages |= _solver_versions()
@@ -119,7 +116,7 @@ def _address(text: str, files: tuple[TaskFile, ...], scenario: Scenario, registr
         "format": FORMAT,
         "scenario": text,
         "packages": packages,
-        "plugins": plugins,
+        "plugins": assemble(scenario, registry).distributions(),
         "files": {file.key: file.sha256 for file in files},
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

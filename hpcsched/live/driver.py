@@ -34,6 +34,44 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a driver's loop.
+
+    Attributes
+    ----------
+    seconds
+        Real seconds after which the loop ends; None for no limit.
+    rounds
+        Number of rounds after which the loop ends; None for no limit.
+    until_idle
+        True: the loop ends when none of the followed jobs is left.
+    """
+
+    seconds: float | None = None
+    rounds: int | None = None
+    until_idle: bool = False
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Receivers of what a driver does.
+
+    Attributes
+    ----------
+    round_held
+        Receives each round with the state of the cluster.
+    say
+        Receives lines for the operator.
+    beat
+        Receives the clock's seconds whenever the cluster could be read.
+    """
+
+    round_held: Callable[[Round, ClusterState], None]
+    say: Callable[[str], None]
+    beat: Callable[[float], None] = lambda _now: None
+
+
 class Failures:
     """Jobs that a cluster did not start, each left alone for twice as long as the time before.
 
@@ -64,15 +102,21 @@ class Driver:
 
     Parameters
     ----------
+    manager
+        The cluster.
+    following
+        The jobs that are followed, with the site's nodes and the origin of time.
     ask
         Function that holds a round on a state, at an instant in seconds since the origin, without
         the jobs of some keys.
-    told
-        Receives each round.
-    say
-        Receives lines for the operator.
-    beat
-        Called whenever the cluster could be read.
+    pace
+        Intervals.
+    listeners
+        Receivers of rounds and lines.
+    journal
+        Journal of placed jobs; None to advise only.
+    clock
+        The time.
     """
 
     def __init__(
@@ -81,19 +125,17 @@ class Driver:
         following: Following,
         ask: Callable[[ClusterState, int, frozenset[str]], Round],
         pace: Pace,
+        listeners: Listeners,
         *,
-        told: Callable[[Round, ClusterState], None],
-        say: Callable[[str], None],
-        origin: int,
         journal: Journal | None = None,
-        beat: Callable[[float], None] = lambda _now: None,
         clock: Clock = Clock(),
     ) -> None:
         self._manager = manager
         self._following = following
-        self._ask, self._told, self._say, self._beat = ask, told, say, beat
+        self._ask = ask
+        self._told, self._say, self._beat = listeners.round_held, listeners.say, listeners.beat
         self._pace, self._clock = pace, clock
-        self._origin = origin
+        self._origin = following.site.origin
         self._journal = journal
         self._seen: object = None
         self._last_round = float("-inf")
@@ -107,24 +149,14 @@ class Driver:
         """End the loop before the next look."""
         self.stopped = True
 
-    def run(
-        self, seconds: float | None = None, rounds: int | None = None, *, until_idle: bool = False
-    ) -> None:
+    def run(self, limits: Limits = Limits()) -> None:
         """Read and answer until stopped, or until a limit is reached.
 
         Looks come as a second begins. Clusters state times in whole seconds, so that the end of one
         second is answered in the next, always, and a simulation in whole seconds can do the same.
-
-        Parameters
-        ----------
-        seconds
-            Real seconds after which the loop ends.
-        rounds
-            Number of rounds after which the loop ends.
-        until_idle
-            True: the loop ends when none of the followed jobs is left.
         """
-        end = float("inf") if seconds is None else self._clock.now() + seconds
+        seconds = float("inf") if limits.seconds is None else limits.seconds
+        end = self._clock.now() + seconds
         due = 0.0
         while not self.stopped:
             now = self._clock.now()
@@ -132,7 +164,8 @@ class Driver:
             looked = self._clock.now()
             read = self.step()
             idle = read and not (self._following.waiting or self._following.running)
-            if (until_idle and idle) or self._rounds == rounds or self._clock.now() >= end:
+            enough = self._rounds == limits.rounds or self._clock.now() >= end
+            if enough or (limits.until_idle and idle):
                 return
             due = math.floor(looked) + self._pace.poll
 

@@ -1,30 +1,29 @@
 """One live run: the parts of a scenario with a real cluster."""
 
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.live.advice import Advice, advice_lines
-from hpcsched.live.driver import Driver, Pace
+from hpcsched.live.driver import Driver, Limits, Listeners, Pace
 from hpcsched.live.driver_lock import Heartbeat, driver_lock
 from hpcsched.live.following import Following
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.live.journal import Journal
 from hpcsched.live.learning import Predictions
+from hpcsched.live.live_loop import LiveLoop, live_observers
 from hpcsched.live.rounds import Round, hold_round
-from hpcsched.live.run_folder import RunFolder
 from hpcsched.live.site import check_nodes, site_of
 from hpcsched.live.snapshot import Asked, snapshot
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.manifest import Status
-from hpcsched.results.summary import Left
+from hpcsched.results.manifest import ON_A_CLUSTER
 from hpcsched.runs.assembly import assemble
+from hpcsched.runs.run_lifecycle import Run
 from hpcsched.scenario import Scenario
 from hpcsched.system.cluster import ClusterState, WorkloadManager
 
@@ -97,9 +96,12 @@ def run_live(
         predictions = Predictions(assembly.predictor, scenario.predictor.plugin_name)
         learnt = predictions.learn_history(assembly.source.jobs(), site.origin)
         say(f"{learnt} jobs of the history were learnt from")
-        run = RunFolder(assembly, force=force)
+        run = stack.enter_context(
+            Run(assembly, not_reproducible_because=[ON_A_CLUSTER], force=force)
+        )
+        observers = live_observers(assembly, run.observers)
         ours = frozenset() if journal is None else frozenset(journal.placed)
-        following = Following(site, predictions, run.observers, assembly.followers, ours)
+        following = Following(site, predictions, observers, assembly.followers, ours)
         asking = GuardedDispatcher(assembly.dispatcher, live.round_limit)
         advice = Advice(site.names)
         heartbeat = Heartbeat(folder, live.partitions, live.release_after)
@@ -115,8 +117,10 @@ def run_live(
         def ask(seen: ClusterState, now: int, shunned: frozenset[str]) -> Round:
             return hold_round(seen, asked(shunned), asking, now=now, number=next(numbers))
 
-        def told(held: Round, seen: ClusterState) -> None:
-            run.round_ended(held.record, held.reasons)
+        def round_held(held: Round, seen: ClusterState) -> None:
+            for observer in observers:
+                observer.round_ended(held.record)
+                observer.reasons_given(held.record, held.reasons)
             new = advice.take(held)
             if drive:
                 for one in new:
@@ -131,44 +135,16 @@ def run_live(
             following,
             ask,
             Pace(live.poll, live.tick, live.patience),
-            told=told,
-            say=say,
-            origin=site.origin,
+            Listeners(round_held, say, heartbeat.beat if drive else lambda _now: None),
             journal=journal,
-            beat=heartbeat.beat if drive else lambda _now: None,
         )
-        status: Status = "failed"
-        try:
-            with _stopped_by_signals(driver):
-                driver.run(seconds, rounds, until_idle=until_idle)
-            status = "interrupted" if following.waiting or following.running else "complete"
-        finally:
-            left = Left(following.waiting, following.running)
-            advice.write(out, following.started_at, following.nodes_of)
-            directory = run.finish(status, following.account, left if any(left) else None)
-    return directory
+        limits = Limits(seconds, rounds, until_idle)
+        loop = LiveLoop(driver, limits, following, observers, partial(advice.write, out))
+        # A second signal does not cut a driver short: it may be placing jobs.
+        return run.carry_out(loop, (signal.SIGINT, signal.SIGTERM), insist=False)
 
 
 def _earliest(state: ClusterState) -> float:
     """Return the submission of the first job that is left, or else the present instant."""
     submitted = (job.submit_time for job in state.jobs if job.phase != "ended")
     return min([time.time(), *submitted])
-
-
-@contextmanager
-def _stopped_by_signals(driver: Driver) -> Iterator[None]:
-    """Let an interrupt or SIGTERM stop a driver after the present look."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may handle signals
-        return
-
-    def stop(_signal: int, _frame: Any) -> None:
-        driver.stop()
-
-    # Handlers of the caller are put back: a run may be one of several in a process.
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -16,18 +16,18 @@ from hpcsched.problems.files import InstancesFile
 from hpcsched.problems.parts import answering_parts
 from hpcsched.problems.table import (
     FORMAT,
+    PACKAGES,
     SUFFIX,
     About,
     Instances,
     Row,
-    versions,
     write_table,
 )
 from hpcsched.problems.whole_files import check_target, make_folder
+from hpcsched.results.manifest import package_versions
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import Scenario, resolved_yaml
-from hpcsched.scenario.choices import Choice
 from hpcsched.scenario.difference import differences
 from hpcsched.simulation.check import BadDecisionError, check_decision
 
@@ -228,14 +228,7 @@ def _about(assembly: Assembly, instances: InstancesFile) -> About:
             sha256=instances.sha256,
             scenario=instances.header.scenario_name,
         ),
-        versions=versions(),
-        plugins=dict(_distributions(assembly, scenario.dispatcher, scenario.objective)),
+        versions=package_versions(PACKAGES),
+        plugins=assembly.distributions(scenario.dispatcher, scenario.objective),
         platform=platform.platform(),
     )
-
-
-def _distributions(assembly: Assembly, *choices: Choice) -> Iterator[tuple[str, str]]:
-    """Yield name and version of the distributions of the dispatcher and the objective."""
-    for choice in choices:
-        installed = assembly.registry.get(choice.plugin_kind, choice.plugin_name)
-        yield installed.distribution, installed.version

@@ -1,11 +1,9 @@
 """Tables of solved dispatching problems: a Parquet file with a row for each problem."""
 
 import json
-import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +15,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hpcsched.problems.lines import in_words
 from hpcsched.problems.whole_files import cannot_write, replacing
 from hpcsched.results.files import problem as fault
-from hpcsched.version import __version__
 
 FORMAT = 2
 """Version of the tables; readers refuse any other."""
 KEY = b"hpcsched-instances"
 """Under which key the Parquet file's metadata has what a table is about, as JSON."""
 SUFFIX = ".parquet"
+PACKAGES = ("numpy", "pyarrow", "cpmpy", "ortools")
+"""Packages that solve dispatching problems."""
 _BATCH = 4096
 
 
@@ -109,15 +108,6 @@ class About(BaseModel):
     versions: dict[str, str]
     plugins: dict[str, str]
     platform: str
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that solve dispatching problems."""
-    return {
-        "hpcsched": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "pyarrow", "cpmpy", "ortools")},
-    }
 
 
 class TableWriter:

@@ -83,12 +83,18 @@ class Manifest(BaseModel):
     in_python: list[str] | None = None
 
 
-def package_versions() -> dict[str, str]:
-    """Return the versions of hpcsched, Python and the packages that every run uses."""
+def package_versions(packages: Sequence[str] = ("numpy", "pyarrow", "pydantic")) -> dict[str, str]:
+    """Return the versions of hpcsched, Python and packages, by default those that every run uses.
+
+    Parameters
+    ----------
+    packages
+        Names of installed distributions.
+    """
     return {
         "hpcsched": __version__,
         "python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "pyarrow", "pydantic")},
+        **{name: version(name) for name in packages},
     }
 
 

@@ -246,10 +246,17 @@ class Assembly:
             built[installed.plugin.name] = ChosenMetric(metric, parameters.model_dump())
         return built
 
-    def distributions(self) -> dict[str, str]:
-        """Return the versions of the distributions whose plugins the scenario uses, by name."""
+    def distributions(self, *chosen: Choice) -> dict[str, str]:
+        """Return the versions of the distributions that provide plugins, by name of distribution.
+
+        Parameters
+        ----------
+        chosen
+            Choices that count, with all choices within them; by default all of the scenario.
+        """
         used = {}
-        for _, block in blocks(self.scenario):
+        # A choice may hold others: the order of a dispatcher may come from another distribution.
+        for _, block in blocks(chosen or self.scenario):
             if isinstance(block, Choice):
                 installed = self.registry.get(block.plugin_kind, block.plugin_name)
                 used[installed.distribution] = installed.version

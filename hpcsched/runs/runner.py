@@ -1,9 +1,6 @@
 """Execution of a scenario: assembly, replay, and run directory."""
 
-import signal
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,29 +10,18 @@ import pyarrow as pa
 
 from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.core.compile_time import told_of_compiling
-from hpcsched.dispatching.offline.offline_problem import OfflinePlan
-from hpcsched.monitoring.run_state import remove_state
-from hpcsched.results.directory import RunDirectory, create
-from hpcsched.results.files import SCENARIO
-from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.directory import RunDirectory
 from hpcsched.results.offline import offline_figures
 from hpcsched.results.outages import down_amounts, outage_figures, write_outages
 from hpcsched.results.pools import pool_summary
 from hpcsched.results.process_usage import ProcessUsage
-from hpcsched.results.summary import (
-    Breakdown,
-    ChosenMetric,
-    ChosenObjective,
-    Left,
-    summarize,
-    write_summary,
-)
-from hpcsched.results.timing import write_timing
+from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun
 from hpcsched.runs.event_run import EventRun
+from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.runs.watching import Watching
-from hpcsched.scenario import Scenario, load_scenario, resolved_yaml
+from hpcsched.scenario import Scenario, load_scenario
 from hpcsched.scenario.review import not_reproducible
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.observer_data import givers_among
@@ -105,61 +91,103 @@ def run(
         scenario = load_scenario(scenario)
     folder = Path(out) if out is not None else Path("runs") / scenario.name
     assembly = assemble(scenario, folder=folder).build_all()
-    metrics = assembly.metrics()
     watching = Watching(assembly, progress=progress, watch=watch)
-    with create(folder, force=force):
-        return _write(assembly, metrics, watching)
-
-
-def _write(
-    assembly: Assembly, metrics: Mapping[str, ChosenMetric], watching: Watching
-) -> RunResult:
-    """Replay an assembled scenario into its folder, which is empty and held; see `run`."""
-    scenario, folder = assembly.scenario, assembly.folder
-    observers = assembly.observers()
-    # The manifest comes first: it marks the directory as a run's.
-    manifest = start_manifest(
-        folder,
-        scenario=scenario.name,
-        seed=scenario.seed,
-        trace_files=assembly.source.files,
-        plugins=assembly.distributions(),
-        not_reproducible_because=[why for _, why in not_reproducible(scenario)],
-    )
-    (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
-    if scenario.outages is not None:
-        write_outages(folder, assembly.outages)
-    parts = parts_of(assembly, observers)._replace(givers=_givers(scenario, observers))
-    in_python = _in_python(assembly, parts)
-    loop: ColumnRun | EventRun
-    if in_python:
-        loop = EventRun(assembly, parts, watching, in_python)
-    else:
-        loop = ColumnRun(assembly, parts, watching)
-    status: Status = "failed"
-    try:
-        try:
-            with _stopped_by_interrupt(loop), told_of_compiling(watching.tell_compiling):
-                loop.run()
-        except NeedsPythonError as why:
-            loop.close()
-            loop = EventRun(assembly, begun_anew(assembly, parts), watching, [str(why)])
-            with _stopped_by_interrupt(loop), told_of_compiling(watching.tell_compiling):
-                loop.run()
-        status = "interrupted" if loop.stopped else "complete"
-    except KeyboardInterrupt:
-        status = "interrupted"
-        raise
-    finally:
-        loop.close()
-        left = None if status == "complete" else Left(loop.waiting, loop.running)
-        write_summary(folder, _summary(assembly, metrics, left, loop.plan))
-        write_timing(folder)
-        finish_manifest(folder, manifest, status, assembly.source.comments, loop.in_python)
-        remove_state(folder)
-    if loop.stopped:
+    directory = replay_into_folder(assembly, watching, force=force)
+    if directory.manifest.status == "interrupted":
         raise KeyboardInterrupt
-    return RunResult(RunDirectory.open(folder))
+    return RunResult(directory)
+
+
+def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -> RunDirectory:
+    """Replay an assembled scenario into its folder; see `run`.
+
+    An interrupted run is returned like any other: its manifest says so.
+    """
+    scenario, folder = assembly.scenario, assembly.folder
+    because = [why for _, why in not_reproducible(scenario)]
+    files = assembly.source.files
+    with Run(assembly, trace_files=files, not_reproducible_because=because, force=force) as begun:
+        if scenario.outages is not None:
+            write_outages(folder, assembly.outages)
+        return begun.carry_out(ReplayLoop(assembly, begun.observers, watching))
+
+
+class ReplayLoop:
+    """Replay in compiled code where that can be, and else event by event.
+
+    Parameters
+    ----------
+    assembly
+        The parts of the scenario.
+    observers
+        Observers that the scenario lists.
+    watching
+        Displays of the run in progress.
+    """
+
+    def __init__(
+        self, assembly: Assembly, observers: Sequence[Observer], watching: Watching
+    ) -> None:
+        self._assembly, self._watching = assembly, watching
+        givers = _givers(assembly.scenario, observers)
+        self._parts = parts_of(assembly, observers)._replace(givers=givers)
+        in_python = _in_python(assembly, self._parts)
+        self._loop: ColumnRun | EventRun
+        if in_python:
+            self._loop = EventRun(assembly, self._parts, watching, in_python)
+        else:
+            self._loop = ColumnRun(assembly, self._parts, watching)
+
+    def run(self) -> None:
+        """Replay all jobs; begin anew in Python if compiled code turns out not to do."""
+        with told_of_compiling(self._watching.tell_compiling):
+            try:
+                self._loop.run()
+            except NeedsPythonError as why:
+                self._loop.close()
+                parts = begun_anew(self._assembly, self._parts)
+                self._loop = EventRun(self._assembly, parts, self._watching, [str(why)])
+                self._loop.run()
+
+    def stop(self) -> None:
+        """End the replay after the present instant, with jobs left in the system."""
+        self._loop.stop()
+
+    def close(self) -> None:
+        """Finish all records and displays."""
+        self._loop.close()
+
+    @property
+    def complete(self) -> bool:
+        """False after `stop`."""
+        return not self._loop.stopped
+
+    @property
+    def end(self) -> LoopEnd:
+        """State of the replay."""
+        loop, assembly = self._loop, self._assembly
+        return LoopEnd(
+            Left(loop.waiting, loop.running),
+            assembly.source.account,
+            assembly.source.comments,
+            loop.in_python,
+            down_amounts(assembly.outages, assembly.system),
+        )
+
+    def more_figures(self, summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+        """Return figures of outages, shared resources, recorded starts and the off-line plan."""
+        assembly, system, plan = self._assembly, self._assembly.system, self._loop.plan
+        more: dict[str, Any] = {}
+        if assembly.scenario.outages is not None:
+            more["outages"] = outage_figures(assembly.folder, assembly.outages, system)
+        if system.pools:
+            more["pools"] = pool_summary(assembly.folder, system)
+        if assembly.recorded is not None:
+            more["recorded_starts"] = asdict(assembly.recorded.figures)
+        if plan is not None and complete:
+            # The plan's bound holds for all jobs together, so it says nothing about a part.
+            more["offline"] = offline_figures(plan, summary["objective"]["value"])
+        return more
 
 
 def _in_python(assembly: Assembly, parts: Parts) -> list[str]:
@@ -218,51 +246,3 @@ def begun_anew(assembly: Assembly, parts: Parts) -> Parts:
         predictor=assembly.make("predictor", scenario.predictor),
         correction=assembly.make("correction", scenario.correction),
     )
-
-
-def _summary(
-    assembly: Assembly,
-    metrics: Mapping[str, ChosenMetric],
-    left: Left | None,
-    plan: OfflinePlan | None,
-) -> dict[str, Any]:
-    scenario, system = assembly.scenario, assembly.system
-    choice = scenario.objective
-    parameters = choice.model_dump(exclude={choice.plugin_tag})
-    summary = summarize(
-        assembly.folder,
-        capacity=dict(zip(system.resource_types, system.totals, strict=True)),
-        account=assembly.source.account,
-        metrics=metrics,
-        objective=ChosenObjective(choice.plugin_name, assembly.objective, parameters),
-        breakdown=Breakdown(scenario.metrics.percentiles, scenario.metrics.class_bounds),
-        left=left,
-        down=down_amounts(assembly.outages, system),
-    )
-    if assembly.scenario.outages is not None:
-        summary["outages"] = outage_figures(assembly.folder, assembly.outages, system)
-    if system.pools:
-        summary["pools"] = pool_summary(assembly.folder, system)
-    if assembly.recorded is not None:
-        summary["recorded_starts"] = asdict(assembly.recorded.figures)
-    if plan is not None and left is None:
-        summary["offline"] = offline_figures(plan, summary["objective"]["value"])
-    return summary
-
-
-@contextmanager
-def _stopped_by_interrupt(loop: ColumnRun | EventRun) -> Iterator[None]:
-    """Let Ctrl-C stop a replay at the end of an instant; a second one interrupts as usual."""
-
-    def stop(_signal: int, _frame: object) -> None:
-        loop.stop()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may handle signals
-        return
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

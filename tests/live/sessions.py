@@ -8,7 +8,7 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.dispatching.rules.list_scheduling import ListScheduler
 from hpcsched.dispatching.rules.orders import ArrivalOrder
-from hpcsched.live.driver import Clock, Driver, Pace
+from hpcsched.live.driver import Clock, Driver, Listeners, Pace
 from hpcsched.live.following import Following
 from hpcsched.live.guarded_dispatcher import GuardedDispatcher
 from hpcsched.live.journal import Journal
@@ -80,9 +80,7 @@ def session(
         following,
         ask,
         Pace(1, 10, 5),
-        told=lambda held, _state: rounds.append(held),
-        say=lines.append,
-        origin=ORIGIN,
+        Listeners(lambda held, _state: rounds.append(held), lines.append),
         journal=journal,
         clock=Clock(cluster.now, cluster.sleep),
     )

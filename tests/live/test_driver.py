@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.live.driver import Limits
 from hpcsched.system.allocation import NodeAllocation
 from tests.live.fake_cluster import FakeCluster
 from tests.live.sessions import ORIGIN, session
@@ -16,7 +17,7 @@ def test_places_all(tmp_path: Path) -> None:
     for number in range(1, 7):
         cluster.submit(number, 3, 20)
     made = session(cluster, tmp_path)
-    made.driver.run(seconds=300, until_idle=True)
+    made.driver.run(Limits(seconds=300, until_idle=True))
     assert [call[1] for call in cluster.calls] == ["1", "2", "3", "4", "5", "6"]
     assert {job.phase for job in cluster.jobs.values()} == {"ended"}
     assert set(made.recorder.jobs) == {1, 2, 3, 4, 5, 6}
@@ -30,7 +31,7 @@ def test_its_own_starts_are_no_news(tmp_path: Path) -> None:
         cluster.submit(number, 3, 5)
     made = session(cluster, tmp_path)
     began = cluster.now()
-    made.driver.run(seconds=30, until_idle=True)
+    made.driver.run(Limits(seconds=30, until_idle=True))
     starts = [job.start_time - began for job in cluster.jobs.values() if job.start_time]
     assert starts == [1, 7, 13]  # a job starts in the second after it is told to
     assert [held.record.now + ORIGIN - began for held in made.rounds] == [0, 6, 12]
@@ -42,7 +43,7 @@ def test_advice_changes_nothing() -> None:
     cluster.submit(1, 3, 20, held=False)
     before = cluster.read()
     made = session(cluster, None)
-    made.driver.run(rounds=1)
+    made.driver.run(Limits(rounds=1))
     assert [start.job_id for start in made.rounds[0].starts] == [1]
     assert not cluster.calls
     assert cluster.read() == before
@@ -53,7 +54,7 @@ def test_leaves_alone_what_is_not_held(tmp_path: Path) -> None:
     cluster = FakeCluster()
     cluster.submit(1, 3, 20, held=False)
     cluster.submit(2, 3, 20)
-    session(cluster, tmp_path).driver.run(seconds=5)
+    session(cluster, tmp_path).driver.run(Limits(seconds=5))
     assert [call[1] for call in cluster.calls] == ["2"]
 
 
@@ -62,10 +63,10 @@ def test_warnings(tmp_path: Path) -> None:
     cluster = FakeCluster()
     cluster.warnings = ("a GRES is not understood",)
     made = session(cluster, tmp_path)
-    made.driver.run(seconds=3)
+    made.driver.run(Limits(seconds=3))
     assert made.lines == ["warning: a GRES is not understood"]
     cluster.warnings += ("another",)
-    made.driver.run(seconds=3)
+    made.driver.run(Limits(seconds=3))
     assert made.lines[1:] == ["warning: another"]
 
 
@@ -74,7 +75,7 @@ def test_two_nodes(tmp_path: Path) -> None:
     cluster = FakeCluster()
     cluster.submit(1, 1, 20, units=2)
     made = session(cluster, tmp_path)
-    made.driver.run(seconds=60, until_idle=True)
+    made.driver.run(Limits(seconds=60, until_idle=True))
     assert cluster.calls[0] == ("start", "1", ("a1", "a2"))
     record = made.recorder.jobs[1]
     assert record.job.scatter
@@ -90,7 +91,7 @@ def test_two_nodes_in_the_end(tmp_path: Path) -> None:
     for number in range(6, 40):
         cluster.submit(number, 4, 7 + 2 * (number % 2))
     made = session(cluster, tmp_path)
-    made.driver.run(seconds=600, until_idle=True)
+    made.driver.run(Limits(seconds=600, until_idle=True))
     starts = [call[1] for call in cluster.calls if call[0] == "start"]
     assert starts.index("5") < 12
     assert sorted(starts, key=int) == [str(number) for number in range(1, 40)]
@@ -101,7 +102,7 @@ def test_nodes_that_are_down(tmp_path: Path) -> None:
     cluster = FakeCluster()
     cluster.nodes["a1"] = False
     cluster.submit(1, 3, 20)
-    session(cluster, tmp_path).driver.run(seconds=3)
+    session(cluster, tmp_path).driver.run(Limits(seconds=3))
     assert cluster.calls == [("start", "1", ("a2",))]
 
 
@@ -112,12 +113,12 @@ def test_refused_jobs_are_tried_again(tmp_path: Path) -> None:
     cluster.submit(2, 4, 20)
     cluster.refuses.add("1")
     made = session(cluster, tmp_path)
-    made.driver.run(seconds=60)
+    made.driver.run(Limits(seconds=60))
     tries = [call for call in cluster.calls if call[1] == "1"]
     assert 3 <= len(tries) <= 6
     assert cluster.jobs["2"].phase == "ended"
     cluster.refuses.clear()
-    made.driver.run(seconds=200, until_idle=True)
+    made.driver.run(Limits(seconds=200, until_idle=True))
     assert cluster.jobs["1"].phase == "ended"
 
 
@@ -127,10 +128,10 @@ def test_jobs_that_do_not_start_are_taken_back(tmp_path: Path) -> None:
     cluster.submit(1, 4, 20)
     cluster.ignores.add("1")
     made = session(cluster, tmp_path)
-    made.driver.run(seconds=8)
+    made.driver.run(Limits(seconds=8))
     assert ("hold", "1", ()) in cluster.calls
     cluster.ignores.clear()
-    made.driver.run(seconds=100, until_idle=True)
+    made.driver.run(Limits(seconds=100, until_idle=True))
     assert cluster.jobs["1"].phase == "ended"
 
 
@@ -152,10 +153,10 @@ def test_a_cluster_that_is_away(tmp_path: Path) -> None:
     cluster.submit(1, 3, 5)
     cluster.away = True
     made = session(cluster, tmp_path)
-    made.driver.run(seconds=20)
+    made.driver.run(Limits(seconds=20))
     assert len(made.lines) == 1
     cluster.away = False
-    made.driver.run(seconds=60, until_idle=True)
+    made.driver.run(Limits(seconds=60, until_idle=True))
     assert cluster.jobs["1"].phase == "ended"
 
 
@@ -164,9 +165,9 @@ def test_a_new_driver_goes_on(tmp_path: Path) -> None:
     cluster = FakeCluster()
     for number in range(1, 7):
         cluster.submit(number, 3, 20)
-    session(cluster, tmp_path).driver.run(seconds=10)
+    session(cluster, tmp_path).driver.run(Limits(seconds=10))
     later = session(cluster, tmp_path)
-    later.driver.run(seconds=300, until_idle=True)
+    later.driver.run(Limits(seconds=300, until_idle=True))
     assert [call[1] for call in cluster.calls] == ["1", "2", "3", "4", "5", "6"]
     # What the first had started is recorded, as the journal tells that it was ours.
     assert set(later.recorder.jobs) == {1, 2, 3, 4, 5, 6}
@@ -180,7 +181,7 @@ def test_cancelled_jobs(tmp_path: Path) -> None:
     made = session(cluster, tmp_path)
     made.driver.step()
     del cluster.jobs["2"]
-    made.driver.run(seconds=60, until_idle=True)
+    made.driver.run(Limits(seconds=60, until_idle=True))
     assert made.following.account.skipped == {"cancelled": 1}
     assert set(made.recorder.jobs) == {1}
 

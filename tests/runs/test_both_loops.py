@@ -27,7 +27,7 @@ from hpcsched.prediction.last_two import LastTwo
 from hpcsched.results import record_file
 from hpcsched.runs import column_run, watching
 from hpcsched.runs.assembly import assemble
-from hpcsched.runs.runner import open_run
+from hpcsched.runs.runner import open_run, replay_into_folder
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation import decision_requests, event_loop, replay_output
 from hpcsched.simulation.event_log import EventLog
@@ -128,8 +128,7 @@ def assembled(
     assembly.system, assembly.dispatcher = workload.system, dispatcher
     request = workload.request if isinstance(workload, Uniform) else None
     assembly.source = ListedJobs(jobs, request)
-    with hpcsched.runs.runner.create(folder, force=False):
-        hpcsched.runs.runner._write(assembly, assembly.metrics(), Watching(assembly))
+    replay_into_folder(assembly, Watching(assembly), force=False)
 
 
 @tries(60)

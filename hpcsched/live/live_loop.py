@@ -1,0 +1,91 @@
+"""Loop of a live run, as a part of the run whose directory it fills."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hpcsched.live.driver import Driver, Limits
+from hpcsched.live.following import Following
+from hpcsched.results.manifest import ON_A_CLUSTER
+from hpcsched.results.reasons import ReasonRecorder
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.summary import Left
+from hpcsched.runs.assembly import Assembly
+from hpcsched.runs.run_lifecycle import LoopEnd
+from hpcsched.simulation.observer import Observer
+
+
+def live_observers(assembly: Assembly, listed: Sequence[Observer]) -> list[Observer]:
+    """Return the observers of a live run: the tables, the reasons, and those of the scenario.
+
+    Parameters
+    ----------
+    assembly
+        The parts of the scenario, with the run directory.
+    listed
+        Observers that the scenario lists.
+    """
+    own: list[Observer] = [RunRecorder(assembly.folder, assembly.system)]
+    # Reasons are recorded always: an operator asks afterwards why a job waited.
+    if not any(isinstance(observer, ReasonRecorder) for observer in listed):
+        own.append(ReasonRecorder(assembly.folder))
+    return [*own, *listed]
+
+
+class LiveLoop:
+    """Loop of a driver, and the files that it fills.
+
+    Parameters
+    ----------
+    driver
+        The driver.
+    limits
+        Limits of its loop.
+    following
+        The jobs that it follows.
+    observers
+        Observers to be closed in the end.
+    write_advice
+        Function that writes the advice with starts and nodes of the jobs.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        limits: Limits,
+        following: Following,
+        observers: Sequence[Observer],
+        write_advice: Callable[[Mapping[int, int], Mapping[int, tuple[str, ...]]], None],
+    ) -> None:
+        self._driver, self._limits = driver, limits
+        self._following, self._observers = following, observers
+        self._write_advice = write_advice
+
+    def run(self) -> None:
+        """Read and answer until stopped, or until a limit is reached."""
+        self._driver.run(self._limits)
+
+    def stop(self) -> None:
+        """End the loop before the next look."""
+        self._driver.stop()
+
+    def close(self) -> None:
+        """Write the advice and finish all tables."""
+        self._write_advice(self._following.started_at, self._following.nodes_of)
+        for observer in self._observers:
+            observer.close()
+
+    @property
+    def complete(self) -> bool:
+        """True if no followed job is left, however the loop ended."""
+        return not (self._following.waiting or self._following.running)
+
+    @property
+    def end(self) -> LoopEnd:
+        """State of the loop."""
+        left = Left(self._following.waiting, self._following.running)
+        # The trace is the history here: its header is not that of the jobs in the tables.
+        return LoopEnd(left, self._following.account, (), (ON_A_CLUSTER,), {})
+
+    def more_figures(self, _summary: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+        """Return no further figures: a cluster is not known as closely as a simulated system."""
+        return {}

@@ -1,0 +1,222 @@
+"""Lifecycle of a run directory: begin, replay or live loop, end, and what is left of a failure."""
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, Self
+
+from hpcsched.metrics.metric_tables import DownAmounts
+from hpcsched.monitoring.run_state import remove_state
+from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.files import SCENARIO
+from hpcsched.results.manifest import Status, finish_manifest, start_manifest
+from hpcsched.results.summary import Breakdown, ChosenObjective, Left, summarize, write_summary
+from hpcsched.results.timing import write_timing
+from hpcsched.runs.assembly import Assembly
+from hpcsched.scenario import resolved_yaml
+from hpcsched.workload.trace_account import TraceAccount
+
+
+class LoopEnd(NamedTuple):
+    """State of a loop that has ended.
+
+    Attributes
+    ----------
+    left
+        Numbers of jobs in the system.
+    account
+        Counts of the submitted jobs.
+    comments
+        Header of the trace.
+    in_python
+        Reasons why the loop was not compiled.
+    down
+        Amounts out of service over time, by resource type.
+    """
+
+    left: Left
+    account: TraceAccount
+    comments: Sequence[str]
+    in_python: Sequence[str]
+    down: Mapping[str, DownAmounts]
+
+
+class RunLoop(Protocol):
+    """Loop that goes through the rounds of a run: a replay, or a live driver."""
+
+    def run(self) -> None:
+        """Hold all rounds, until the end or until `stop`."""
+
+    def stop(self) -> None:
+        """End the loop after the present instant."""
+
+    def close(self) -> None:
+        """Finish the tables and all other files that the loop writes."""
+
+    @property
+    def complete(self) -> bool:
+        """False if the loop was stopped before all jobs had left."""
+
+    @property
+    def end(self) -> LoopEnd:
+        """State of the loop after `close`."""
+
+    def more_figures(self, summary: Mapping[str, Any], /, *, complete: bool) -> Mapping[str, Any]:
+        """Return further blocks of the summary; `complete` is False if the run was cut short."""
+
+
+class Run:
+    """A run in its directory, locked while its context is open.
+
+    The manifest says `running` until `carry_out` has ended.
+
+    Parameters
+    ----------
+    assembly
+        The parts of the scenario, with the run directory.
+    trace_files
+        Files that are hashed at the begin and at the end.
+    not_reproducible_because
+        Reasons why the results depend on the machine.
+    force
+        True: replace an earlier run.
+
+    Attributes
+    ----------
+    observers
+        Observers that the scenario lists.
+
+    Raises
+    ------
+    InputError
+        If the directory or a trace file cannot be used.
+    PluginError
+        If a metric or an observer cannot be built.
+    """
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        *,
+        trace_files: Sequence[Path] = (),
+        not_reproducible_because: Sequence[str] = (),
+        force: bool = False,
+    ) -> None:
+        scenario, folder = assembly.scenario, assembly.folder
+        self._assembly = assembly
+        # Before the directory is made: a metric that cannot be built leaves an old run untouched.
+        self._metrics = assembly.metrics()
+        self._lock = create(folder, force=force)
+        try:
+            self.observers = assembly.observers()
+            # The manifest is the first file of ours: it marks the directory as a run's, which
+            # `--force` may replace even if this process is killed right after.
+            self._manifest = start_manifest(
+                folder,
+                scenario=scenario.name,
+                seed=scenario.seed,
+                trace_files=trace_files,
+                plugins=assembly.distributions(),
+                not_reproducible_because=not_reproducible_because,
+            )
+            (folder / SCENARIO).write_text(resolved_yaml(scenario), encoding="utf-8")
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
+
+    def carry_out(
+        self,
+        loop: RunLoop,
+        signals: Sequence[signal.Signals] = (signal.SIGINT,),
+        *,
+        insist: bool = True,
+    ) -> RunDirectory:
+        """Run a loop to its end and write the files that describe it; return the directory.
+
+        A loop that fails or is interrupted leaves a valid directory that says so.
+
+        Parameters
+        ----------
+        loop
+            The loop.
+        signals
+            Signals that stop the loop after the present instant.
+        insist
+            True: a second signal ends it at once.
+        """
+        status: Status = "failed"
+        try:
+            with _stopped_by(signals, loop, insist=insist):
+                loop.run()
+            status = "complete" if loop.complete else "interrupted"
+        except KeyboardInterrupt:
+            status = "interrupted"
+            raise
+        finally:
+            loop.close()
+            self._finish(loop, status)
+        return RunDirectory.open(self._assembly.folder)
+
+    def _finish(self, loop: RunLoop, status: Status) -> None:
+        folder, end = self._assembly.folder, loop.end
+        complete = status == "complete"
+        summary = self._summary(end, None if complete else end.left)
+        summary.update(loop.more_figures(summary, complete=complete))
+        write_summary(folder, summary)
+        write_timing(folder)
+        # Last but the state: it holds the hashes of all other files. Whoever watches the state
+        # of a run must find the final manifest once the state is gone.
+        finish_manifest(folder, self._manifest, status, end.comments, end.in_python)
+        remove_state(folder)
+
+    def _summary(self, end: LoopEnd, left: Left | None) -> dict[str, Any]:
+        scenario, system = self._assembly.scenario, self._assembly.system
+        choice = scenario.objective
+        parameters = choice.model_dump(exclude={choice.plugin_tag})
+        return summarize(
+            self._assembly.folder,
+            capacity=dict(zip(system.resource_types, system.totals, strict=True)),
+            account=end.account,
+            metrics=self._metrics,
+            objective=ChosenObjective(choice.plugin_name, self._assembly.objective, parameters),
+            breakdown=Breakdown(scenario.metrics.percentiles, scenario.metrics.class_bounds),
+            left=left,
+            down=end.down,
+        )
+
+
+@contextmanager
+def _stopped_by(
+    signals: Sequence[signal.Signals], loop: RunLoop, *, insist: bool
+) -> Iterator[None]:
+    """Let signals stop a loop at the end of an instant."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
+        return
+
+    def stop(number: int, _frame: object) -> None:
+        loop.stop()
+        if insist:
+            signal.signal(number, signal.default_int_handler)
+
+    # Handlers of the caller are put back: a run may be one of several in a process.
+    before = {number: signal.signal(number, stop) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,122 @@
+"""Begin and end of a run directory, whatever loop fills it."""
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hpcsched.results.directory import RunDirectory, create
+from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.summary import Left
+from hpcsched.runs.assembly import Assembly, assemble
+from hpcsched.runs.run_lifecycle import LoopEnd, Run
+from hpcsched.scenario import load_scenario
+from hpcsched.simulation.event_log import EventLog
+from hpcsched.workload.trace_account import TraceAccount
+
+SMALL = "scenarios/small-easy.yaml"
+
+
+class Loop:
+    """A loop of no rounds that does as it is told, and leaves three jobs waiting."""
+
+    def __init__(self, assembly: Assembly, error: BaseException | None = None) -> None:
+        self._recorder = RunRecorder(assembly.folder, assembly.system)
+        self._error = error
+        self.complete = True
+        self.account = TraceAccount()
+        self.account.read = self.account.submitted = 3
+
+    def run(self) -> None:
+        """Raise the error, if there is one."""
+        if self._error is not None:
+            raise self._error
+
+    def stop(self) -> None:
+        """Leave the jobs."""
+        self.complete = False
+
+    def close(self) -> None:
+        """Write empty tables."""
+        self._recorder.close()
+
+    @property
+    def end(self) -> LoopEnd:
+        """Three jobs wait."""
+        return LoopEnd(Left(3, 0), self.account, ["a header"], ["a test"], {})
+
+    def more_figures(self, summary: Mapping[str, Any], /, *, complete: bool) -> dict[str, Any]:
+        """Return what it was called with."""
+        return {"more": [summary["metrics"]["makespan"], complete]}
+
+
+class Signalled(Loop):
+    """A loop that meets an interrupt."""
+
+    def run(self) -> None:
+        """Send a signal to this process, which is handled before the next line."""
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def begun(folder: Path, *overrides: str) -> Assembly:
+    """Return a small scenario in a folder."""
+    return assemble(load_scenario(SMALL, overrides), folder=folder)
+
+
+def content(folder: Path, name: str) -> dict[str, Any]:
+    """Return a JSON file of a run directory."""
+    found: dict[str, Any] = json.loads((folder / name).read_text())
+    return found
+
+
+def test_a_complete_run(tmp_path: Path) -> None:
+    """The manifest says that it runs, then that it is complete; the rest comes from the loop."""
+    assembly = begun(tmp_path)
+    with Run(assembly, not_reproducible_because=["it is a test"]) as run:
+        assert content(tmp_path, "manifest.json")["status"] == "running"
+        directory = run.carry_out(Loop(assembly))
+    assert directory.manifest.status == "complete"
+    assert directory.manifest.not_reproducible_because == ["it is a test"]
+    assert directory.manifest.trace_comments == ["a header"]
+    assert directory.manifest.in_python == ["a test"]
+    assert directory.manifest.plugins.keys() == {"hpcsched"}
+    assert directory.summary["more"] == [None, True]
+    assert "waiting" not in directory.summary["jobs"]
+
+
+def test_a_failed_run(tmp_path: Path) -> None:
+    """The error is raised; the directory says what was left, and is free again."""
+    assembly = begun(tmp_path)
+    with pytest.raises(KeyError), Run(assembly) as run:
+        run.carry_out(Loop(assembly, KeyError("x")))
+    directory = RunDirectory.open(tmp_path)
+    assert directory.manifest.status == "failed"
+    assert directory.summary["jobs"]["waiting"] == 3
+    assert directory.summary["more"] == [None, False]
+    create(tmp_path, force=True).release()
+
+
+def test_an_interrupt_stops_the_loop(tmp_path: Path) -> None:
+    """It ends by itself, is called interrupted, and the handler of before is back."""
+    before = signal.getsignal(signal.SIGINT)
+    assembly = begun(tmp_path)
+    with Run(assembly) as run:
+        directory = run.carry_out(Signalled(assembly))
+    assert directory.manifest.status == "interrupted"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_cannot_begin_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An observer that cannot be built is an error, after which another run can begin."""
+
+    def fail(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(EventLog, "__init__", fail)
+    with pytest.raises(Exception, match="no room"):
+        Run(begun(tmp_path, "observers=[event-log]"))
+    create(tmp_path).release()
