@@ -117,8 +117,7 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
         raise InputError(Finding("path-not-found", f"there is no file {trace}", Place(str(trace))))
     # Jobs that do not fit would be skipped, and a conversion must lose none.
     resources = dict.fromkeys(_resource_types(trace, source), LARGEST)
-    document = Document()
-    document.value = {
+    values = {
         "name": "log",
         "system": {"groups": [{"name": "node", "count": _NODES, "resources": resources}]},
         "trace": {
@@ -129,7 +128,7 @@ def assembly_of_log(trace: Path, source: LogSource, overrides: Sequence[str]) ->
         },
         "dispatcher": "reject",
     }
-    return assemble(check_document(document, trace, overrides).scenario)
+    return assemble(check_document(Document(values), trace, overrides).scenario)
 
 
 def _resource_types(trace: Path, source: LogSource) -> Sequence[str]:

@@ -84,14 +84,11 @@ def replay(
     """
     from hpcsched.live.replay import difference_lines, replay_live
     from hpcsched.report.run_choice import one_run_folder
-    from hpcsched.scenario import read_scenario
 
-    name = read_scenario(scenario, overrides or ()).scenario.name
-    folder = out or Path("runs") / f"{name}-replayed"
     found = replay_live(
         scenario,
         one_run_folder(live_run),
-        folder,
+        out,
         latency=latency,
         overrides=overrides or (),
         force=force,

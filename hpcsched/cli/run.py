@@ -1,6 +1,5 @@
 """`hpcsched run`: the replay of a scenario, which writes its run directory."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,19 +47,19 @@ def run(
     Writes the run directory, and prints the metrics.
     """
     from hpcsched.cli.logs import show_logs
-    from hpcsched.errors import InputError
+    from hpcsched.errors import InputError, Place
     from hpcsched.report.tables.run_account import account_lines
     from hpcsched.runs.runner import run as run_scenario
     from hpcsched.scenario import read_scenario
+    from hpcsched.scenario.positions import Addition
     from hpcsched.scenario.review import missing_inputs
 
     if verbose:
         show_logs(verbose=True)
     given = overrides or ()
-    loaded = read_scenario(scenario, given)
-    # Read twice: the override of observers needs to know those that the scenario has.
-    if explain:
-        loaded = read_scenario(scenario, [*given, *_with_reasons(loaded)])
+    # Last, so that it adds to the list of observers that an override may give.
+    added = [Addition(("observers",), REASONS, Place("--explain"))] if explain else []
+    loaded = read_scenario(scenario, [*given, *added])
     missing = missing_inputs(loaded, "error")
     if missing:
         raise InputError(missing)
@@ -119,11 +118,3 @@ def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") ->
         " trace's origin"
     )
     return Finding("outages-beside-jobs", message, loaded.place(key), show_key_path(key), "warning")
-
-
-def _with_reasons(loaded: "LoadedScenario") -> list[str]:
-    """Return the override that adds the observer of reasons, unless the scenario has it."""
-    listed = [choice.model_dump(mode="json") for choice in loaded.scenario.observers]
-    if any(choice["name"] == REASONS for choice in listed):
-        return []
-    return [f"observers={json.dumps([*listed, REASONS])}"]

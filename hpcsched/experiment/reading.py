@@ -7,11 +7,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from hpcsched.errors import Finding, InputError, Place, PluginError
@@ -24,16 +23,13 @@ from hpcsched.scenario.choices import Chooser
 from hpcsched.scenario.document import Document, parse_document, read_text
 from hpcsched.scenario.faults import faults_of
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
-from hpcsched.scenario.loading import LoadedScenario, read_scenario
-from hpcsched.scenario.positions import Positions, by_position, override_place
+from hpcsched.scenario.loading import LoadedScenario, check_document
+from hpcsched.scenario.overrides import Override
+from hpcsched.scenario.positions import Positions, Setting, by_position, override_place
 from hpcsched.scenario.review import missing_inputs, review
-from hpcsched.scenario.yaml_core import StrictDumper
 
 KEYS = ("matrix", "scenario")
 """Keys that distinguish an experiment's file from a scenario, which has neither."""
-
-ON_KEY = ("missing-key", "unknown-key", "duplicate-key")
-"""Rules with findings that point at a key."""
 
 _LONGEST_NAME = 100
 
@@ -50,12 +46,18 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
-    """Value for a key path, as an override, with its place in the experiment's file."""
+class _DeclaredSetting(Setting):
+    """A setting in the experiment's file, at the key path `at` of that file.
 
-    override: str
-    key: KeyPath
-    at: KeyPath | None
+    A key path that leads nowhere is told at the key, whatever the value: `source` is its place.
+    """
+
+    at: KeyPath
+    places: Positions
+
+    def place(self, within: KeyPath, *, on_key: bool) -> Place:
+        """Return the place of a key path within the value, or of its key."""
+        return self.places.place((*self.at, *within), on_key=on_key and bool(within))
 
 
 def is_experiment(path: Path) -> bool:
@@ -103,7 +105,8 @@ def read_experiment(
     places = Positions.of(str(path), document)
     declaration = _declaration(document, places, executor, registry, file)
     axes = declaration.axes
-    given = list(_given(overrides, axes))
+    _check_given(overrides, axes)
+    scenario = parse_document(read_text(Path(declaration.scenario)))
     findings: dict[Finding, None] = {}
     warnings: dict[Finding, None] = {}
     cells: list[Cell] = []
@@ -113,19 +116,16 @@ def read_experiment(
         place = places.place(("exclude",), on_key=True)
         raise InputError(Finding("bad-value", message, place, "exclude"))
     for position in chosen:
-        settings = [*_settings(declaration, axes, position), *given]
+        settings: list[Override] = [*_settings(declaration, axes, position, places), *overrides]
         try:
-            loaded = read_scenario(
-                declaration.scenario, [setting.override for setting in settings], registry
-            )
+            loaded = check_document(scenario, declaration.scenario, settings, registry)
             _refuse(missing_inputs(loaded, "error"))
             if warn:
-                found = (_moved(finding, settings, places) for finding in review(loaded))
-                warnings.update(dict.fromkeys(found))
+                warnings.update(dict.fromkeys(review(loaded)))
             cells += _replicas(loaded, position, declaration.replicas, registry)
         except InputError as error:
-            moved = (_moved(finding, settings, places) for finding in error.findings)
-            findings.update(dict.fromkeys(moved))
+            # Cells share faults of the file: each is told once, in the order of the cells.
+            findings.update(dict.fromkeys(error.findings))
     for finding in _reviewed_executor(declaration, cells, registry, places):
         (findings if finding.severity == "error" else warnings)[finding] = None
     if findings:
@@ -153,8 +153,8 @@ def _declaration(
     if executor is not None and isinstance(root, dict):
         given = parse_document(executor)
         root["executor"] = given.value
-        places.override(("executor",), f"executor={executor}")
         place = override_place(f"executor={executor}")
+        places.override(("executor",), Setting(("executor",), given.value, place))
         findings += [Finding(p.rule, p.message, place, "executor") for p in given.problems]
     if findings:
         raise InputError(by_position(findings, str(file)))
@@ -181,27 +181,28 @@ def _declaration(
 
 
 def _settings(
-    declaration: ExperimentDeclaration, axes: Sequence[Axis], position: Position
-) -> Iterator[_Setting]:
+    declaration: ExperimentDeclaration,
+    axes: Sequence[Axis],
+    position: Position,
+    places: Positions,
+) -> Iterator[Setting]:
     """Yield the settings of a cell, in order: common ones, then axis by axis."""
+
+    def setting(text: str, value: Any, at: KeyPath, key: KeyPath) -> Setting:
+        source = places.place(key, on_key=True)
+        return _DeclaredSetting(parse_key_path(text), value, source, at, places)
+
     for text, value in declaration.set.items():
-        yield _Setting(_override(text, value), parse_key_path(text), ("set", text))
+        at = ("set", text)
+        yield setting(text, value, at, at)
     for n, (axis, k) in enumerate(zip(axes, position.steps, strict=True)):
         for text, values in zip(axis.paths, axis.values, strict=True):
-            at = ("matrix", n, text, k)
-            yield _Setting(_override(text, values[k]), parse_key_path(text), at)
+            key = ("matrix", n, text)
+            yield setting(text, values[k], (*key, k), key)
 
 
-def _override(key: str, value: Any) -> str:
-    """Return a setting as text that is read back as the same value."""
-    text = yaml.dump(
-        value, Dumper=StrictDumper, default_flow_style=True, width=float("inf"), allow_unicode=True
-    )
-    return f"{key}={text}"
-
-
-def _given(overrides: Sequence[str], axes: Sequence[Axis]) -> Iterator[_Setting]:
-    """Yield the settings of the command line.
+def _check_given(overrides: Sequence[str], axes: Sequence[Axis]) -> None:
+    """Check that the settings of the command line leave labels and axes as they are.
 
     Raises
     ------
@@ -221,33 +222,6 @@ def _given(overrides: Sequence[str], axes: Sequence[Axis]) -> Iterator[_Setting]
         if undone:
             message = f"{show_key_path(path)} is varied by the axis {undone[0]}"
             raise InputError(Finding("bad-override", message, override_place(text)))
-        yield _Setting(text, path, None)
-
-
-def _moved(finding: Finding, settings: Iterable[_Setting], places: Positions) -> Finding:
-    """Return a finding about an override with its place in the experiment's file."""
-    if finding.place is None:
-        return finding
-    for setting in settings:
-        if setting.at is not None and finding.place == override_place(setting.override):
-            if finding.rule == "bad-override":  # the key path leads nowhere, whatever the value
-                return replace(finding, place=places.place(setting.at[:3], on_key=True))
-            within: KeyPath = ()
-            if finding.key:
-                steps = _steps(finding.key)
-                if tuple(map(str, steps))[: len(setting.key)] == tuple(map(str, setting.key)):
-                    within = steps[len(setting.key) :]
-            on_key = finding.rule in ON_KEY and bool(within)
-            return replace(finding, place=places.place((*setting.at, *within), on_key=on_key))
-    return finding
-
-
-def _steps(key: str) -> KeyPath:
-    """Return the steps of a key path as a finding shows it; none if it quotes a name."""
-    try:
-        return parse_key_path(key)
-    except ValueError:
-        return ()
 
 
 def _replicas(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
@@ -11,7 +11,10 @@ from hpcsched.errors import Finding, InputError, Place
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import JOBS
 from hpcsched.runs.runner import run
-from hpcsched.scenario import load_scenario
+from hpcsched.scenario.document import parse_document, read_text
+from hpcsched.scenario.key_path import parse_key_path
+from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.positions import Setting
 
 
 class StartDifferences(NamedTuple):
@@ -38,7 +41,7 @@ class StartDifferences(NamedTuple):
 def replay_live(
     scenario: Path,
     live: Path,
-    out: Path,
+    out: Path | None = None,
     *,
     latency: int,
     overrides: Sequence[str] = (),
@@ -53,7 +56,7 @@ def replay_live(
     live
         Run directory of the live run.
     out
-        Run directory of the simulation.
+        Run directory of the simulation; `runs/NAME-replayed` by default.
     latency
         Seconds that the cluster takes from an arrival or an end to the start that answers it.
     overrides
@@ -66,29 +69,31 @@ def replay_live(
     InputError
         If the run cannot be read or no job ended.
     """
+    document = parse_document(read_text(scenario))
+    declared = check_document(document, scenario, overrides).scenario
     directory = RunDirectory.open(live)
-    jobs = (live / JOBS).absolute()
-    loaded = load_scenario(scenario, overrides)
-    if loaded.live is None:
+    if declared.live is None:
         message = "it has no 'live:', with which a live run is compared"
         raise InputError(Finding("not-live", message, Place(str(scenario))))
     first = pc.min(directory.rounds.read("now")["now"]).as_py()
     # What waited before the first round waits here too: all nodes are closed until then.
-    closed = f"outages={{maintenance: [{{name: before, start: 0, end: {first}}}]}}"
-    given = [
-        *overrides,
-        f"trace={{source: run, path: {_quoted(str(jobs))}, noticed_after: {latency}}}",
-        *([closed] if first else []),
+    maintenance = [{"name": "before", "start": 0, "end": first}]
+    trace = {"source": "run", "path": str((live / JOBS).absolute()), "noticed_after": latency}
+    values: dict[str, Any] = {
+        "trace": trace,
+        **({"outages": {"maintenance": maintenance}} if first else {}),
         # The nodes of a unit matter here, and pooled units have none.
-        "simulation.pooling=false",
-        "live=null",
+        "simulation.pooling": False,
+        "live": None,
         # Run times are those on the cluster, also of jobs that it killed; and the time that it
         # takes to answer is in `noticed_after` already.
-        "simulation.kill_at_requested_time=false",
-        "simulation.dispatch_latency=null",
-    ]
-    simulated = load_scenario(scenario, given)
-    result = run(simulated, out, force=force)
+        "simulation.kill_at_requested_time": False,
+        "simulation.dispatch_latency": None,
+    }
+    place = Place(f"the replay of {live}")
+    settings = [Setting(parse_key_path(key), value, place) for key, value in values.items()]
+    simulated = check_document(document, scenario, [*overrides, *settings]).scenario
+    result = run(simulated, out or Path("runs") / f"{declared.name}-replayed", force=force)
     before = _starts(directory)
     after = _starts(result.directory)
     seconds = {job_id: start - after[job_id] for job_id, start in before.items() if job_id in after}
@@ -111,8 +116,3 @@ def difference_lines(found: StartDifferences) -> Iterator[str]:
 def _starts(directory: RunDirectory) -> dict[int, int]:
     table = directory.jobs.read("job_id", "start_time")
     return dict(zip(table["job_id"].to_pylist(), table["start_time"].to_pylist(), strict=True))
-
-
-def _quoted(text: str) -> str:
-    """Return a text as YAML in single quotes."""
-    return "'" + text.replace("'", "''") + "'"

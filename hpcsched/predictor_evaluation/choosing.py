@@ -9,9 +9,11 @@ from typing import Any
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.prediction.predictor import Oracle, Predictor
 from hpcsched.runs.assembly import assemble
-from hpcsched.scenario import LoadedScenario, Scenario, read_scenario
+from hpcsched.scenario import LoadedScenario, Scenario
 from hpcsched.scenario.choices import Choice
-from hpcsched.scenario.document import parse_document
+from hpcsched.scenario.document import Document, parse_document, read_text
+from hpcsched.scenario.loading import check_document
+from hpcsched.scenario.positions import Setting
 from hpcsched.scenario.review import missing_inputs
 from hpcsched.workload.trace_source import TraceSource
 
@@ -50,11 +52,12 @@ def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen
     PluginError
         If a plugin fails.
     """
-    own = read_scenario(path, overrides)
+    document = parse_document(read_text(path))
+    own = check_document(document, path, overrides)
     missing = list(_missing(own, ("trace", "predictor")))
     if missing:
         raise InputError(missing)
-    scenarios = [own.scenario, *_scenarios(path, overrides, _listed(named))]
+    scenarios = [own.scenario, *_scenarios(own, document, overrides, _listed(named))]
     predictors: dict[str, Predictor | Oracle] = {}
     source: TraceSource | None = None
     for scenario in scenarios:
@@ -100,7 +103,9 @@ def _listed(named: str) -> list[Any]:
     return list(document.value)
 
 
-def _scenarios(path: Path, overrides: Sequence[str], choices: Sequence[Any]) -> list[Scenario]:
+def _scenarios(
+    own: LoadedScenario, document: Document, overrides: Sequence[str], choices: Sequence[Any]
+) -> list[Scenario]:
     """Return the scenario with each choice as its predictor, and with the baseline.
 
     The scenario has been validated, so that any fault is one of the choice.
@@ -109,16 +114,20 @@ def _scenarios(path: Path, overrides: Sequence[str], choices: Sequence[Any]) -> 
     findings: list[Finding] = []
     for choice in (*choices, BASELINE):
         text = choice if isinstance(choice, str) else json.dumps(choice)
-        # An oracle is only asked for by planning off-line, and nothing is planned here.
-        change = ("simulation.mode=online", f"predictor={json.dumps(choice)}")
+        place = Place(f"--predictors {text}")
+        change = (
+            # An oracle is only asked for by planning off-line, and nothing is planned here.
+            Setting(("simulation", "mode"), "online", place),
+            Setting(("predictor",), choice, place),
+        )
         try:
-            loaded = read_scenario(path, (*overrides, *change))
+            loaded = check_document(document, own.path, (*overrides, *change), own.registry)
             wrong = list(_missing(loaded, ("predictor",)))
         except InputError as error:
             wrong = list(error.findings)
         else:
             scenarios.append(loaded.scenario)
-        findings.extend(replace(one, place=Place(f"--predictors {text}")) for one in wrong)
+        findings.extend(replace(one, place=place) for one in wrong)
     if findings:
         raise InputError(findings)
     return scenarios

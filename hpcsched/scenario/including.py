@@ -30,9 +30,9 @@ _INCLUDE = "include"
 _MIB = 2**20
 
 
-def names_system(override: str) -> bool:
-    """Return True if an override replaces the whole system, and not a part of it."""
-    return override.partition("=")[0].strip() in ("system", f"system.{_INCLUDE}")
+def names_system(path: KeyPath) -> bool:
+    """Return True if a setting of a key path replaces the whole system, and not a part of it."""
+    return path in (SYSTEM, (*SYSTEM, _INCLUDE))
 
 
 def include_system(

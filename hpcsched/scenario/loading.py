@@ -1,7 +1,8 @@
 """Loading of scenarios: from a file and overrides to a validated scenario, or to all findings."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from hpcsched.scenario.former_names import former_names
 from hpcsched.scenario.including import SYSTEM, include_system, names_system
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.models import Scenario, scenario_model
-from hpcsched.scenario.overrides import apply_overrides
+from hpcsched.scenario.overrides import Override, apply_settings, settings_of
 from hpcsched.scenario.positions import Positions, by_position
 
 
@@ -47,7 +48,7 @@ class LoadedScenario:
 
 def load_scenario(
     path: str | os.PathLike[str],
-    overrides: Sequence[str] = (),
+    overrides: Sequence[Override] = (),
     registry: Registry | None = None,
 ) -> Scenario:
     """Return the scenario in a YAML file.
@@ -57,7 +58,7 @@ def load_scenario(
     path
         The file.
     overrides
-        Texts such as `dispatcher.depth=100`, applied in order.
+        Texts such as `dispatcher.depth=100`, or settings, applied in order.
     registry
         Plugins; the installed ones by default.
 
@@ -71,7 +72,7 @@ def load_scenario(
 
 def read_scenario(
     path: str | os.PathLike[str],
-    overrides: Sequence[str] = (),
+    overrides: Sequence[Override] = (),
     registry: Registry | None = None,
 ) -> LoadedScenario:
     """Return the scenario in a YAML file with its positions; see `load_scenario`."""
@@ -81,10 +82,13 @@ def read_scenario(
 def check_document(
     document: Document,
     path: str | os.PathLike[str],
-    overrides: Sequence[str] = (),
+    overrides: Sequence[Override] = (),
     registry: Registry | None = None,
 ) -> LoadedScenario:
-    """Return the scenario of a document, as if it had been read from a file."""
+    """Return the scenario of a document, as if it had been read from a file.
+
+    The document stays as it is: it can be checked again with other overrides.
+    """
     registry = manager.registry() if registry is None else registry
     file = Path(path)
     positions = Positions.of(str(path), document)
@@ -99,19 +103,22 @@ def check_document(
     ]
     if () in document.refused:
         raise InputError(findings)
-    # What names a system comes first: other overrides may reach into the system that it names.
-    naming = [text for text in overrides if names_system(text)]
-    within = [text for text in overrides if not names_system(text)]
+    root, refused = deepcopy(document.value), set(document.refused)
+    settings, wrong = settings_of(overrides)
+    findings.extend(wrong)
+    # What names a system comes first: other settings may reach into the system that it names.
+    naming = [setting for setting in settings if names_system(setting.path)]
+    within = [setting for setting in settings if not names_system(setting.path)]
     tags = {name: tag_of(kind) for kind in KINDS for name in registry.all_names(kind)}
-    findings.extend(apply_overrides(document.value, naming, positions, tags))
-    unknown = list(include_system(document.value, positions, file.parent, os.environ))
+    findings.extend(apply_settings(root, naming, positions, tags))
+    unknown = list(include_system(root, positions, file.parent, os.environ))
     findings.extend(unknown)
     if unknown:
-        document.refused.add(SYSTEM)
-        within = [text for text in within if not text.strip().startswith("system.")]
-    findings.extend(apply_overrides(document.value, within, positions, tags))
-    scenario, faults = _validate(document.value, registry, file.parent)
-    findings.extend(_finding(f, positions) for f in faults if not _known(f, document))
+        refused.add(SYSTEM)
+        within = [setting for setting in within if setting.path[:1] != SYSTEM]
+    findings.extend(apply_settings(root, within, positions, tags))
+    scenario, faults = _validate(root, registry, file.parent)
+    findings.extend(_finding(f, positions) for f in faults if not _known(f, refused))
     if scenario is None or findings:
         raise InputError(by_position(findings, str(path)))
     former = [
@@ -122,7 +129,7 @@ def check_document(
             show_key_path(name.path),
             "warning",
         )
-        for name in former_names(scenario, document.value, registry)
+        for name in former_names(scenario, root, registry)
     ]
     return LoadedScenario(scenario, file, registry, positions, former)
 
@@ -143,9 +150,9 @@ def _validate(
         return None, faults_of(error, root, known_keys)
 
 
-def _known(fault: Fault, document: Document) -> bool:
+def _known(fault: Fault, refused: Collection[KeyPath]) -> bool:
     """Return True if a fault is about a value that could not be read, which is reported already."""
-    return any(fault.at[: len(path)] == path for path in document.refused)
+    return any(fault.at[: len(path)] == path for path in refused)
 
 
 def _finding(fault: Fault, positions: Positions) -> Finding:

@@ -2,13 +2,43 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hpcsched.errors import Finding, Place
 from hpcsched.scenario.document import Document, Mark
 from hpcsched.scenario.key_path import KeyPath
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value for a key path of a scenario, from outside its file.
+
+    Attributes
+    ----------
+    path
+        The key path.
+    value
+        Plain value, as YAML would give it.
+    source
+        Place of the setting, to which findings point.
+    """
+
+    path: KeyPath
+    value: Any
+    source: Place
+
+    def place(self, within: KeyPath, *, on_key: bool) -> Place:
+        """Return the place of a key path within the value, or of its key.
+
+        A setting without lines of its own has one place for all.
+        """
+        return self.source
+
+
+class Addition(Setting):
+    """The name of a plugin for a list of the scenario, unless the list has it."""
 
 
 @dataclass(slots=True)
@@ -18,7 +48,7 @@ class Positions:
     file: str
     keys: dict[KeyPath, Mark] = field(default_factory=dict)
     values: dict[KeyPath, Mark] = field(default_factory=dict)
-    overrides: dict[KeyPath, str] = field(default_factory=dict)
+    settings: dict[KeyPath, Setting] = field(default_factory=dict)
     included: dict[KeyPath, str] = field(default_factory=dict)
 
     @classmethod
@@ -26,13 +56,13 @@ class Positions:
         """Return the positions in a file that has just been read."""
         return cls(file, dict(document.keys), dict(document.values))
 
-    def override(self, path: KeyPath, text: str) -> None:
-        """Note that the value at `path`, and all below it, comes from the override `text`."""
+    def override(self, path: KeyPath, setting: Setting) -> None:
+        """Note that the value at `path`, and all below it, comes from a setting."""
         self.keys = _outside(self.keys, path)
         self.values = _outside(self.values, path)
-        self.overrides = _outside(self.overrides, path)
+        self.settings = _outside(self.settings, path)
         self.included = _outside(self.included, path)
-        self.overrides[path] = text
+        self.settings[path] = setting
 
     def include(self, path: KeyPath, file: str, document: Document) -> None:
         """Note that the keys of the mapping at `path` come from another file, too."""
@@ -49,8 +79,8 @@ class Positions:
         # The longest path first: the nearest place tells most.
         for length in range(len(path), -1, -1):
             above = path[:length]
-            if above in self.overrides:
-                return override_place(self.overrides[above])
+            if above in self.settings:
+                return self.settings[above].place(path[length:], on_key=on_key)
             mark = self.values.get(above)
             if on_key and length == len(path):
                 mark = self.keys.get(above, mark)
