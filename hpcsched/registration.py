@@ -188,6 +188,20 @@ class BuiltIn(NamedTuple):
     former_names: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OtherNames:
+    """Names of a plugin in scenarios beside its own.
+
+    Attributes
+    ----------
+    aliases, former : tuple of str
+        As `aliases` and `former_names` in `Plugin`.
+    """
+
+    aliases: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
+
+
 registered: list[BuiltIn] = []
 """The registrations of the modules imported so far, from which the index is made."""
 
@@ -203,8 +217,7 @@ def builtin(
     capabilities: Iterable[str] = (),
     review: Callable[[Any, Any], Iterable[Caution]] | None = None,
     needs: OptionalPackage | None = None,
-    aliases: Iterable[str] = (),
-    former_names: Iterable[str] = (),
+    other_names: OtherNames = OtherNames(),
 ) -> Callable[[_Made], _Made]:
     """Register the decorated class or function as a built-in plugin.
 
@@ -229,8 +242,8 @@ def builtin(
         A function of a module that is quick to import; see `Plugin`.
     needs : OptionalPackage, optional
         The package that the decorated object's module imports.
-    aliases, former_names : iterable of str
-        As in `Plugin`.
+    other_names : OtherNames, optional
+        Aliases and former names.
     """
 
     def register(made: _Made) -> _Made:
@@ -244,8 +257,8 @@ def builtin(
                 None if review is None else _reference(review),
                 tuple(sorted(capabilities)),
                 needs,
-                tuple(aliases),
-                tuple(former_names),
+                other_names.aliases,
+                other_names.former,
             )
         )
         return made

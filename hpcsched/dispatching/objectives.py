@@ -33,11 +33,16 @@ from hpcsched.metrics.summary_figures import AlphaParams, TauParams
 from hpcsched.metrics.times import mean_response_time, mean_wait_time
 from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.parameters import Listed, Params, Selects
-from hpcsched.registration import builtin
+from hpcsched.registration import OtherNames, builtin
 from hpcsched.system.system import IntArray
 
 
-@builtin("objective", "mean_slowdown", summary="mean slowdown", aliases=["slowdown"])
+@builtin(
+    "objective",
+    "mean_slowdown",
+    summary="mean slowdown",
+    other_names=OtherNames(aliases=("slowdown",)),
+)
 @dataclass(frozen=True, slots=True)
 class Slowdown:
     """Mean slowdown of jobs that ran for at least one second, a ratio."""
@@ -72,7 +77,7 @@ class Slowdown:
     "mean_bounded_slowdown",
     TauParams,
     summary="mean bounded slowdown",
-    aliases=["bounded_slowdown"],
+    other_names=OtherNames(aliases=("bounded_slowdown",)),
 )
 @dataclass(frozen=True, slots=True)
 class BoundedSlowdown:
@@ -119,7 +124,12 @@ class BoundedSlowdown:
         return linear(weights, free, constant)._replace(population=max(len(jobs), 1))
 
 
-@builtin("objective", "mean_response_time", summary="mean response time (AF)", aliases=["af"])
+@builtin(
+    "objective",
+    "mean_response_time",
+    summary="mean response time (AF)",
+    other_names=OtherNames(aliases=("af",)),
+)
 @dataclass(frozen=True, slots=True)
 class AF:
     """Mean response time, in seconds."""
@@ -147,7 +157,12 @@ class AF:
         return linear(np.ones(len(jobs)), constant=constant)._replace(population=max(len(jobs), 1))
 
 
-@builtin("objective", "mean_wait_time", summary="mean wait time", aliases=["wait_time"])
+@builtin(
+    "objective",
+    "mean_wait_time",
+    summary="mean wait time",
+    other_names=OtherNames(aliases=("wait_time",)),
+)
 @dataclass(frozen=True, slots=True)
 class WaitTime:
     """Mean wait time, in seconds.
@@ -182,7 +197,7 @@ class WaitTime:
     "objective",
     "area_weighted_response_time",
     summary="mean response time weighted by area (AWF)",
-    aliases=["awf"],
+    other_names=OtherNames(aliases=("awf",)),
 )
 @dataclass(frozen=True, slots=True)
 class AWF:
@@ -219,7 +234,7 @@ class AWF:
     "p2sf",
     AlphaParams,
     summary="priority-weighted specific response time (PαSF)",
-    aliases=["psf"],
+    other_names=OtherNames(aliases=("psf",)),
 )
 @dataclass(frozen=True, slots=True)
 class PSF:

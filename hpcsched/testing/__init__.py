@@ -17,10 +17,11 @@ from hpcsched.testing.correction import check_correction
 from hpcsched.testing.dispatcher import check_dispatcher
 from hpcsched.testing.fixtures import RunScenario, UsePlugins, run_scenario, use_plugins
 from hpcsched.testing.predictor import check_predictor
-from hpcsched.testing.replaying import replay, start_times
+from hpcsched.testing.replaying import ReplayConditions, replay, start_times
 from hpcsched.testing.workloads import SampleWorkload, sample_workloads
 
 __all__ = [
+    "ReplayConditions",
     "RunScenario",
     "SampleWorkload",
     "UsePlugins",

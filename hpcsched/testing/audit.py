@@ -15,8 +15,8 @@ from hpcsched.audit.places import check_places
 from hpcsched.audit.pools import check_pools
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
+from hpcsched.testing.replaying import BY_DEFAULT, ReplayConditions
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
 
@@ -26,9 +26,8 @@ def audit_replay(
     jobs: Sequence[TracedJob],
     system: System,
     *,
-    kill_at_requested_time: bool = False,
+    conditions: ReplayConditions = BY_DEFAULT,
     partitions: Partitions = NO_PARTITIONS,
-    outages: Outages = NO_OUTAGES,
     interruptions: Sequence[Interruption] = (),
 ) -> None:
     """Check that job records are a valid replay of the jobs.
@@ -45,12 +44,12 @@ def audit_replay(
         Replayed jobs.
     system
         The system.
-    kill_at_requested_time
-        True if the replay ended jobs at their requested time.
+    conditions
+        Conditions of the replay.
     partitions
         Partitions of the replay.
-    outages
-        Outages of the replay.
+    interruptions
+        Ends of attempts by outages.
 
     Raises
     ------
@@ -68,13 +67,13 @@ def audit_replay(
     checks = (
         check_presence(trace, run, partial=False),
         check_requests(trace, run, rows, system),
-        check_times(trace, run, rows, kill_at_requested_time=kill_at_requested_time),
+        check_times(trace, run, rows, kill_at_requested_time=conditions.kill_at_requested_time),
         check_places(trace, attempts, all_rows, system),
         check_capacity(attempts, system),
         *check_dependencies(trace, run, rows),
         *check_partitions(trace, attempts, all_rows, system, partitions),
         *check_pools(trace, attempts, all_rows, system),
-        *check_outages(trace, (attempts, lost), all_rows, system, outages),
+        *check_outages(trace, (attempts, lost), all_rows, system, conditions.outages),
     )
     violations = [violation for check in checks for violation in check.violations]
     if violations:

@@ -1,6 +1,7 @@
 """Replay of a few jobs under a dispatcher, without a scenario."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.objectives import BoundedSlowdown
@@ -18,6 +19,26 @@ from hpcsched.testing.building import uniform_request
 from hpcsched.workload.job import TracedJob
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayConditions:
+    """Conditions of a replay, which its audit has to know too.
+
+    Attributes
+    ----------
+    kill_at_requested_time : bool
+        True: jobs that reach their requested time are ended.
+    outages : Outages
+        Times at which nodes are out of service.
+    """
+
+    kill_at_requested_time: bool = False
+    outages: Outages = NO_OUTAGES
+
+
+BY_DEFAULT = ReplayConditions()
+"""No outages, and jobs run as long as they need."""
+
+
 class _Records(Observer):
     def __init__(self) -> None:
         self.records: list[JobRecord] = []
@@ -32,20 +53,37 @@ def replay(
     system: System,
     predictor: Predictor | Oracle | None = None,
     *,
-    kill_at_requested_time: bool = False,
-    pooled: bool = False,
     correction: Correction | None = None,
     observers: Sequence[Observer] = (),
-    outages: Outages = NO_OUTAGES,
+    pooled: bool = False,
+    conditions: ReplayConditions = BY_DEFAULT,
 ) -> list[JobRecord]:
     """Replay jobs to the end and return their records, in the order in which they left the system.
 
-    Jobs come by ascending submit time. Without a predictor, dispatchers plan with requested times.
-    `pooled` shows the dispatcher slots instead of nodes, for jobs that all ask for the same; with
-    `outages` it is shown nodes in any case. Without a correction, jobs that outlive their
-    prediction are said to end in a second. The `observers` follow the replay; where one hears of
-    reasons, the dispatcher is asked for them. Raises DecisionError where a decision cannot be
-    carried out or jobs wait for ever.
+    Parameters
+    ----------
+    dispatcher : Dispatcher
+        The dispatcher. A replay needs a new one.
+    jobs : sequence of TracedJob
+        The jobs, by ascending submit time.
+    system : System
+        The system.
+    predictor : Predictor or Oracle, optional
+        The predictor; dispatchers plan with requested times by default.
+    correction : Correction, optional
+        The correction of outlived predictions. By default such jobs are said to end in a second.
+    observers : sequence of Observer
+        Observers of the replay. Where one hears of reasons, the dispatcher is asked for them.
+    pooled : bool
+        True: show the dispatcher slots instead of nodes, for jobs that all ask for the same. With
+        outages it is shown nodes in any case.
+    conditions : ReplayConditions
+        The rules of the system.
+
+    Raises
+    ------
+    DecisionError
+        If a decision cannot be carried out or jobs wait for ever.
     """
     records = _Records()
     parts = Parts(
@@ -56,10 +94,10 @@ def replay(
         BoundedSlowdown(),
         (records, *observers),
         uniform_request([traced.job for traced in jobs]) if pooled else None,
-        kill_at_requested_time,
+        conditions.kill_at_requested_time,
         correction=OneSecond() if correction is None else correction,
         dependencies=any(traced.job.after for traced in jobs),
-        outages=outages,
+        outages=conditions.outages,
     )
     Simulation(parts).run(iter(jobs))
     return records.records

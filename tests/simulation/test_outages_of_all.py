@@ -18,7 +18,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.system import System
-from hpcsched.testing import audit_replay
+from hpcsched.testing import ReplayConditions, audit_replay
 from tests.builders import Told, replay
 from tests.strategies import Workload, mixed_workloads, tries
 
@@ -108,7 +108,13 @@ def check(make: Callable[[str], Assembly], name: str, data: Any, workload: Workl
         outages=out,
     )
     records = list(recorder.jobs.values())
-    audit_replay(records, jobs, workload.system, outages=out, interruptions=lost.all)
+    audit_replay(
+        records,
+        jobs,
+        workload.system,
+        conditions=ReplayConditions(outages=out),
+        interruptions=lost.all,
+    )
     states = {record.state for record in records}
     assert states <= {"completed", "rejected", "failed"}
     assert len(records) == len(jobs)

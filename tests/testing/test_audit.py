@@ -6,7 +6,14 @@ import pytest
 
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
-from hpcsched.testing import audit_replay, make_jobs, make_system, replay, start_times
+from hpcsched.testing import (
+    ReplayConditions,
+    audit_replay,
+    make_jobs,
+    make_system,
+    replay,
+    start_times,
+)
 from tests.builders import easy
 
 SYSTEM = make_system(2, core=2)
@@ -24,9 +31,10 @@ RECORDS = replay(easy(), JOBS, SYSTEM)
 def test_a_valid_replay() -> None:
     """Nothing is found, killed jobs included."""
     audit_replay(RECORDS, JOBS, SYSTEM)
-    killed = replay(easy(), JOBS, SYSTEM, kill_at_requested_time=True)
+    kills = ReplayConditions(kill_at_requested_time=True)
+    killed = replay(easy(), JOBS, SYSTEM, conditions=kills)
     assert start_times(killed) == {1: 0, 2: 10}
-    audit_replay(killed, JOBS, SYSTEM, kill_at_requested_time=True)
+    audit_replay(killed, JOBS, SYSTEM, conditions=kills)
 
 
 def early(records: list[JobRecord]) -> list[JobRecord]:

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from hpcsched.dispatching.allocator import Room, fill
 from hpcsched.dispatching.rules.pressure import Pressure
-from hpcsched.registration import builtin
+from hpcsched.registration import OtherNames, builtin
 from hpcsched.system.allocation import Interval, NodeAllocation
 
 
@@ -13,7 +13,7 @@ from hpcsched.system.allocation import Interval, NodeAllocation
     "allocator",
     "first-fit",
     summary="the lowest-numbered nodes with room",
-    former_names=["first_fit"],
+    other_names=OtherNames(former=("first_fit",)),
 )
 class FirstFit:
     """Allocator that fills nodes in the order in which the system declares them."""
@@ -54,7 +54,12 @@ class FirstFit:
         raise ValueError(f"{units} slots asked for, {units - missing} free")
 
 
-@builtin("allocator", "best-fit", summary="the fullest nodes with room", former_names=["best_fit"])
+@builtin(
+    "allocator",
+    "best-fit",
+    summary="the fullest nodes with room",
+    other_names=OtherNames(former=("best_fit",)),
+)
 class BestFit:
     """Allocator that fills the fullest nodes first, so that large blocks stay free.
 
@@ -72,7 +77,7 @@ class BestFit:
     "allocator",
     "keep-scarce",
     summary="nodes that offer least of what the job does not need; the fullest among them",
-    former_names=["keep_scarce"],
+    other_names=OtherNames(former=("keep_scarce",)),
 )
 class KeepScarce:
     """Allocator that keeps scarce resources free for the jobs that request them; then best fit.

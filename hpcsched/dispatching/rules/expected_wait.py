@@ -9,7 +9,7 @@ import numpy as np
 from hpcsched.context import Context
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.rule_params import ExpectedWaitParams
-from hpcsched.registration import builtin
+from hpcsched.registration import OtherNames, builtin
 from hpcsched.system.system import IntArray
 from hpcsched.workload.wait_classes import WaitClass
 
@@ -19,7 +19,7 @@ from hpcsched.workload.wait_classes import WaitClass
     "expected-wait",
     ExpectedWaitParams,
     summary="largest wait time over the wait that is expected in its queue first",
-    former_names=["expected_wait"],
+    other_names=OtherNames(former=("expected_wait",)),
 )
 @dataclass(frozen=True)
 class ExpectedWaitOrder:
