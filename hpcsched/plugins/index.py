@@ -36,6 +36,8 @@ def load(row: BuiltIn) -> Plugin:
     """Return the plugin of a registration; its parameters are imported, its factory is not."""
     review: Any = None
     if row.needs is not None:
+        # A plugin with an optional package is reviewed for that alone; its own module cannot be
+        # imported yet.
         review = partial(_review_package, row.needs)
     elif row.review is not None:
         review = _resolve(row.review)
@@ -84,6 +86,7 @@ def _review_package(package: OptionalPackage, _params: Any, _system: Any) -> Ite
 def make_index() -> str:
     """Return the text of the index; imports every module that registers a plugin."""
     for file in sorted(PACKAGE.rglob("*.py")):
+        # Only modules that register: others may need packages that are not installed.
         if MARK in file.read_text(encoding="utf-8"):
             parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
             import_module(".".join(parts))

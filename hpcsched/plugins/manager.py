@@ -23,6 +23,7 @@ OFF_SWITCH = "HPCSCHED_EXTERNAL_PLUGINS"
 """Set this environment variable to `0` to leave out plugins of other distributions."""
 
 
+# A stack: a fixture within a fixture gives back the outer registry, not the installed one.
 _stand_ins: list[Registry] = []
 
 
@@ -75,6 +76,8 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
     def register(module: Any, distribution: str, version: str) -> None:
         try:
             manager.register(module)
+            # Right after each registration, so that the message names the distribution with the
+            # unknown hook.
             manager.check_pending()
         except (pluggy.PluginValidationError, ValueError) as error:
             raise PluginError(
@@ -95,6 +98,7 @@ def build_registry(*, external: bool, modules: Iterable[ModuleType] = ()) -> Reg
         register(module, module.__name__.partition(".")[0], getattr(module, "__version__", "0"))
 
     result = Registry()
+    # Before the others: a plugin that takes a built-in name is told about the clash with hpcsched.
     result.add_built_in(built_in())
     for kind in KINDS:
         for implementation in getattr(manager.hook, f"hpcsched_{kind}s").get_hookimpls():
@@ -132,6 +136,7 @@ def _call(implementation: Any, kind: str, name: str, version: str) -> tuple[Plug
     hook = implementation.function.__name__
     try:
         returned = implementation.function()
+        # A hook may be a generator, so its errors come as it is listed and not as it is called.
         plugins = tuple(returned) if isinstance(returned, Iterable) else returned
     except Exception as error:
         raise PluginError(

@@ -130,16 +130,19 @@ class Registry:
         KeyError
             If there is none; the text lists the installed ones.
         """
+        # Own names first, so that a third party may register a name that was an alias here.
         if (kind, name) not in self._entries:
             name = self._other_names.get((kind, name), name)
         entry = self._entries.get((kind, name))
         if entry is None:
             names = self.names(kind)
+            # A former name is still accepted, yet nobody should be led to it.
             present = {name for name in self.all_names(kind) if not self.is_former(kind, name)}
             close = difflib.get_close_matches(name, sorted(present), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(names)}"
             raise KeyError(f"no {kind} is called {name!r}; {hint}")
         if isinstance(entry, BuiltIn):
+            # Kept: loading imports the parameters, and models of choices are cached by the result.
             entry = self._entries[kind, name] = Installed(kind, load(entry), *HOME)
         return entry
 

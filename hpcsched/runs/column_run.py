@@ -111,6 +111,8 @@ class ColumnRun:
                 self._lost.replayed(interruption_table(self._opened.of(lost.sequence), lost))
             if self._pools is not None:
                 self._pools.replayed(self._monitor.first_submit, *levels)
+            # A job's columns are dropped when it leaves, so memory grows with the queue, not with
+            # the trace.
             columns = self._opened.take(left.sequence)
             jobs = job_table(system, columns, left)
             self._recorder.replayed(jobs, round_table(system, held))
@@ -143,6 +145,8 @@ class ColumnRun:
         few = self._replay.few_jobs
         first: list[JobColumns] = []
         rest: Iterator[JobColumns] = batches
+        # Batches are read until it is known that the trace has more jobs, and no further: a long
+        # trace never is in memory as a whole.
         while sum(len(columns.job_id) for columns in first) <= few:
             try:
                 columns = next(batches, None)

@@ -77,6 +77,8 @@ class EventRun:
         """Replay all jobs; see `Simulation.run`."""
         if self._assembly.scenario.simulation.mode == "offline":
             self._planning = True
+            # The trace is read three times: for the problem, for the on-line schedule, and for the
+            # replay of the plan, which needs jobs as they come.
             self.plan, parts = planned_offline(self._assembly, self._parts)
             self._simulation = Simulation(self._timed(parts))
             self._planning = False

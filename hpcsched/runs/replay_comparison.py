@@ -40,6 +40,7 @@ def why_not_replayed(run: RunDirectory, plugins: dict[str, str]) -> str | None:
     manifest = run.manifest
     if manifest.not_reproducible_because:
         return "; ".join(manifest.not_reproducible_because)
+    # An error need not come again, or not at the same job.
     if manifest.status == "failed":
         return "the run failed"
     now = {**package_versions(), **plugins}
@@ -99,8 +100,11 @@ def _check_rows(run: RunDirectory, again: RunDirectory, name: str, key: str) -> 
         return check
     check.expect("columns", expected.column_names, found.column_names)
     if run.partial:
+        # An interrupted run stops between two instants, so its rows are the first ones of the
+        # replay.
         expected = expected.slice(0, found.num_rows)
     check.looked_at += found.num_rows
+    # Arrow compares the columns at once; rows become Python objects only to name the difference.
     if expected.equals(found):
         return check
     nothing: dict[str, Any] = {}
@@ -131,6 +135,7 @@ def _without_times(table: pa.Table) -> pa.Table:
     kind = pa.struct(
         [field for field in table.schema.field("solver").type if field.name not in _MEASURED]
     )
+    # At its old place, since the order of columns is compared as well.
     where = table.column_names.index("solver")
     return table.set_column(where, "solver", pa.array(calls, kind))
 

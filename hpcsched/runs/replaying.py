@@ -209,6 +209,7 @@ def replay(scenario: Scenario, workload: Workload | None = None, *, places: bool
             " expected one that read_workload returns for this scenario"
         )
         raise InputError(Finding("other-workload", message, key="trace"))
+    # Observers write into a run directory, and a replay in memory has none.
     if scenario.observers:
         names = ", ".join(choice.plugin_name for choice in scenario.observers)
         _log.info("a replay in memory has no observers; left out: %s", names)

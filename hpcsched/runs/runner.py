@@ -107,6 +107,7 @@ def replay_into_folder(assembly: Assembly, watching: Watching, *, force: bool) -
     because = [why for _, why in not_reproducible(scenario)]
     files = assembly.source.files
     with Run(assembly, trace_files=files, not_reproducible_because=because, force=force) as begun:
+        # Before the replay: a run that fails still tells which outages it met.
         if scenario.outages is not None:
             write_outages(folder, assembly.outages)
         return begun.carry_out(ReplayLoop(assembly, begun.observers, watching))
@@ -131,6 +132,8 @@ class ReplayLoop:
         self._assembly, self._watching = assembly, watching
         givers = _givers(assembly.scenario, observers)
         self._parts = parts_of(assembly, observers)._replace(givers=givers)
+        # Decided before the first job is read, so that the manifest can say why and no job is
+        # replayed twice; what only the replay can find out comes as NeedsPythonError.
         in_python = _in_python(assembly, self._parts)
         self._loop: ColumnRun | EventRun
         if in_python:

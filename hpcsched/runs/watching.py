@@ -77,6 +77,7 @@ class Watching:
 
     def tell_compiling(self) -> None:
         """Say that code is compiled; once is enough."""
+        # Several pieces of code may be compiled in one run, and each asks to be told.
         if not self._told_of_compiling:
             self._told_of_compiling = True
             self.say(COMPILING)

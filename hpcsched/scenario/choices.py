@@ -70,6 +70,8 @@ def choice_model(installed: Installed) -> type[Choice]:
         If the plugin has a parameter with a reserved name.
     """
     kind, plugin, base = installed.kind, installed.plugin, _base(installed.kind)
+    # The user writes the plugin's name and `transforms` between its parameters, in one mapping, so
+    # a parameter of such a name could not be told from them.
     beside = tuple(Transformed.model_fields) if kind == "trace_source" else ()
     for name in (base.plugin_tag, *_TAKEN, *beside):
         if name in plugin.params.model_fields:
@@ -79,6 +81,8 @@ def choice_model(installed: Installed) -> type[Choice]:
                 f" has a parameter {name!r}, which is taken by what {why}"
             )
     description = f"The {kind.replace('_', ' ')}: {plugin.name}."
+    # Validation sees the present name alone, since aliases were replaced before; editors must
+    # accept every name, so the schema lists all of them.
     names = [plugin.name, *plugin.aliases]
     extra: Any = {"enum": names} if plugin.aliases else None
     fields: dict[str, Any] = {
@@ -95,6 +99,8 @@ def choice_model(installed: Installed) -> type[Choice]:
 def _derive(
     name: str, params: type[Params], base: type[Choice], summary: str, fields: dict[str, Any]
 ) -> type[Choice]:
+    # The plugin's own model comes first: its validators and settings must win over those of the
+    # base.
     bases: Any = (base,) if issubclass(base, params) else (params, base)
     if base is SourceChoice:
         bases = (Transformed, *bases)
@@ -146,6 +152,8 @@ class Chooser:
         else:
             installed = self._find(kind, value[tag], at=(tag,))
             value = _by_present_name(value, tag, installed, context)
+        # Counted here and not by the interpreter: a RecursionError in a validator would be an
+        # internal fault without the key path.
         if self.depth == _DEEPEST:
             message = f"more than {_DEEPEST} choices within choices"
             raise refuse(refusal("bad-value", message, value))

@@ -41,6 +41,7 @@ def differences(first: Scenario, second: Scenario) -> list[Change]:
 def _meaning(scenario: Scenario) -> dict[str, Any]:
     values = resolved_values(scenario)
     del values["description"]
+    # By name and not by position: a group inserted in front would else differ in all that follow.
     groups = values["system"].pop("groups")
     values["system"]["groups"] = {
         group["name"]: {key: group[key] for key in group if key != "name"} for group in groups
@@ -50,10 +51,12 @@ def _meaning(scenario: Scenario) -> dict[str, Any]:
 
 def _compare(first: Any, second: Any, path: KeyPath) -> Iterator[Change]:
     if isinstance(first, dict) and isinstance(second, dict):
+        # Not a set: changes are listed in the order of the declarations, equal in every process.
         for key in dict.fromkeys((*first, *second)):
             yield from _compare(first.get(key, ABSENT), second.get(key, ABSENT), (*path, key))
         if path == ("system", "groups"):
             yield from _compare_order(list(first), list(second), path)
+    # Lists of plain values, such as percentiles, mean something as a whole and are shown so.
     elif _has_blocks(first) and _has_blocks(second):
         for n in range(max(len(first), len(second))):
             ours, theirs = (items[n] if n < len(items) else ABSENT for items in (first, second))

@@ -82,6 +82,7 @@ def parse_document(text: str) -> Document:
         _give_up(document, f"the character U+{error.character:04X} is not allowed", mark)
         return document
     try:
+        # Nodes and not values: only nodes have the line and column that findings need.
         root = loader.get_node() if loader.check_node() else None
         if loader.check_node():
             message = "a second YAML document starts here; a file holds one scenario"
@@ -129,6 +130,8 @@ class _Reading:
         mark = _mark(node.start_mark)
         self.document.values[path] = mark
         again = id(node) in self.seen
+        # PyYAML resolves an alias to the node itself. A few kilobytes of nested aliases can stand
+        # for billions of values, so repeated visits are counted, and not the size of the text.
         self.repeated += again
         self.seen.add(id(node))
         if id(node) in self.open or (again and self.repeated > _MOST_REPEATED):
@@ -149,6 +152,7 @@ class _Reading:
             self.document.refused.add(path)
             return None
         finally:
+            # A node may occur twice side by side; only one within itself is without end.
             self.open.discard(id(node))
 
     def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:

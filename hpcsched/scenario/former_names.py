@@ -45,6 +45,7 @@ def former_names(
         if isinstance(document, Mapping):
             yield from _of_keys(value, document, registry, path)
     elif isinstance(value, Mapping) and isinstance(document, Mapping):
+        # A validated mapping may have numbers as keys where the document has texts.
         by_text = {str(key): inner for key, inner in value.items()}
         for key, inner in document.items():
             yield from former_names(by_text.get(str(key)), inner, registry, (*path, key))

@@ -59,6 +59,7 @@ def include_system(
         yield Finding("bad-value", message, place, show_key_path(key))
         return
     name = expand_variables(declared[_INCLUDE], environment)
+    # Keys beside `include` win, so that a catalogue's system can be varied in one place.
     own = {k: value for k, value in declared.items() if k != _INCLUDE}
     try:
         path = _path_of(name, folder)
@@ -87,6 +88,7 @@ def _path_of(name: str, folder: Path) -> Path:
     ValueError
         If there is none.
     """
+    # Looked for after the expansion: a variable that is set leaves no dollar sign behind.
     if unset_variables(name):
         raise ValueError(f"the environment variable {unset_variables(name)[0]} is not set")
     if name.endswith((".yaml", ".yml", ".machines")):
@@ -99,6 +101,7 @@ def _path_of(name: str, folder: Path) -> Path:
         path = place / f"{name}.yaml"
         if "/" not in name and _is_file(path):
             return path
+    # A set first: a system beside the scenario hides one of the same name that comes with hpcsched.
     known = sorted({path.stem for place in places for path in place.glob("*.yaml")})
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"

@@ -16,6 +16,8 @@ def show_key_path(path: KeyPath) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
+            # A key with a dot or a line break in it would read as two steps, or break a one-line
+            # message.
             name = step if _PLAIN.fullmatch(step) else json.dumps(step)
             text += f".{name}" if text else name
     return text
@@ -41,6 +43,7 @@ def parse_key_path(text: str) -> KeyPath:
     end = 0
     while end < len(text):
         match = _STEP.match(text, end)
+        # The first step has no separator in front, and every other one has.
         if match is None or (end == 0) == match[0].startswith((".", "[")):
             raise ValueError(f"{text!r} is not a key path such as system.groups[0].count")
         steps.append(int(match[1]) if match[1] else match[2])

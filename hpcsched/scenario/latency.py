@@ -16,10 +16,12 @@ _SECONDS_PATTERN = r"^\s*(\d+\s*ms|(\d+\s*(s|min|h|d|w)\s*)+)\s*$"
 def _read_seconds(value: Any) -> Any:
     if not isinstance(value, str):
         return value
+    # Durations elsewhere are whole seconds, so that `ms` is a unit in this block alone.
     milliseconds = re.fullmatch(r"(\d+)\s*ms", value.strip())
     return int(milliseconds[1]) / 1000 if milliseconds else parse_duration(value)
 
 
+# Type checkers must see a plain float; pydantic needs the annotations at run time.
 if TYPE_CHECKING:
     Seconds = float
 else:
@@ -99,4 +101,6 @@ class DispatchLatency(Params):
 
 def _exact(number: float | None) -> Fraction:
     """Return a number as it is written: 0.1 is a tenth."""
+    # `Fraction(0.7)` is the binary number just below seven tenths: ten rounds of 0.7 s would be
+    # charged 6 s in all instead of 7.
     return Fraction(repr(number or 0.0))

@@ -110,6 +110,8 @@ def not_live(
         if group not in counts:
             message = f"the system has no node group {group!r}; there are: {', '.join(counts)}"
             yield refusal("unknown-group", message, text, at=at)
+        # Jobs are placed on nodes by number within their group, so names and nodes must match one
+        # to one.
         elif len(expand(text)) != counts[group]:
             found = len(expand(text))
             message = f"the group {group} has {counts[group]} nodes, and {found} are named"
@@ -118,6 +120,7 @@ def not_live(
     if missing:
         message = f"the names of the nodes of {', '.join(missing)} are missing"
         yield refusal("not-live", message, live.nodes, at=("live", "nodes"))
+    # All of these are refused and not ignored: an operator who declares them expects them to bind.
     for key, message in _NOT_DECLARED.items():
         if key in declared:
             yield refusal("not-live", message, None, at=tuple(key.split(".")))

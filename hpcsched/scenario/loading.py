@@ -101,6 +101,7 @@ def check_document(
         )
         for problem in document.problems
     ]
+    # Nothing could be read, so there are no keys to check.
     if () in document.refused:
         raise InputError(findings)
     root, refused = deepcopy(document.value), set(document.refused)
@@ -113,6 +114,7 @@ def check_document(
     findings.extend(apply_settings(root, naming, positions, tags))
     unknown = list(include_system(root, positions, file.parent, os.environ))
     findings.extend(unknown)
+    # A second finding about the system would follow from the first: its keys are not known.
     if unknown:
         refused.add(SYSTEM)
         within = [setting for setting in within if setting.path[:1] != SYSTEM]
@@ -121,6 +123,7 @@ def check_document(
     findings.extend(_finding(f, positions) for f in faults if not _known(f, refused))
     if scenario is None or findings:
         raise InputError(by_position(findings, str(path)))
+    # Only for a valid scenario: a document that is refused has more urgent findings.
     former = [
         Finding(
             FORMER,
@@ -152,6 +155,7 @@ def _validate(
 
 def _known(fault: Fault, refused: Collection[KeyPath]) -> bool:
     """Return True if a fault is about a value that could not be read, which is reported already."""
+    # Such a value stands as None in the document, and None is seldom what a key accepts.
     return any(fault.at[: len(path)] == path for path in refused)
 
 

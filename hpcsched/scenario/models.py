@@ -182,6 +182,7 @@ class Scenario(Params):
     @model_validator(mode="after")
     def _check_outage_nodes(self) -> Self:
         if self.outages is not None:
+            # A large system takes a while to name its nodes, and most scenarios name none.
             names = cache(lambda: tuple(node_numbers(self.system.build())))
             groups = [group.name for group in self.system.groups]
             unknown = list(unknown_nodes(self.outages, groups, names))
@@ -302,6 +303,8 @@ def _with_metrics(metrics: tuple[Installed, ...]) -> type[Scenario]:
         if not parameters:
             continue
         _check_metric(installed)
+        # The default is validated, so that a metric's parameters are there as a model and not as a
+        # dict.
         default = Field(
             default_factory=dict, validate_default=True, description=installed.plugin.summary
         )

@@ -33,6 +33,7 @@ class NodeChoice(Params):
 
     def numbers(self, system: System) -> tuple[int, ...]:
         """Return the numbers of the nodes, ascending."""
+        # None and not an empty list: `groups: []` is refused, as it would silently mean all nodes.
         if self.groups is None and self.nodes is None:
             return tuple(range(system.node_count))
         names = node_numbers(system)
@@ -79,6 +80,7 @@ class WindowDeclaration(NodeChoice):
             raise ValueError(f"expected an end after the start, {self.start}, found {self.end}")
         if (self.every is None) != (self.times is None):
             raise ValueError("expected 'every' and 'times' together, or neither")
+        # Occurrences that overlap would take one node out of service twice at the same time.
         if self.every is not None and self.every < self.length:
             raise ValueError(
                 f"expected 'every' to be at least as long as it takes, {self.length} s, found"
@@ -194,6 +196,7 @@ class OutagesDeclaration(Params):
         for reservation in self.reservations:
             outages += reservation.build("reservation", system)
         for n, failures in enumerate(self.failures):
+            # Each model has a seed of its own: another one behind it leaves its failures as they are.
             outages += draw_failures(failures.build(system), seed(f"failures[{n}]"))
         if self.failure_log is not None:
             outages += read_failures(Path(self.failure_log), system)

@@ -60,6 +60,7 @@ def apply_settings(
 
 
 def _parse(text: str) -> Setting:
+    # At the first `=` only: a value may have one, as in `description=a=b`.
     key, equals, value = text.partition("=")
     if not equals:
         raise ValueError("expected key.path=value")
@@ -83,6 +84,8 @@ def _put(root: Any, setting: Setting, positions: Positions, tags: Mapping[str, s
         if isinstance(node, dict) and here not in node:
             node[here] = {}
             positions.override(done, setting)
+        # `dispatcher: easy` is short for `dispatcher: {name: easy}`; a parameter needs the long
+        # form.
         if isinstance(below, str) and isinstance(node[here], str) and node[here] in tags:
             node[here] = {tags[node[here]]: node[here]}
         node = node[here]

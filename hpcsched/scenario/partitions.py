@@ -114,6 +114,7 @@ def partition_clashes(declared: Sequence[PartitionDeclaration]) -> Iterator[Init
                 message = f"{partition.name} and {rest.name} both take what no other takes;"
                 message += " 'jobs' is missing in one of them"
                 yield refusal("bad-value", message, partition.name, at=(n,))
+            # Every later one is compared with the first, so that each message names a pair.
             rest = rest or partition
 
 

@@ -114,6 +114,7 @@ def _change_faults(
             message = f"expected a time after {before.at}, that of the change before,"
             message += f" found {change.at}"
             yield refusal("bad-value", message, change.at, at=(*here, "changes", k, "at"))
+    # Without a period the times count from the trace's origin and may be any.
     if pool.every is None:
         return
     if not pool.changes:
@@ -127,6 +128,7 @@ def _change_faults(
 
 def _period_faults(pools: Sequence[PoolDeclaration]) -> Iterator[InitErrorDetails]:
     """Yield the periods that do not divide the longest."""
+    # All pools of a system share one period in the planners' tables: the longest.
     longest = max((pool.every or 0 for pool in pools), default=0)
     for n, pool in enumerate(pools):
         if pool.every is not None and longest % pool.every:

@@ -82,6 +82,8 @@ class Positions:
             if above in self.settings:
                 return self.settings[above].place(path[length:], on_key=on_key)
             mark = self.values.get(above)
+            # Above the path itself the nearest value is pointed at: the key there is not the faulty
+            # one.
             if on_key and length == len(path):
                 mark = self.keys.get(above, mark)
             if mark is not None:
@@ -105,6 +107,7 @@ def by_position(findings: Iterable[Finding], file: str) -> list[Finding]:
 
     def position(finding: Finding) -> tuple[bool, int, int]:
         place = finding.place or Place(file)
+        # Python's sort is stable, so findings of equal places, such as overrides, keep their order.
         return (place.file != file, place.line or 0, place.column or 0)
 
     return sorted(findings, key=position)

@@ -36,6 +36,7 @@ def not_recorded(scenario: "Scenario", registry: Registry) -> Iterator[InitError
         yield refusal(RULE, message, source, at=("trace", "source"))
     trace = scenario.trace
     chosen: Sequence[NamedChoice] = trace.transforms if isinstance(trace, Transformed) else ()
+    # Recorded waits are relative to submissions: moving a submission would move the start with it.
     for k, transform in enumerate([choice.plugin_name for choice in chosen]):
         if KEEPS_WAITS not in registry.get("transform", transform).plugin.capabilities:
             message = (

@@ -99,6 +99,7 @@ def not_reproducible(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     for path, block in blocks(scenario):
         if isinstance(block, Params) and block.not_reproducible is not None:
             yield path, block.not_reproducible.why
+        # Only what the user has set can make a difference; defaults are reproducible by design.
         for name in block.model_fields_set:
             field = type(block).model_fields[name]
             mark = mark_of(field, NotReproducible)
@@ -113,6 +114,7 @@ def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:
     names = list(dict.fromkeys(name for group in groups for name in group.resources))
     for first, second in combinations(names, 2):
         apart = not any({first, second} <= set(group.resources) for group in groups)
+        # Two types in one group, such as gpu and gpu2, were told apart on purpose.
         if apart and get_close_matches(second, [first], cutoff=_ALIKE):
             where = next(n for n, group in enumerate(groups) if second in group.resources)
             message = f"{first} and {second} are two resource types; is one of them misspelt?"
@@ -123,6 +125,7 @@ def _similar_resource_types(loaded: LoadedScenario) -> Iterator[Finding]:
 def _nothing_to_kill(loaded: LoadedScenario) -> Iterator[Finding]:
     """Warn of killing at the requested time if the trace clips run times to it."""
     scenario = loaded.scenario
+    # A third party's trace source need not have this parameter.
     cut = getattr(scenario.trace, "over_requested_time", None) == "clip"
     if scenario.simulation.kill_at_requested_time and cut:
         message = "no job is left to kill: the trace clips run times over the requested time"

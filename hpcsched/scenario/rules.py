@@ -2,6 +2,7 @@
 
 from types import MappingProxyType
 
+# The names are part of the interface: SARIF output and comments of users refer to them.
 RULES = MappingProxyType(
     {
         "bad-override": "A `--set` is malformed, or its key path does not exist.",

@@ -64,6 +64,7 @@ def model_schema(
         ref_template=_DEFINITION,
         schema_generator=_WithoutTitles,
     )
+    # Definitions of all plugins at once, so that two that share a nested model have it once.
     definitions = top["$defs"]
     root = definitions.pop(_name_of(references[root_model, "validation"]))
     for kind, of_kind in choices.items():
@@ -98,6 +99,7 @@ def _union(
         if not _required(model) - {tag}
         for written in (name, *aliases.get(name, ()))
     ]
+    # A name alone is valid only where no other key is required, and editors should say so.
     if bare:
         description = f"The name of a {title}, with defaults for all its parameters."
         options = [{"type": "string", "enum": bare, "description": description}, *options]

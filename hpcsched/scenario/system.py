@@ -73,6 +73,7 @@ class SystemDeclaration(Params):
             )
         for resource_type in {name for group in groups for name in group.resources}:
             total = sum(group.count * group.resources.get(resource_type, 0) for group in groups)
+            # Totals are 64-bit integers in compiled code, which would overflow without a word.
             if total > _LARGEST_TOTAL:
                 raise ValueError(f"all nodes together have more than 2^63 - 1 of {resource_type}")
         return groups
@@ -91,6 +92,8 @@ class SystemDeclaration(Params):
                     )
                 )
             for group in self.groups:
+                # Rounded down to a unit, such a node would have none of the resource without
+                # anybody noticing.
                 if 0 < group.resources.get(name, 0) < unit:
                     raise refuse(
                         refusal(

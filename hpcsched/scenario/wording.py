@@ -52,6 +52,7 @@ def found(value: Any) -> str:
     """Return a value for a message: short, and on one line."""
     if value is None:
         return "nothing"
+    # Before numbers and texts: YAML's `true` would read as Python's `True`.
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):

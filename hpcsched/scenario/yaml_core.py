@@ -65,6 +65,8 @@ def scalar_value(tag: str, text: str) -> Any:
         number depends on the version of YAML.
     """
     if tag == STR:
+        # An escape can make one; encoding it later, in a manifest or a report, would fail far from
+        # here.
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise ValueError("the text contains half of a surrogate pair, which is no character")
         return text
@@ -76,6 +78,7 @@ def scalar_value(tag: str, text: str) -> Any:
         return None
     if tag == _BOOL:
         return text.lower() == "true"
+    # Python refuses to convert over 4,300 digits, with advice about the interpreter's settings.
     if len(text) > _LONGEST_NUMBER:
         raise ValueError(f"a number of {len(text)} digits is too long")
     return _integer(text) if tag == _INT else float(re.sub(r"\.(?=inf|nan)", "", text.lower()))

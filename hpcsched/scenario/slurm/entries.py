@@ -74,6 +74,7 @@ def _entries(text: str, path: Path) -> Iterator[Entry]:
     state = is_state(text)
     for number, said in state_blocks(text) if state else configuration_lines(text):
         place = Place(str(path), number)
+        # Refused and not skipped: the nodes of the other file would be missing without a word.
         included = None if state else _INCLUDE.match(said)
         if included is not None:
             raise InputError(

@@ -77,6 +77,7 @@ def read_site(entries: Sequence[Entry]) -> SlurmSite:
             # A later DEFAULT adds to those before it.
             defaults[entry.kind].update(entry.pairs)
         else:
+            # Slurm applies the defaults that stand above a line, hence not those that come later.
             whole = Entry(entry.kind, {**defaults[entry.kind], **entry.pairs}, entry.place)
             if entry.kind == "nodename":
                 _add_nodes(site, whole, said_by_nodes)
@@ -135,6 +136,7 @@ def _cpus(pairs: Mapping[str, str]) -> int:
     def number(key: str, default: int) -> int:
         return parse_count(pairs[key], key) if key in pairs else default
 
+    # Slurm has subtracted reserved cores already; doing it again would count them twice.
     if "cpuefctv" in pairs:  # the state of a node: what is left for jobs
         return number("cpuefctv", 0)
     threads = number("threadspercore", 1)
@@ -163,6 +165,7 @@ def _gres(site: SlurmSite, entry: Entry) -> tuple[Gres, ...]:
     for item in not_understood:
         message = f"left out: expected a generic resource such as {EXAMPLE}, found {item!r}"
         site.warnings.append(entry.warning(message))
+    # Sorted: nodes that list the same devices in another order belong to one group.
     return tuple(sorted(one for one in resources if one.consumed and one.amount))
 
 

@@ -91,6 +91,7 @@ def _partition(name: str, partition: SlurmPartition, groups: Sequence[_Group]) -
     yield f"name: {_scalar(name)}"
     yield f"jobs: {{partition: [{_scalar(partition.name)}]}}"
     inside = [group.name for group in groups if group.nodes[0].name in partition.nodes]
+    # A partition with all nodes names none, so that it stays right when a group is added by hand.
     if len(inside) < len(groups):
         yield f"groups: [{', '.join(map(_scalar, inside))}]"
     if partition.max_time is not None:
@@ -146,6 +147,7 @@ def _duration(seconds: int) -> str:
 
 def _check(text: str, site: SlurmSite, path: Path) -> None:
     """Raise InputError where the blocks are not valid in a scenario."""
+    # The text itself is checked, as it is what the user gets, quotes and indentation included.
     document = parse_document(text)
     value: Mapping[str, Any] = document.value
     declared = value.get("partitions", [])
