@@ -196,7 +196,7 @@ class OutagesDeclaration(Params):
         for reservation in self.reservations:
             outages += reservation.build("reservation", system)
         for n, failures in enumerate(self.failures):
-            # Each model has a seed of its own: another one behind it leaves its failures as they are.
+            # A seed for each model: another one behind it leaves its failures as they are.
             outages += draw_failures(failures.build(system), seed(f"failures[{n}]"))
         if self.failure_log is not None:
             outages += read_failures(Path(self.failure_log), system)
