@@ -5,6 +5,8 @@ in many orders, beside the others and not before their submissions. What they co
 exactly, so a change is kept just where it makes the whole plan better.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
@@ -13,16 +15,33 @@ from hpcsched.dispatching.core.random_kernels import below, change, draw_change,
 from hpcsched.dispatching.core.row_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
-from hpcsched.dispatching.planning.list_kernels import go_on
-from hpcsched.dispatching.planning.segment_kernels import (
-    Content,
-    Segments,
-    keep,
-    open_segments,
-    room_for_segments,
-    room_to_keep,
-)
+from hpcsched.dispatching.planning.list_kernels import OrderTables, go_on, order_tables
+from hpcsched.dispatching.planning.segment_kernels import Content, Segments, open_segments
 from hpcsched.system.system import IntArray
+
+TRIES = 3
+"""Number of orders tried, for each job of a neighbourhood."""
+
+
+class Pass(NamedTuple):
+    """One pass over jobs, each of which is planned anew with its neighbourhood.
+
+    Attributes
+    ----------
+    seeds
+        Jobs to look around.
+    width
+        Number of jobs that are planned anew together.
+    budget
+        Number of segments that may be looked through.
+    random
+        State of the random numbers, `[1]`.
+    """
+
+    seeds: IntArray
+    width: int
+    budget: int
+    random: IntArray
 
 
 @compiled()
@@ -182,11 +201,7 @@ def _room_beside(
 def _search(
     tries: int,
     before: float,
-    others_end: int,
-    content: Content,
-    costs: Costs,
-    least: FloatArray,
-    segments: Segments,
+    tables: OrderTables,
     random: IntArray,
     starts: IntArray,
     placed: IntArray,
@@ -197,10 +212,8 @@ def _search(
     less than `before`.
     """
     count = len(starts)
-    scratch, kept = room_for_segments(*segments.free.shape), room_to_keep(count, segments)
-    keep(segments, content.pooled, kept, 0)
-    trial_starts, trial_placed = np.empty_like(starts), np.zeros_like(placed)
-    order, trial, unlike = np.arange(count), np.arange(count), np.arange(count)
+    trial_starts = np.empty_like(starts)
+    order, trial = np.arange(count), np.arange(count)
     slack = 1e-12 * abs(before)
     best, work = before, 0
     now = np.inf
@@ -209,10 +222,8 @@ def _search(
         if tried:
             a, b, swaps = draw_change(count, 1.0, random)
             low, _ = change(a, b, swaps, order, trial)
-        cost, planned = go_on(low, -1, trial, now + slack, others_end, content, costs, least,
-                              False, kept, scratch, unlike, starts,
-                              trial_starts, trial_placed)  # fmt: skip
-        work += planned * scratch.state[0]
+        cost, planned = go_on(low, -1, trial, now + slack, False, tables, starts, trial_starts)
+        work += planned * tables.scratch.state[0]
         if cost == np.inf:
             if tried == 0:
                 break
@@ -222,29 +233,23 @@ def _search(
             order[k] = trial[k]
         # Starts of positions before `low` are those of the order before: they are planned again.
         first = 0 if cost < best - slack else low
-        again, planned = go_on(first, -1, order, np.inf, others_end, content, costs, least,
-                               True, kept, scratch, unlike, starts,
-                               trial_starts, trial_placed)  # fmt: skip
-        work += planned * scratch.state[0]
+        again, planned = go_on(first, -1, order, np.inf, True, tables, starts, trial_starts)
+        work += planned * tables.scratch.state[0]
         if again < best - slack:
             best = again
             for i in range(count):
                 starts[i] = trial_starts[i]
                 for n in range(placed.shape[1]):
-                    placed[i, n] = trial_placed[i, n]
+                    placed[i, n] = tables.placed[i, n]
     return best, work
 
 
 @compiled()
 def search_neighbourhoods(
-    seeds: IntArray,
-    width: int,
-    tries: int,
-    budget: int,
+    one_pass: Pass,
     content: Content,
     costs: Costs,
     least: FloatArray,
-    random: IntArray,
     order: IntArray,
     starts: IntArray,
     placed: IntArray,
@@ -253,25 +258,18 @@ def search_neighbourhoods(
 
     Parameters
     ----------
-    seeds
-        Jobs to look around.
-    width
-        Number of jobs that are planned anew together.
-    tries
-        Number of orders in which they are tried.
-    budget
-        Number of segments that may be looked through.
+    one_pass
+        Seeds, width of the neighbourhoods, and budget.
     content, costs
         Jobs and nodes, and the start-time cost functions.
     least
         Least cost of each job, `[J]`.
-    random
-        State of the random numbers, `[1]`.
     order
         The jobs by start, `[J]`; changed.
     starts, placed
         The plan, `[J]` and `[J, N]`; changed.
     """
+    seeds, width, budget, random = one_pass
     count = len(order)
     longest = 0
     for j in range(count):
@@ -328,18 +326,15 @@ def search_neighbourhoods(
         for k in range(found):
             least_of_few[k] = least[jobs[k]]
             free[jobs[k]] = False
-        best, work = _search(
-            tries,
-            before,
-            others_end,
+        tables = order_tables(
             _of_jobs(jobs, begin, content),
             _costs_of_jobs(jobs, costs),
             least_of_few,
+            np.arange(found),
+            others_end,
             segments,
-            random,
-            new_starts,
-            new_placed,
         )
+        best, work = _search(TRIES * width, before, tables, random, new_starts, new_placed)
         budget -= work
         if best >= before:
             continue

@@ -1,20 +1,14 @@
 """Large neighbourhood search: improves the plan of a whole trace, a few jobs at a time."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hpcsched.dispatching.offline.initial_schedules import OfflineSchedule, shifted
-from hpcsched.dispatching.offline.neighbourhood_kernels import search_neighbourhoods
+from hpcsched.dispatching.offline.neighbourhood_kernels import Pass, search_neighbourhoods
 from hpcsched.dispatching.offline.offline_trace import LinearisedObjective, Trace, at_level, ratio
 from hpcsched.dispatching.planning.cost_kernels import Costs, least_of_each, total
-from hpcsched.system.system import IntArray
 
 WIDTHS = (8, 16, 32)
 """Number of jobs that are planned anew together, pass by pass."""
-
-TRIES = 3
-"""Number of orders tried, for each of these jobs."""
 
 _LEAST_GAIN = 1e-5
 """A round of passes that gains less, relatively, is the last."""
@@ -55,7 +49,7 @@ def large_neighbourhood_search(
             if linearised.ratio:
                 linearised = at_level(linearised, value)
             seeds = random.permutation(trace.job_count)
-            trial, left = _passed(trace, linearised.costs, best, _Pass(seeds, width, left, state))
+            trial, left = _passed(trace, linearised.costs, best, Pass(seeds, width, left, state))
             plan = shifted(trace, trial)
             found = _value(trace, linearised, plan)
             if found < value:
@@ -67,35 +61,14 @@ def large_neighbourhood_search(
     return best, budget - max(left, 0)
 
 
-class _Pass(NamedTuple):
-    """Jobs to look around, `[J]`, in windows of a width; a budget; the random numbers' state."""
-
-    seeds: IntArray
-    width: int
-    budget: int
-    state: IntArray
-
-
 def _passed(
-    trace: Trace, costs: Costs, incumbent: OfflineSchedule, how: _Pass
+    trace: Trace, costs: Costs, incumbent: OfflineSchedule, one_pass: Pass
 ) -> tuple[OfflineSchedule, int]:
     """Go through all jobs once; return the plan and the rest of the budget."""
     starts, placed = incumbent.starts.copy(), incumbent.placed.copy()
     order = np.argsort(starts, kind="stable")
     _, least = least_of_each(costs)
-    left = search_neighbourhoods(
-        how.seeds,
-        how.width,
-        TRIES * how.width,
-        how.budget,
-        trace.content,
-        costs,
-        least,
-        how.state,
-        order,
-        starts,
-        placed,
-    )
+    left = search_neighbourhoods(one_pass, trace.content, costs, least, order, starts, placed)
     return incumbent._replace(starts=starts, placed=placed), left
 
 

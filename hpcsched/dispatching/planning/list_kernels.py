@@ -4,6 +4,8 @@ Shared resources (pools) are rows of segments behind those of the nodes; their f
 is the free amount, at least 0. `draws`, `[J, P]`, are the amounts that jobs draw.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hpcsched.dispatching.core.array_kernels import numbers, table_of_zeros
@@ -19,7 +21,15 @@ from hpcsched.dispatching.core.plan_kernels import (
 from hpcsched.dispatching.core.row_kernels import earliest_on_row, reserve_on_row
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at, cost_of_waiting
-from hpcsched.dispatching.planning.segment_kernels import Content, Kept, Segments, keep, restore
+from hpcsched.dispatching.planning.segment_kernels import (
+    Content,
+    Kept,
+    Segments,
+    keep,
+    restore,
+    room_for_segments,
+    room_to_keep,
+)
 from hpcsched.system.system import IntArray
 
 
@@ -247,23 +257,69 @@ def _is_as_before(
     return True
 
 
+class OrderTables(NamedTuple):
+    """Tables for planning many orders of the same jobs: the problem, and room to work in.
+
+    Attributes
+    ----------
+    content, costs
+        Jobs and nodes, and the start-time cost functions of the jobs.
+    least
+        Least cost of each job, `[J]`.
+    kinds
+        Equal numbers for jobs that are exchangeable, `[J]`.
+    others_end
+        Last end of the jobs that are not in the orders.
+    kept
+        The states before each position, to start from and to keep in.
+    scratch
+        Segments to work in.
+    placed
+        Units of each job on each node, `[J, N]`, in the plan made last.
+    """
+
+    content: Content
+    costs: Costs
+    least: FloatArray
+    kinds: IntArray
+    others_end: int
+    kept: Kept
+    scratch: Segments
+    placed: IntArray
+
+
+@compiled()
+def order_tables(
+    content: Content,
+    costs: Costs,
+    least: FloatArray,
+    kinds: IntArray,
+    others_end: int,
+    segments: Segments,
+) -> OrderTables:
+    """Return the tables for planning orders from `segments` on, which stay unchanged.
+
+    The other parameters are fields of `OrderTables`.
+    """
+    count = len(least)
+    kept = room_to_keep(count, segments)
+    keep(segments, content.pooled, kept, 0)
+    scratch = room_for_segments(*segments.free.shape)
+    # Zeros: where units are counted, nothing is ever written here.
+    placed = np.zeros((count, content.room.shape[1]), np.int64)
+    return OrderTables(content, costs, least, kinds, others_end, kept, scratch, placed)
+
+
 @compiled()
 def go_on(
     first: int,
     last: int,
     order: IntArray,
     limit: float,
-    others_end: int,
-    content: Content,
-    costs: Costs,
-    least: FloatArray,
     keeping: bool,
-    kept: Kept,
-    scratch: Segments,
-    kinds: IntArray,
+    tables: OrderTables,
     known: IntArray,
     starts: IntArray,
-    placed: IntArray,
 ) -> tuple[float, int]:
     """Plan an order from position `first` on; return its cost and the number of jobs planned.
 
@@ -280,25 +336,16 @@ def go_on(
         Numbers of the jobs.
     limit
         Cost above which the order is given up.
-    others_end
-        Last end of the jobs that are not in the order.
-    content, costs
-        Jobs and nodes, and the start-time cost functions of the jobs.
-    least
-        Least cost of each job, `[J]`.
     keeping
         Whether the state before each position is kept.
-    kept
-        The states before each position, to start from and to keep in.
-    scratch
-        Segments to work in.
-    kinds
-        Equal numbers for jobs that are exchangeable, `[J]`.
+    tables
+        Jobs, nodes and costs; its `kept`, `scratch` and `placed` are changed.
     known
         Starts of the plan so far, `[J]`.
-    starts, placed
-        Receive the starts, `[J]`, and the units on nodes, `[J, N]`.
+    starts
+        Receives the starts, `[J]`.
     """
+    content, costs, least, kinds, others_end, kept, scratch, placed = tables
     restore(kept, first, content.pooled, scratch)
     cost, end = kept.paid[first], kept.ended[first]
     rest = 0.0

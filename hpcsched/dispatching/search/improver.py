@@ -10,7 +10,7 @@ from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of
 from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
-from hpcsched.dispatching.search.order_kernels import Effort, search
+from hpcsched.dispatching.search.order_kernels import Effort, FoundPlan, search
 from hpcsched.system.system import IntArray
 
 
@@ -45,8 +45,8 @@ class OrderSearch:
         selection, data = given.selection, given.selection.data
         # Most costs are known without list plans, which the search makes for itself.
         cost = given.plans.target() if given.objective.moves else selection.cost
-        best, starts = np.empty_like(data.units), np.empty_like(data.units)
-        placed = np.empty_like(data.room)
+        order, starts = np.empty_like(data.units), np.empty_like(data.units)
+        best = FoundPlan(order, starts, np.empty_like(data.room))
         search(
             np.array(self._orders(given), dtype=np.int64),
             given.planner.content,
@@ -55,12 +55,10 @@ class OrderSearch:
             self.effort,
             self.random,
             best,
-            starts,
-            placed,
         )
         if self.carry:
-            self._last = {selection.jobs[i].job_id: place for place, i in enumerate(best.tolist())}
-        return Plan(starts, placed)
+            self._last = {selection.jobs[i].job_id: place for place, i in enumerate(order.tolist())}
+        return Plan(starts, best.placed)
 
     def _orders(self, given: PlanningRound) -> list[Sequence[int]]:
         """Return the orders to begin with, as numbers of the selected jobs."""

@@ -9,20 +9,14 @@ from hpcsched.dispatching.core.random_kernels import change, draw_change
 from hpcsched.dispatching.core.state import BoolArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, cheapest_start, cost_at
 from hpcsched.dispatching.planning.list_kernels import (
+    OrderTables,
     earliest_start,
     go_on,
+    order_tables,
     plan_in_order,
     plan_job,
 )
-from hpcsched.dispatching.planning.segment_kernels import (
-    Content,
-    Kept,
-    Segments,
-    keep,
-    restore,
-    room_for_segments,
-    room_to_keep,
-)
+from hpcsched.dispatching.planning.segment_kernels import Content, Segments, keep, restore
 from hpcsched.system.system import IntArray
 
 FEW = 7
@@ -46,6 +40,24 @@ class Effort(NamedTuple):
 
     budget: int
     bias: float
+
+
+class FoundPlan(NamedTuple):
+    """Arrays that receive the plan found.
+
+    Attributes
+    ----------
+    order
+        Numbers of the jobs in the order of the plan, `[J]`.
+    starts
+        Start of each job, `[J]`.
+    placed
+        Units of each job on each node, `[J, N]`.
+    """
+
+    order: IntArray
+    starts: IntArray
+    placed: IntArray
 
 
 @compiled()
@@ -93,13 +105,8 @@ def _branch(
     best: float,
     slack: float,
     budget: int,
-    kinds: IntArray,
     cheapest: IntArray,
-    content: Content,
-    costs: Costs,
-    kept: Kept,
-    scratch: Segments,
-    placed: IntArray,
+    tables: OrderTables,
     best_order: IntArray,
 ) -> tuple[float, int]:
     """Try all orders of a few jobs, but those that begin in a way that costs too much already.
@@ -109,6 +116,7 @@ def _branch(
     `k` of `kept` is what goes before it in the order that is being tried, and beside it no job can
     start before `starts[k]`, `[J]`. Of jobs that are alike the first comes first.
     """
+    content, costs, _, kinds, _, kept, scratch, placed = tables
     count = len(kinds)
     order, following = np.empty(count, np.int64), np.zeros(count, np.int64)
     used, starts = np.zeros(count, np.bool_), np.empty((count, count), np.int64)
@@ -170,13 +178,9 @@ def _search(
     effort: Effort,
     random: IntArray,
     best_order: IntArray,
-    starts: IntArray,
-    placed: IntArray,
 ) -> tuple[float, bool]:
     """Write the best order found into `best_order`; see `search`."""
     count = len(best_order)
-    scratch, kept = room_for_segments(*segments.free.shape), room_to_keep(count, segments)
-    keep(segments, content.pooled, kept, 0)
     kinds, least = np.empty(count, np.int64), np.empty(count, np.float64)
     _find_kinds(content, costs, kinds)
     cheapest, last_end = np.empty(count, np.int64), 0
@@ -186,11 +190,11 @@ def _search(
         least[j] = cost_at(j, cheapest[j], costs)
         last_end = max(last_end, start + content.run_times[j])
     bound = least.sum() + costs.makespan * last_end
+    tables = order_tables(content, costs, least, kinds, 0, segments)
 
-    best = np.inf
+    starts, best = np.empty(count, np.int64), np.inf
     for k in range(len(orders)):
-        cost, _ = go_on(0, -1, orders[k], np.inf, 0, content, costs, least, True, kept, scratch,
-                        kinds, starts, starts, placed)  # fmt: skip
+        cost, _ = go_on(0, -1, orders[k], np.inf, True, tables, starts, starts)
         if cost < best:
             best = cost
             _write(0, orders[k], best_order)
@@ -198,24 +202,11 @@ def _search(
     if count < 2 or best <= bound + slack:
         return best, True
     if count <= FEW:
-        best, left = _branch(
-            best,
-            slack,
-            effort.budget,
-            kinds,
-            cheapest,
-            content,
-            costs,
-            kept,
-            scratch,
-            placed,
-            best_order,
-        )
+        best, left = _branch(best, slack, effort.budget, cheapest, tables, best_order)
         return best, left > 0
     order, trial = best_order.copy(), best_order.copy()
     trial_starts = np.empty(count, np.int64)
-    now, _ = go_on(0, -1, order, np.inf, 0, content, costs, least, True, kept, scratch,
-                   kinds, starts, starts, placed)  # fmt: skip
+    now, _ = go_on(0, -1, order, np.inf, True, tables, starts, starts)
     changes = (count - 1) * (3 * count - 4) // 2
     # By change: for which of the orders that were gone on from it was tried last.
     tried = np.zeros((2, count, count), np.int64)
@@ -230,16 +221,14 @@ def _search(
         untried -= 1
         low, high = change(a, b, swaps, order, trial)
         limit = now + slack if sideways < SIDEWAYS else now - slack
-        cost, planned = go_on(low, high, trial, limit, 0, content, costs, least, False, kept,
-                              scratch, kinds, starts, trial_starts, placed)  # fmt: skip
-        left -= planned * scratch.state[0]
+        cost, planned = go_on(low, high, trial, limit, False, tables, starts, trial_starts)
+        left -= planned * tables.scratch.state[0]
         if cost == np.inf:
             continue
         turn, untried, sideways = turn + 1, changes, sideways + 1
         _write(low, trial, order)
-        now, planned = go_on(low, -1, order, np.inf, 0, content, costs, least, True, kept, scratch,
-                             kinds, starts, starts, placed)  # fmt: skip
-        left -= planned * scratch.state[0]
+        now, planned = go_on(low, -1, order, np.inf, True, tables, starts, starts)
+        left -= planned * tables.scratch.state[0]
         if now < best - slack:
             best, sideways = now, 0
             _write(0, order, best_order)
@@ -256,19 +245,17 @@ def search(
     costs: Costs,
     effort: Effort,
     random: IntArray,
-    best_order: IntArray,
-    starts: IntArray,
-    placed: IntArray,
+    best: FoundPlan,
 ) -> tuple[float, bool]:
-    """Write the best order found into `best_order`, `[J]`, and its plan into the last two.
+    """Write the best order found, and its plan, into `best`.
 
     The search begins with the best of `orders`, `[K, J]`. Up to `FEW` jobs are searched through
     whole. An order of more is changed again and again, and what does not cost more is gone on from,
     until the budget is used or every change of that order was tried. Returns what the plan costs,
     and whether no order can cost less: all were tried, or the jobs cost no less each by itself.
 
-    `starts` is `[J]`, `placed` `[J, N]`. The segments are written to.
+    The segments are written to.
     """
-    found = _search(orders, content, segments, costs, effort, random, best_order, starts, placed)
-    plan_in_order(best_order, content, segments, starts, placed)
+    found = _search(orders, content, segments, costs, effort, random, best.order)
+    plan_in_order(best.order, content, segments, best.starts, best.placed)
     return found

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from hpcsched.dispatching.core.plan_kernels import NEVER
 from hpcsched.dispatching.planning.cost_kernels import Costs
-from hpcsched.dispatching.planning.list_kernels import go_on, plan_job
+from hpcsched.dispatching.planning.list_kernels import go_on, order_tables, plan_job
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
-from hpcsched.dispatching.planning.segment_kernels import keep, room_for_segments, room_to_keep
 from tests.dispatching.cp.tiny import Size, tiny_data, with_outages
 from tests.reference import profile
 from tests.strategies import tries
@@ -81,26 +80,20 @@ def test_going_on_from_a_position(data: ModelData, random: python_random.Random)
     ones, none = np.ones((1, count)), np.zeros(count)
     submit, kinds = np.zeros(count, dtype=np.int64), np.arange(count)
     costs = Costs(ones, np.zeros((1, count)), 3.0, 0.0, 0.0, 0.0, none, submit, data.run_times)
-    kept = room_to_keep(count, segments)
-    scratch = room_for_segments(*segments.free.shape)
-    keep(segments, content.pooled, kept, 0)
-    starts, placed = np.zeros(count, dtype=np.int64), np.zeros_like(data.room)
-    go_on(0, -1, np.array(order), np.inf, 0, content, costs, none, True, kept, scratch,
-          kinds, starts, starts, placed)  # fmt: skip
+    tables = order_tables(content, costs, none, kinds, 0, segments)
+    starts = np.zeros(count, dtype=np.int64)
+    go_on(0, -1, np.array(order), np.inf, True, tables, starts, starts)
     assert starts.tolist() == planner.plan(order).starts.tolist()
     before, known = starts.copy(), starts.copy()
-    cost, planned = go_on(first, -1, np.array(other), np.inf, 0, content, costs, none, False, kept,
-                          scratch, kinds, known, starts, placed)  # fmt: skip
+    cost, planned = go_on(first, -1, np.array(other), np.inf, False, tables, known, starts)
     again = planner.plan(other).starts
     assert starts.tolist() == again.tolist()
     assert planned == count - first
     assert cost == again.sum() + 3 * int((again + data.run_times).max())
     # No dearer than itself is allowed; nor one that leaves all starts as they are.
-    dear, _ = go_on(first, -1, np.array(other), cost - 1, 0, content, costs, none, False, kept,
-                    scratch, kinds, known, starts, placed)  # fmt: skip
+    dear, _ = go_on(first, -1, np.array(other), cost - 1, False, tables, known, starts)
     assert dear == np.inf
-    same, _ = go_on(first, count - 1, np.array(other), np.inf, 0, content, costs, none, False, kept,
-                    scratch, kinds, before, starts, placed)  # fmt: skip
+    same, _ = go_on(first, count - 1, np.array(other), np.inf, False, tables, before, starts)
     assert (same == np.inf) == (again.tolist() == before.tolist())
 
 
@@ -150,17 +143,14 @@ def test_jobs_that_are_alike_in_each_others_place_are_no_other_plan() -> None:
     )
     planner = ListPlanner(data)
     content, segments = planner.content, planner.segments()
-    kept, scratch = room_to_keep(count, segments), room_for_segments(*segments.free.shape)
-    keep(segments, content.pooled, kept, 0)
     known, starts = np.array([0, 3, 8]), np.zeros(3, dtype=np.int64)
-    placed = np.zeros_like(data.room)
     costs = Costs(np.ones((1, 3)), np.zeros((1, 3)), 0.0, 0.0, 0.0, 0.0, np.zeros(3),
                   np.zeros(3, dtype=np.int64), data.run_times)  # fmt: skip
     for kinds, expected in ((np.array([0, 1, 0]), np.inf), (np.array([0, 1, 2]), 11.0)):
-        cost, _ = go_on(0, 2, np.array([2, 1, 0]), np.inf, 0, content, costs, np.zeros(3), False,
-                        kept, scratch, kinds, known, starts, placed)  # fmt: skip
+        tables = order_tables(content, costs, np.zeros(3), kinds, 0, segments)
+        cost, _ = go_on(0, 2, np.array([2, 1, 0]), np.inf, False, tables, known, starts)
         assert cost == expected
     # The jobs of 3 s first, which leaves 0 + 3 + 6: that is another plan, whoever is first.
-    cost, _ = go_on(0, 2, np.array([2, 0, 1]), np.inf, 0, content, costs, np.zeros(3), False,
-                    kept, scratch, np.array([0, 1, 0]), known, starts, placed)  # fmt: skip
+    tables = order_tables(content, costs, np.zeros(3), np.array([0, 1, 0]), 0, segments)
+    cost, _ = go_on(0, 2, np.array([2, 0, 1]), np.inf, False, tables, known, starts)
     assert cost == 9.0

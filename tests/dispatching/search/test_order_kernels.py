@@ -14,7 +14,7 @@ from hpcsched.dispatching.planning.cost_kernels import cheapest_start, cost_at
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.model_data import ModelData
 from hpcsched.dispatching.search.improver import search_costs
-from hpcsched.dispatching.search.order_kernels import FEW, Effort, search
+from hpcsched.dispatching.search.order_kernels import FEW, Effort, FoundPlan, search
 from tests.dispatching.cp.tiny import Size, tiny_data
 from tests.strategies import tries
 
@@ -56,9 +56,7 @@ def searched(
         search_costs(cost, data.run_times, patience),
         Effort(budget, 2.0),
         np.array([1], dtype=np.int64),
-        best,
-        starts,
-        placed,
+        FoundPlan(best, starts, placed),
     )
     plan = planner.plan(best)
     assert starts.tolist() == plan.starts.tolist()

@@ -127,12 +127,20 @@ def remove_last_box(n: int, r: int, search: Search) -> None:
 
 @compiled()
 def _fill(
-    j: int, r: int, n: int, first: int, last: int, low: int, begin: int,
-    problem: Problem, search: Search,
-) -> bool:  # fmt: skip
-    """Give units `first` to before `last` the lowest positions from `low` on, if there are."""
+    on: tuple[int, int, int],
+    units: tuple[int, int],
+    low: int,
+    begin: int,
+    problem: Problem,
+    search: Search,
+) -> bool:
+    """Give units of a job the lowest positions from `low` on, if there are.
+
+    `on` is the job, the resource type and the node; `units` the first and the one behind the last.
+    """
+    j, r, n = on
     size = problem.requests[j, r]
-    for unit in range(first, last):
+    for unit in range(units[0], units[1]):
         low = next_low(n, r, size, low, begin, problem, search)
         if low == -1:
             return False
@@ -169,7 +177,7 @@ def lowest_positions(
         last = first + search.placed[j, n]
         for r in range(problem.requests.shape[1]):
             if problem.requests[j, r] > 0:
-                _fill(j, r, n, first, last, 0, begin, problem, search)
+                _fill((j, r, n), (first, last), 0, begin, problem, search)
         first = last
 
 
@@ -200,12 +208,12 @@ def next_positions(j: int, begin: int, problem: Problem, search: Search) -> bool
                 continue
             for unit in range(last - 1, first - 1, -1):
                 old = search.lows[j, r, unit]
-                if _fill(j, r, n, unit, last, old + 1, begin, problem, search):
+                if _fill((j, r, n), (unit, last), old + 1, begin, problem, search):
                     for later in range(r + 1, types):
                         if problem.requests[j, later] > 0:
-                            _fill(j, later, n, first, last, 0, begin, problem, search)
+                            _fill((j, later, n), (first, last), 0, begin, problem, search)
                     lowest_positions(j, c + 1, last, begin, problem, search)
                     return True
-                _fill(j, r, n, unit, last, old, begin, problem, search)
+                _fill((j, r, n), (unit, last), old, begin, problem, search)
         last = first
     return False
