@@ -86,6 +86,8 @@ class Calls:
             self._improve_best(limits)
         else:
             self._improve_each(limits)
+        # The calls were about a part of the jobs, or in longer steps: the round needs a plan of the
+        # whole.
         if self.solved and not self.part.is_whole and self.plans.best is not None:
             self.part.whole.add(self.part.extended(self.plans.best))
         return None
@@ -137,6 +139,8 @@ class Calls:
         better = plans.add(plans.planner.plan(in_planned_order(answer.plan), answer.plan))
         assert plans.best is not None and answer.objective is not None
         least = answer.status == "optimal"
+        # A better plan moves the level, and with it the model: what was least there proves nothing
+        # here.
         ends = least and not (objective.moves and better)
         proved = ends and asked.data.cost(plans.best.starts) <= answer.objective
         if objective.moves and least and not proved:
@@ -189,6 +193,8 @@ class _Found(NamedTuple):
 def _begun_at_once(plan: Plan, selection: Selection) -> Plan:
     """Return the plan moved to begin now where nothing runs, so that it cannot put all jobs off."""
     data = selection.data
+    # A plan can only be moved as a whole where room does not change by itself: ends of running
+    # jobs, offers of pools and outages stay where they are.
     changes = data.pools is not None and len(data.pools.since) > 1
     changes = changes or data.outages is not None
     if len(data.held_until) or changes or not len(plan.starts):

@@ -294,6 +294,8 @@ def _make_version(
         options = options._replace(jobs="all", length=1 << 30)
     if params.version >= 2:
         return replace(dispatcher, options=options)
+    # Up to version 1 nothing is planned before the solver is called, and jobs that outlive their
+    # prediction hold nothing (thesis, table 5.1).
     return replace(dispatcher, options=options._replace(overdue=False), orders=(), weighted=False)
 
 
@@ -331,6 +333,7 @@ def _improver(
     """
     backend: Backend | DataBackend = context.make("solver", params.solver)
     backend.check_installed()
+    # Lexicographic minimisation adds constraints to a model, which a data backend never builds.
     if params.equal_plans == "by_priority" and isinstance(backend, DataBackend):
         message = (
             "equal_plans: by_priority takes a solver that is given CPMpy's models, as ortools is;"

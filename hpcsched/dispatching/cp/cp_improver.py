@@ -54,6 +54,7 @@ class CpImprover:
         except OverflowError as error:
             self._halve(given, given.selection)
             return Improved(fallback=True, solver=overflow_result(given.selection, error).call)
+        # Nothing to improve is no failure: the next round may model all jobs again.
         if calls is None:
             self._length = None
             return Improved()
@@ -84,6 +85,8 @@ class CpImprover:
         """
         calls = None
         if given.plans.has_to_wait:
+            # Steps become longer until the solver can count. If none are long enough the last model
+            # is called all the same, so that the record of the round says `overflow`.
             for model in models(given, self.client, self._most(given), self.largest_model):
                 part = Part(given.plans, model)
                 calls = Calls(part, self.client, worst_case=given.options.worst_case)

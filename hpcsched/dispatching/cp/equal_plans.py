@@ -56,6 +56,7 @@ def first_by_priority(
                 cp.sum([w * s for w, s in zip(group.weights, group.starts, strict=True)])
             )
             session = backend.load(replace(built, model=model))
+            # The plan before still satisfies all constraints: each step begins with a solution.
             known = {variable: value for variable, value in values.items() if value is not None}
             if session.solve(share(limits, 1 / len(groups)), known).status != "optimal":
                 return
@@ -74,8 +75,11 @@ def _groups(starts: Sequence[Variable], largest: int) -> Iterator[Group]:
             heaviest = 1
             for span in spans:
                 heaviest *= span
+            # As in any positional notation the whole number stays below this product.
             if heaviest * (int(starts[first].ub) + 1) > largest:
                 break
+            # A step of an earlier start outweighs all later starts together, so that the least
+            # number is the lexicographic minimum.
             weights = [weight * spans[-1] for weight in weights] + [1]
             last += 1
         yield Group(starts[first:last], weights)

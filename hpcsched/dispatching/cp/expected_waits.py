@@ -30,6 +30,8 @@ class ExpectedWaits(ExpectedWaitOrder):
         expected = self.of(jobs)
         left = expected - wait_times(jobs, now)
         weights = 1 / expected
+        # `linear` charges weight · max(start, left): less weight · left that is the excess over
+        # ewt, also for a job that has waited longer already (left < 0).
         return linear(weights, np.maximum(left, 0), -float(weights @ left))
 
     def hcp_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:

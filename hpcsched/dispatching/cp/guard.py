@@ -165,12 +165,14 @@ class SolverProcess:
             if self._child.is_alive():
                 return self._child
             self.close()
+        # Each further start could take START_SECONDS, round after round.
         if self._failed_starts >= STARTS:
             raise _StartError(self._why)
         setup = pickle.dumps((task.formulation, task.backend), pickle.HIGHEST_PROTOCOL)
         deadline = perf_counter() + START_SECONDS
         try:
             child = _Child()
+            # Runs as well when Python exits, so that no solver outlives its run.
             self._end = weakref.finalize(self, child.end)
             greeting = self._exchange(child, setup, deadline)
         except _OverrunError:
@@ -207,6 +209,8 @@ class _Child:
     """A process that runs, and the pipes to it."""
 
     def __init__(self) -> None:
+        # A fork copies this object, but the process has one parent: only that may wait for it or
+        # kill it.
         self._owner = os.getpid()
         # Not a pipe, which the solver could fill.
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (`end` closes it)

@@ -121,8 +121,12 @@ def solve(task: Task) -> Answer:
         session.add(built.forbid())
         again = session.solve(task.limits, hint)
         searches.append(again)
+        # The plan before is still of use: jobs that it starts without nodes are no fault (see
+        # `solver_client`).
         if again.objective is None:
             break
+        # Only the first bound holds for the problem. What was forbidden since may have failed for
+        # want of a better packing, so later bounds are those of a smaller problem.
         proved = outcome.bound is not None and again.objective <= outcome.bound
         outcome = again._replace(status="optimal" if proved else "feasible", bound=outcome.bound)
         plan = _plan(built, outcome)

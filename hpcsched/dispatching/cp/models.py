@@ -40,6 +40,8 @@ def models(
             options = given.options._replace(length=length, step=step)
             try:
                 model = _part(given, options)
+            # Costs in so short steps are too large for whole numbers; longer steps make smaller
+            # ones.
             except OverflowError:
                 break
             if model is None:

@@ -33,6 +33,8 @@ class NoOverlap2D(GlobalConstraint):
         `how` is there for CPMpy; there is one way.
         """
         x, width, y, height = self.args
+        # Of J units there are J · (J − 1) / 2 pairs: solvers that have the constraint itself are
+        # given that.
         apart = [
             cp.any(
                 [

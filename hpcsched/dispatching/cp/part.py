@@ -73,6 +73,7 @@ class Part:
     def _of_whole(self, plan: Plan) -> Plan:
         """Return the same starts and nodes in the whole's terms; its other jobs have no nodes."""
         data, nodes = self.whole.selection.data, self.whole.selection.nodes
+        # 1 stands for any later start: 0 would claim that the other jobs start now.
         starts = np.ones(data.job_count, dtype=np.int64)
         starts[self._jobs] = plan.starts * self.model.data.step
         columns = np.zeros(1, dtype=np.int64)

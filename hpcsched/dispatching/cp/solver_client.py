@@ -68,6 +68,8 @@ class SolverClient(NamedTuple):
         hint
             A plan to start from; None: no warm start.
         """
+        # Here, not in the solver's process: compiling must not count against the guard. The code is
+        # stored, so that process finds it.
         if isinstance(self.backend, DataBackend):
             self.backend.prepare(selection.data)
         task = Task(self.formulation, selection.data, self.backend, limits, hint, self.by_priority)
@@ -168,5 +170,6 @@ def _fault(plan: Plan, selection: Selection, formulation: Formulation) -> str | 
     if formulation.binds == "plan":
         return fault_of(plan, data)
     with_nodes = placed.sum(axis=1) > 0
+    # A start now without nodes is no promise: it is checked as if it were a step later.
     later = np.where(with_nodes, starts, np.maximum(starts, 1))
     return fault_of(Plan(later, placed), data, only_now=True)

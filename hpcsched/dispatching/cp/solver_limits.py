@@ -54,6 +54,7 @@ def share(limits: Limits, part: float) -> Limits:
     """
     if isinstance(limits, Budget):
         return Budget(limits.work * part)
+    # `extensions` counts limits, not seconds, and is not shared.
     return limits._replace(first=limits.first * part, most=limits.most * part)
 
 

@@ -100,6 +100,7 @@ def _receive(stream: BinaryIO) -> bytes | None:
         return None
     (size,) = LENGTH.unpack(length)
     message = stream.read(size)
+    # It is shorter where the parent died while it wrote.
     return message if len(message) == size else None
 
 

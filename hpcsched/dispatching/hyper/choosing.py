@@ -10,6 +10,7 @@ def better(scores: Mapping[int, float], present: int, hysteresis: float, jobs: i
     Enough is a share of the present objective that falls with the number of jobs, as chance does:
     `hysteresis` over its root. `scores` has the objective over the replayed jobs, by member.
     """
+    # Of equal scores the first of the portfolio, in whatever order they were replayed.
     least = min(sorted(scores), key=lambda member: scores[member])
     if scores[least] < scores[present] * (1 - hysteresis / sqrt(jobs)):
         return least

@@ -94,6 +94,7 @@ class Hyper:
     ) -> None:
         self._members, self._rehearsal = portfolio.members, rehearsal
         self._objective, self._params = objective, params
+        # Slowdowns vary most from job to job, so that differences by chance are largest.
         usual = 25 if isinstance(objective, Slowdown | BoundedSlowdown) else 4.5
         self._hysteresis = usual if params.hysteresis is None else params.hysteresis
         self._present, self._since = portfolio.first, 0
@@ -146,6 +147,7 @@ class Hyper:
 
     def _replay(self, now: int) -> None:
         """Replay the past, as far as the budget allows, and maybe move to another member."""
+        # Jobs are counted, not seconds: what is replayed when must not depend on the machine.
         self._credit += self._params.budget
         replays = self._replays
         if replays is None:
@@ -200,6 +202,7 @@ class Hyper:
 
     def _decide_from_now(self, member: int) -> None:
         """Have another member decide, and compare anew."""
+        # Replays in progress compare with a member that no longer decides.
         self._present, self._since, self._told = member, self._past.seen, False
         self._replays = None
 

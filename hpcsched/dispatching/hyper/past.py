@@ -93,6 +93,7 @@ class Past:
         # What was held back is seen later than what was submitted after it.
         places = np.argsort(self._columns[0].submit_time, kind="stable")
         demands = np.array(self._demands)
+        # Whole numbers beyond int64 make an array of objects, which NumPy's functions refuse.
         if demands.dtype == object:
             demands = demands.astype(np.float64)
         return PastJobs(

@@ -143,6 +143,7 @@ def _initial_multipliers(trace: Trace, best: MeanBusyTimes, starts: IntArray) ->
     """Return the multipliers of mean busy times, by pieces of time that suit a known plan."""
     ends = starts + trace.content.run_times
     instants = np.unique(np.concatenate((trace.submit, starts, ends)))
+    # Coarser pieces give a weaker bound, never a wrong one.
     if len(instants) > MOST_EDGES:
         instants = instants[np.linspace(0, len(instants) - 1, MOST_EDGES).astype(np.int64)]
     edges = instants
@@ -188,8 +189,10 @@ def _lagrangian_bounds(
     for _ in range(rounds):
         multipliers = _multipliers(multipliers.edges, rates)
         least, size = least_with_multipliers(resource.demands, cheapest, costs, multipliers, used)
+        # Before the first edge and after the last the price is 0, so that nothing is paid there.
         paid = resource.capacity * float(multipliers.upto[-1])
         yield _safe(least - paid, size + paid), multipliers
+        # The subgradient, as a share of what the piece offers.
         over = used / (resource.capacity * lengths) - 1
         if by_factors:
             # One overfull piece must not drive its multiplier out of range in a single step.
@@ -264,6 +267,7 @@ def _multipliers_around(
     find_costs(costs, starts, now)
     find_costs(costs, starts + 1, later)
     slopes = later - now
+    # Mean busy times take positive weights: a job that gets cheaper by waiting is left out.
     some = (slopes > 0) & (resource.demands > 0)
     if not some.any():
         return None

@@ -94,6 +94,7 @@ def solve(trace: Trace, costs: Costs, starts: IntArray, effort: float) -> ExactC
 def parts_of_trace(trace: Trace, starts: IntArray) -> Iterator[IntArray]:
     """Yield the numbers of the jobs of each part, by submission, given a plan that is known."""
     ended = np.maximum.accumulate(starts + trace.content.run_times)
+    # Jobs are in order of submission, so that comparing with the next one is enough.
     cuts = (ended[:-1] <= trace.submit[1:]).nonzero()[0] + 1
     yield from np.split(np.arange(trace.job_count), cuts)
 
@@ -126,6 +127,7 @@ def _solve_part(
     for j in part.tolist():
         first = int(trace.submit[j])
         latest = _latest(costs, j, known, horizon - int(content.run_times[j]))
+        # The hint must be within the domain, even where rounding would have cut it off.
         begins[j] = model.new_int_var(first, max(latest, int(starts[j])), f"s{j}")
         model.add_hint(begins[j], int(starts[j]))
         for weights, free in zip(costs.weights, costs.free, strict=True):
@@ -148,6 +150,7 @@ def _solve_part(
     add_room(model, trace, begins)
     model.minimize(sum(terms))
     solver, status = solved(model, work)
+    # The model's objective is a whole number; only the solver's report of its bound is a float.
     bound = max(ceil(solver.best_objective_bound - 1e-6), 0) / scale
     if status == "unknown":
         return status, None, bound

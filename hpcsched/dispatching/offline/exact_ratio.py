@@ -154,6 +154,7 @@ def _latest(costs: Costs, part: IntArray, known: float, least: np.ndarray) -> In
     together = float(least[part].sum())
     latest = np.empty(len(part), dtype=np.int64)
     for k, j in enumerate(part.tolist()):
+        # All others cost at least their least: what is left is for this job.
         spare = known - (together - float(least[j]))
         spare += _ERROR * (abs(known) + float(np.abs(least[part]).sum()))
         low, step = int(cheapest[j]), 1
@@ -190,6 +191,7 @@ class _Model:
         curves = SpecificCostFunctions(specific, self._costs.run_times, 1)
         self._shapes: list[Shape] = curves.shapes(self._delays, _PIECES)
         reach = sum(shape.reach for shape in self._shapes)
+        # A power of two, so that scaling back loses no digit.
         self._scale = 2.0 ** floor(log2(_LARGEST / reach)) if reach > 0 else 1.0
 
     def solve(self, starts: IntArray, work: float) -> tuple[str, IntArray | None, float]:
@@ -234,6 +236,7 @@ def _curve_of(
     """
     if latest == 0 or len(curve.at) == 1:
         return 0
+    # Between breakpoints the curve is straight, so that these are its extremes.
     cost = model.new_int_var(min(map(curve.value, (*curve.at, latest))),
                              max(map(curve.value, (*curve.at, latest))), "")  # fmt: skip
     if latest <= FEW_STEPS:

@@ -79,6 +79,7 @@ def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
     order = np.argsort(incumbent.starts, kind="stable")
     if trace.pooled:
         return plan_in(trace, order, incumbent.method)
+    # Each job keeps its nodes: there is room for it nowhere else.
     bound = trace._replace(content=trace.content._replace(room=incumbent.placed))
     return plan_in(bound, order, incumbent.method)
 
@@ -98,6 +99,7 @@ def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSche
         Cost of a second of waiting of each job, `[J]`.
     """
     for name, key in _ORDERS.items():
+        # Jobs are numbered by submission, and sorting is stable: ties are broken by arrival.
         ranked = sorted(range(trace.job_count), key=lambda j: key(trace.jobs[j]))
         order = np.array(ranked, dtype=np.int64)
         yield plan_in(trace, order, f"all jobs in the order {name}")

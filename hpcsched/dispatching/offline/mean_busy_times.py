@@ -78,10 +78,12 @@ def mean_busy_times(
         if not ready:
             now = max(now, float(submitted[upcoming]))
         while upcoming < count and submitted[upcoming] <= now:
+            # Ties go by number, so that the pieces are the same on every machine.
             heappush(ready, (-densities[upcoming], upcoming))
             upcoming += 1
         _, job = ready[0]
         until = now + left[job]
+        # The job goes on to be the first unless the new one is denser: it stays in the heap.
         if upcoming < count and submitted[upcoming] < until:
             until = float(submitted[upcoming])
             left[job] -= until - now

@@ -63,6 +63,7 @@ def _least(
     while of_begin < last and not (begin >= cheapest and cost >= least):
         following = edges[of_begin]
         if of_end < last:
+            # The price bends where the start passes an edge, and where the end does.
             following = min(following, edges[of_end] - run_time)
         for t in range(len(costs.weights)):
             if begin < costs.free[t, j] < following:
@@ -121,6 +122,7 @@ def least_with_multipliers(
         total += least
         size += abs(least)
         end = begin + costs.run_times[j]
+        # Use before the first edge and after the last is free, and not counted.
         b = max(first_from(begin + 1, edges, last) - 1, 0)
         while b + 1 < last and edges[b] < end:
             overlap = min(end, edges[b + 1]) - max(begin, edges[b])

@@ -62,6 +62,7 @@ def _choose(at: int, begun: int, width: int, count: int, random: IntArray, chose
     found, left = 0, high - low
     missing = min(width, left)
     for k in range(low, high):
+        # Selection sampling: each subset of the size is equally likely, and comes out in order.
         if uniform(random) * left < missing:
             chosen[found] = k
             found += 1
@@ -92,6 +93,7 @@ def _of_jobs(jobs: IntArray, begin: int, content: Content) -> Content:
             few.draws[i, p] = content.draws[j, p]
         few.units[i] = content.units[j]
         few.run_times[i] = content.run_times[j]
+        # Nothing before `begin` is known to be free.
         few.releases[i] = max(content.releases[j], begin)
         for r in range(types):
             few.requests[i, r] = content.requests[j, r]
@@ -146,6 +148,7 @@ def _room_beside(
                     units += 1
         segments = open_segments(begin, content.capacity, 3 * nodes + 2 * units + spare)
         for j in fixed:
+            # Only its part within the window: segments begin and end with it.
             first = max(starts[j], begin)
             last = min(starts[j] + content.run_times[j], end)
             for n in range(nodes):
@@ -192,6 +195,7 @@ def _room_beside(
     if segments.start[last] != end:
         last += 1
         segments.start[last] = end
+    # Less than nothing, as on nodes above: every job must end within the window.
     segments.free[last, 0] = -1
     segments.state[0] = last + 1
     return segments
@@ -214,6 +218,7 @@ def _search(
     count = len(starts)
     trial_starts = np.empty_like(starts)
     order, trial = np.arange(count), np.arange(count)
+    # As in `order_kernels`: less than this is rounding.
     slack = 1e-12 * abs(before)
     best, work = before, 0
     now = np.inf
@@ -273,6 +278,7 @@ def search_neighbourhoods(
     count = len(order)
     longest = 0
     for j in range(count):
+        # Jobs that started longer ago than this have ended.
         longest = max(longest, content.run_times[j])
     sorted_starts, place = np.empty(count, np.int64), np.empty(count, np.int64)
     for k in range(count):
@@ -282,6 +288,7 @@ def search_neighbourhoods(
     for seed in seeds:
         if budget <= 0:
             break
+        # A job at its least gains nothing by moving, unless the last end counts.
         if cost_at(seed, starts[seed], costs) - least[seed] <= 1e-9 * abs(least[seed]) and (
             costs.makespan == 0.0
         ):
@@ -302,6 +309,7 @@ def search_neighbourhoods(
         first = sorted_starts[chosen[0]]
         begin = max(0, chosen[0] - width)
         begin = min(first, max(costs.submit[seed], sorted_starts[begin]))
+        # A little more than the present plan takes, as one job may end later for the others' good.
         end += (end - begin) // 4 + 1
         others_end = 0
         if costs.makespan > 0.0:
@@ -312,6 +320,7 @@ def search_neighbourhoods(
             for k in range(found):
                 last = max(last, starts[jobs[k]] + content.run_times[jobs[k]])
             before += costs.makespan * last
+        # Only jobs that can overlap the window, found by bisection in the order of starts.
         near = first_from(begin - longest, sorted_starts, count)
         far = first_from(end, sorted_starts, count)
         fixed, beside = np.empty(far - near, np.int64), 0

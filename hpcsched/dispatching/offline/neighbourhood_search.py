@@ -41,17 +41,21 @@ def large_neighbourhood_search(
     """
     best = shifted(trace, incumbent)
     value = _value(trace, linearised, best)
+    # Never 0, which the generator of compiled code would not leave.
     state = random.integers(1, 1 << 62, size=1, dtype=np.int64)
     left = budget
     while left > 0:
         before = value
         for width in WIDTHS:
             if linearised.ratio:
+                # Dinkelbach: the cost at the incumbent's ratio is below 0 just for plans of a lower
+                # ratio.
                 linearised = at_level(linearised, value)
             seeds = random.permutation(trace.job_count)
             trial, left = _passed(trace, linearised.costs, best, Pass(seeds, width, left, state))
             plan = shifted(trace, trial)
             found = _value(trace, linearised, plan)
+            # The cost of a pass is linearised; only the objective itself decides what is kept.
             if found < value:
                 best, value = plan._replace(method=_searched(incumbent.method)), found
             if left <= 0:

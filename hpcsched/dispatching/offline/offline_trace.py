@@ -218,6 +218,7 @@ def linearised_objective(trace: Trace) -> LinearisedObjective:
     first, between, last = (trace.measure(starts) for starts in (early, amid, late))
     if first is None or last is None or between is None or high == low:
         return LinearisedObjective(costs, 0.0, float(first or 0.0), False)
+    # Two plans fix the line, the third shows that it is one.
     factor = (last - first) / (high - low)
     linearised = LinearisedObjective(costs, factor, first - factor * low, False)
     if factor < 0 or abs(linearised.value(middle) - between) > _CLOSE * abs(between):

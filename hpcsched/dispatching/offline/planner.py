@@ -87,6 +87,7 @@ def plan_offline(
             allocations[job.job_id] = selection.allocation(j, incumbent.placed[j])
     zero_length = dict(zero_length_starts(problem, starts, allocations))
     ends = {starts[job.job_id] + job.predicted_run_time for job in trace.jobs}
+    # A simulation holds rounds at these by itself.
     events = ends | {job.submit_time for job in problem.jobs}
     return OfflinePlan(
         starts | zero_length,
@@ -112,6 +113,7 @@ def _answer(
     incumbent, work = large_neighbourhood_search(
         trace, linearised, first, limits.pieces, np.random.default_rng(limits.seed)
     )
+    # Shifting jobs to earlier starts can make a ratio of sums worse.
     if _value(trace, first) < _value(trace, incumbent):
         incumbent = first
     statuses: Counter[str] = Counter()

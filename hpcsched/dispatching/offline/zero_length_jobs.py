@@ -39,6 +39,7 @@ def zero_length_starts(
     for job in others:
         insort(ends, starts[job.job_id] + job.predicted_run_time)
     for job in idle:
+        # Room only comes free at ends, so that no other instant needs to be looked at.
         for time in (job.submit_time, *ends[bisect_right(ends, job.submit_time) :]):
             beside = [
                 other

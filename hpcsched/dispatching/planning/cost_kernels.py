@@ -184,6 +184,7 @@ def costs_of(
     """
     weights = np.atleast_2d(cost.weights)
     some = weights.any(axis=1)
+    # Terms without any weight are dropped: compiled loops go over all terms of a job.
     weights = weights[some].astype(np.float64)
     free = np.maximum(np.atleast_2d(cost.free)[some], submit).astype(np.float64)
     if patience:

@@ -91,6 +91,7 @@ def planned_reasons(
         name, time = job.job_id, planned.get(job.job_id)
         if name in started:
             if time is None and (problem.running or len(started) > 1):
+                # `planned` is in order of priority, so that this is the first that waits.
                 passed = next((other for other in planned if other not in started), None)
                 kind = "in_order" if passed is None else "backfilled"
                 reason = Reason(name, kind, job=passed)

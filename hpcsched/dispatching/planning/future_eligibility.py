@@ -45,6 +45,7 @@ class FutureEligibility:
         for running in problem.running:
             used[list(running.allocation.nodes)] = True
         closed = self.back > now
+        # Nothing runs there, no outage is announced, and yet nothing is free: it has failed.
         gone = ~used & ~closed & ~problem.free_amounts.any(axis=0)
         self._not_gone = frozenset((~gone).nonzero()[0].tolist()) if gone.any() else None
         self._left: dict[frozenset[int], frozenset[int]] = {}

@@ -49,6 +49,7 @@ class KeptPlan:
             return None
         plan, data = self._executed.plan, self._executed.selection.data
         steps, rest = divmod(problem.now - self._made, data.step)
+        # A time between two steps has no place in the plan.
         if rest or not self._is_as_planned(problem):
             self._executed = None
             return None

@@ -46,6 +46,7 @@ class Level:
 
     def cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the cost of planned starts around the present level, for a round at `now`."""
+        # Before anything has started there is no ratio: at level 0 the numerator alone counts.
         ratio = self._upper / self._lower if self._lower else 0.0
         return self._objective.planned_ratio(jobs, now, self._share * ratio)
 

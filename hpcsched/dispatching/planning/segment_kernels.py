@@ -79,6 +79,7 @@ def room_for_segments(size: int, types: int) -> Segments:
         np.empty(size, np.int64),
         np.empty(size, np.int64),
         free,
+        # One row over the same memory: where units are counted, compiled code walks that.
         free.reshape(size * types),
         np.empty(1, np.int64),
     )
@@ -162,6 +163,7 @@ def keep(given: Segments, pooled: bool, kept: Kept, k: int) -> None:
     k
         The position.
     """
+    # Only segments in use are copied: those behind them hold nothing yet.
     count, types = given.state[0], given.free.shape[1]
     kept.counts[k] = count
     for s in range(count):

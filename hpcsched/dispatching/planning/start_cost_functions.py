@@ -77,6 +77,7 @@ class StartCostFunction(NamedTuple):
             return self.at[-1]
         for k in range(len(self.at) - 2, -1, -1):
             if self.cost[k] <= limit:
+                # The next breakpoint costs more than the limit, so that the slope is positive.
                 return self.at[k] + (limit - self.cost[k]) // self.slopes[k]
         return 0
 

@@ -65,16 +65,19 @@ class OrderSearch:
         if not self.carry:
             return given.orders
         unknown = len(self._last)
+        # Jobs that are new come last, by priority among themselves, as sorting is stable.
         places = [self._last.get(job.job_id, unknown) for job in given.selection.jobs]
         return [*given.orders, sorted(range(len(places)), key=places.__getitem__)]
 
 
 def search_costs(cost: PlannedCost, run_times: IntArray, patience: float) -> Costs:
     """Return the start-time cost functions for compiled code; run times in seconds, `[J]`."""
+    # Starts count from now in a round, so that jobs were submitted before 0.
     waits = np.zeros_like(run_times) if cost.specific is None else cost.specific.waits
     return costs_of(cost, -waits.astype(np.int64), run_times, patience)
 
 
 def random_state(seed: int) -> IntArray:
     """Return the state of a search's random numbers, which is never 0, `[1]`."""
+    # From a state of 0 the generator would never leave 0.
     return np.array([seed % (1 << 62) + 1], dtype=np.int64)

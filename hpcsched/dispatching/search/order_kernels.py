@@ -73,6 +73,7 @@ def _is_like(j: int, i: int, content: Content, costs: Costs) -> bool:
         return False
     if costs.amounts[j] != costs.amounts[i]:
         return False
+    # Only in a ratio of sums does the past wait matter; elsewhere lateness counts from `free`.
     if costs.amounts[j] != 0.0 and costs.submit[j] != costs.submit[i]:
         return False
     for t in range(len(costs.weights)):
@@ -129,9 +130,12 @@ def _branch(
                 if not used[j]:
                     budget -= scratch.state[0]
                     starts[k, j] = earliest_start(j, content, scratch)
+                    # A lower bound, as room only shrinks: below here no job starts before
+                    # `starts[k, j]`, and none costs less than at `cheapest`.
                     cost += cost_at(j, max(starts[k, j], cheapest[j]), costs)
                     end = max(end, starts[k, j] + content.run_times[j])
             enters = False
+            # Pruned: no order that begins in this way is better by more than rounding.
             following[k] = count if cost + costs.makespan * end >= best - slack else 0
         j = following[k]
         while j < count and (used[j] or _waits_for_its_like(j, kinds, used)):
@@ -145,6 +149,7 @@ def _branch(
         order[k] = j
         cost = kept.paid[k] + cost_at(j, starts[k, j], costs)
         end = max(kept.ended[k], starts[k, j] + content.run_times[j])
+        # The last job needs no plan: its earliest start is known.
         if k + 1 == count:
             if cost + costs.makespan * end < best - slack:
                 best = cost + costs.makespan * end
@@ -189,6 +194,7 @@ def _search(
         cheapest[j] = cheapest_start(j, start, costs)
         least[j] = cost_at(j, cheapest[j], costs)
         last_end = max(last_end, start + content.run_times[j])
+    # No order costs less: each job starts as if no other waited.
     bound = least.sum() + costs.makespan * last_end
     tables = order_tables(content, costs, least, kinds, 0, segments)
 
@@ -198,6 +204,7 @@ def _search(
         if cost < best:
             best = cost
             _write(0, orders[k], best_order)
+    # Less than this is rounding: sums of equal costs differ by the order of their terms.
     slack = 1e-12 * abs(best)
     if count < 2 or best <= bound + slack:
         return best, True
@@ -207,12 +214,15 @@ def _search(
     order, trial = best_order.copy(), best_order.copy()
     trial_starts = np.empty(count, np.int64)
     now, _ = go_on(0, -1, order, np.inf, True, tables, starts, starts)
+    # All swaps of two places, and all moves of a job to another place that are no swap of
+    # neighbours.
     changes = (count - 1) * (3 * count - 4) // 2
     # By change: for which of the orders that were gone on from it was tried last.
     tried = np.zeros((2, count, count), np.int64)
     turn, untried, sideways = 1, changes, 0
     left = effort.budget
     while left > 0 and untried > 0:
+        # Also for a change that is drawn again, so that the loop ends.
         left -= 1
         a, b, swaps = draw_change(count, effort.bias, random)
         if tried[swaps, a, b] == turn:
@@ -227,6 +237,8 @@ def _search(
             continue
         turn, untried, sideways = turn + 1, changes, sideways + 1
         _write(low, trial, order)
+        # Planned once more: a trial keeps no states, as it is given up as soon as it costs too
+        # much.
         now, planned = go_on(low, -1, order, np.inf, True, tables, starts, starts)
         left -= planned * tables.scratch.state[0]
         if now < best - slack:

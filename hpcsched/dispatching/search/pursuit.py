@@ -107,9 +107,12 @@ class Pursued:
                 else job._replace(predicted_run_time=shortest)
                 for job in jobs
             ]
+            # The lesser of the two: a longer run time may also raise a weight, where cost grows
+            # with area.
             weights = np.minimum(weights, self.cost_of(longer, now).weights)
         if self.pursuit.growth:
             areas = np.array([float(job.area) for job in jobs])
+            # Relative to the mean, so that the unit of areas does not matter.
             weights = weights * (areas / areas.mean()) ** self.pursuit.growth
         return cost._replace(weights=weights)
 
@@ -126,6 +129,7 @@ class Pursued:
         weights = cost.weights.sum(axis=0)
         if weights.any():
             areas = np.array([float(job.area) for job in queue])
+            # Stable, so that ties keep the order of arrival; a job without weight comes last.
             order = np.argsort(areas / np.maximum(weights, _TINY), kind="stable")
             queue, cost = tuple(queue[i] for i in order.tolist()), cost.in_order(order)
         self._known = _Known(queue, now, cost)

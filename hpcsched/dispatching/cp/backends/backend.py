@@ -35,6 +35,7 @@ class Outcome(NamedTuple):
 
 def total(counts: Sequence[int | None]) -> int | None:
     """Return the sum of all counts that are known; None if none is."""
+    # None, not 0, where no search counts: nothing is known then, which is not nothing.
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

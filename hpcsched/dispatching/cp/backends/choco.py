@@ -152,6 +152,7 @@ class _ChocoRun:
             Values of variables to start from; None: no warm start.
         """
         cpmpy, native = self._cpmpy, self._native
+        # Before the limit is set, as the number of known variables is part of it.
         cpmpy.solver_vars(self._variables)
         for variable, value in (hint or {}).items():
             native.add_hint(cpmpy.solver_var(variable), int(value))
@@ -171,5 +172,6 @@ class _ChocoRun:
             return Outcome("infeasible" if ended else "unknown", **counted)
         for variable in self._variables:
             value = solution.get_int_val(cpmpy.solver_var(variable))
+            # Choco's Booleans are numbers; CPMpy's expressions expect them to be bool.
             variable._value = bool(value) if variable.is_bool() else value
         return Outcome("optimal" if ended else "feasible", **counted)

@@ -31,6 +31,7 @@ def with_constants(constraint: Any) -> Any:
             cp.intvar(int(origin), int(origin)) if is_num(origin) else origin
             for origin in arguments[place]
         ]
+    # A copy, as the model's own constraint is used again when the model is loaded anew.
     changed = copy(constraint)
     changed.update_args(arguments)
     return changed

@@ -74,6 +74,7 @@ class _Solver(CPM_exact):
         self._are_lines = True
         self.add(lines)
         self._are_lines = False
+        # CPMpy notes the variables of constraints as given; of lines it would note auxiliary ones.
         get_variables(model.constraints, self.user_vars)
         self.minimize(model.objective_)
 
@@ -104,6 +105,7 @@ class _ExactRun:
         options: dict[str, Any] = {"seed": 1}
         if isinstance(limit, Budget):
             options["timeout-det"] = max(ceil(limit.work), 1)
+        # Limits are options of the solver as it is made, so that each call has one of its own.
         solver = _Solver(**options)
         solver.post(self._model, self._lines, self._transformer)
         solver.solver_vars(get_variables_model(self._model))
@@ -131,6 +133,7 @@ class _ExactRun:
 @contextmanager
 def _own_signals() -> Iterator[None]:
     """Keep the process's handling of Ctrl-C and of termination, which Exact takes over."""
+    # Python lets the main thread alone set handlers.
     ours = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if ours else ()
     before = {number: signal.getsignal(number) for number in numbers}

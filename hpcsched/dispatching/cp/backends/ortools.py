@@ -160,6 +160,7 @@ def _solve_watched(solver: CpSat, patience: StoppingRule, options: dict[str, Any
     began = perf_counter()
 
     def look() -> None:
+        # Limits count from the beginning of the search, not from the last look.
         while not done.wait(max(began + watch.limit - perf_counter(), 0)):
             if not watch.goes_on(best.objective):
                 solver.ort_solver.stop_search()
@@ -170,6 +171,7 @@ def _solve_watched(solver: CpSat, patience: StoppingRule, options: dict[str, Any
     try:
         solver.solve(time_limit=patience.most, solution_callback=best, **options)
     finally:
+        # The watcher is gone before the next call, which it could stop otherwise.
         done.set()
         watcher.join()
 

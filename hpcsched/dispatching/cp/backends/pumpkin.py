@@ -91,6 +91,7 @@ def _decomposed(constraint: Any) -> Any:
     name = getattr(constraint, "name", None)
     if name not in ("cumulative", "cumulative_optional"):
         return [constraint]
+    # The capacity is the last argument, the demands are the one before it.
     if name == "cumulative" and all(is_num(demand) for demand in constraint.args[-2]):
         return [constraint]
     holds, defining = constraint.decompose()

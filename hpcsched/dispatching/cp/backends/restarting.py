@@ -65,6 +65,8 @@ class RestartedSession:
         hint
             Values of variables to start from; None: no warm start.
         """
+        # Kept beside the model: the next try overwrites its variables, even if it finds nothing
+        # better.
         best, values = Outcome("unknown"), self._values()
         searches: list[Outcome] = []
 
@@ -93,10 +95,12 @@ class RestartedSession:
         return {variable: variable.value() for variable in get_variables_model(self._model)}
 
     def _solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
+        # What has solved once is used up: the next call loads the model again.
         run, self._ready = self._ready or self._load(self._model), None
         outcome = run.solve(limit, hint)
         if outcome.status in ("unknown", "infeasible"):
             return outcome
+        # From the variables, so that it is a whole number whatever the solver reports.
         objective = int(argval(self._goal))
         if outcome.status == "optimal":
             return outcome._replace(objective=objective, bound=objective)

@@ -73,6 +73,7 @@ class ScheduleOrPostpone(NamedTuple):
             found.status,
             found.plan,
             found.objective,
+            # The search has no bound of the whole tree: only its end proves one.
             found.objective if found.status == "optimal" else None,
             formulation.variables(data),
             solve_time=perf_counter() - began,

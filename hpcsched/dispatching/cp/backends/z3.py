@@ -102,6 +102,7 @@ class _Z3Run:
         with _within(self._context):
             cpmpy.solver_vars(self._variables)
             if isinstance(limit, Budget):
+                # An unsigned number of 32 bits, of which 0 means no limit.
                 native.set(rlimit=min(max(round(limit.work * RESOURCES), 1), _MOST))
             else:
                 native.set(timeout=round(max(limit, LEAST_SECONDS) * 1000))
@@ -129,6 +130,7 @@ class _Z3Run:
             value = solution.eval(cpmpy.solver_var(variable), model_completion=True)
             variable._value = z3.is_true(value) if variable.is_bool() else value.as_long()
         bounds = native.lower(cpmpy.obj_handle), native.upper(cpmpy.obj_handle)
+        # `sat` alone says that there is a plan; it is the best where the two bounds meet.
         proved = status == "sat" and bounds[0].eq(bounds[1])
         return Outcome("optimal" if proved else "feasible")
 

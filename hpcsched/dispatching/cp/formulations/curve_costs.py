@@ -34,6 +34,8 @@ def curve_cost(curve: StartCostFunction, start: Variable, name: str) -> tuple[An
         (slope, value - slope * begin)
         for slope, begin, value in zip(slopes, curve.at, curve.cost, strict=False)
     ]
+    # A line below the whole curve holds at every start, so it needs no Boolean. Not a set of lines:
+    # what a solver answers depends on the order of its constraints.
     anywhere = [line for line in dict.fromkeys(lines) if _nowhere_above(line, curve)]
     constraints = [cost >= slope * start + height for slope, height in anywhere]
     if len(anywhere) == len(set(lines)):

@@ -63,6 +63,7 @@ class Hcp19:
         model.minimize(goal)
 
         def hint(plan: Plan) -> dict[Variable, int]:
+            # Starts that are put off are numbers, of which a solver can be given no value.
             values = zip(starts, plan.starts.tolist(), strict=True)
             return {start: value for start, value in values if not isinstance(start, int)}
 

@@ -69,6 +69,8 @@ class JointNow:
             }
             constraints.append((start == 0) == now)
             counts.append({c: cp.intvar(0, high, name=f"x{i},{c}") for c, high in most.items()})
+            # With the 0 there is a sum where no class has room; it says that the job cannot start
+            # now.
             constraints.append(cp.sum([0, *counts[i].values()]) == units * now)
         for c, nodes in enumerate(classes):
             for r in range(data.type_count):
@@ -78,6 +80,8 @@ class JointNow:
                     if c in of_job and data.requests[i, r]
                 ]
                 if terms:
+                    # All nodes of a class have equally much free. What a request leaves over on
+                    # each of them is only found out when units are packed.
                     free = int(data.available[nodes[0], r]) * len(nodes)
                     constraints.append(cp.sum(terms) <= free)
         model = cp.Model(constraints)
@@ -102,6 +106,7 @@ class JointNow:
                 values[start] = int(plan.starts[i])
                 values[now] = int(plan.starts[i] == 0)
                 for c, count in counts[i].items():
+                    # Jobs that start later have no counts, whatever nodes the plan names.
                     values[count] = values[now] * int(plan.placed[i, classes[c]].sum())
             return values
 

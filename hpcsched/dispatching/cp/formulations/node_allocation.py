@@ -39,6 +39,8 @@ def scarce_places(data: ModelData) -> Iterator[Place]:
         closed.setdefault(n, []).append((begin, end))
     asked = most.T @ data.requests  # at most, by all jobs together, [N, R]
     np.add.at(asked, data.held_on, data.held)
+    # Once is enough, however often a node is closed: any job beside a closure makes the node
+    # scarce.
     asked[list(closed)] += data.capacity[list(closed)]
     for n, r in np.argwhere(asked > data.capacity).tolist():
         jobs = np.flatnonzero((most[:, n] > 0) & (data.requests[:, r] > 0))

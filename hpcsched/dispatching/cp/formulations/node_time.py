@@ -62,6 +62,8 @@ class NodeTime:
         places: list[list[Variable]] = []
         for i, start in enumerate(starts):
             usable = data.room[i].nonzero()[0].tolist()
+            # One task for all units: on their only node they run side by side, and `demands` has
+            # their sum.
             if not choice[i]:
                 nodes.append([])
                 places.append([data.horizon * usable[0] + start if usable[0] else start])
@@ -110,6 +112,7 @@ class NodeTime:
             for i, (start, of_job) in enumerate(zip(starts, nodes, strict=True)):
                 values[start] = int(plan.starts[i])
                 where = np.repeat(np.arange(data.node_count), plan.placed[i]).tolist()
+                # Without nodes in the plan `where` is empty, and only the start is suggested.
                 for node, z, value in zip(of_job, places[i], where, strict=False):
                     values[node] = value
                     values[z] = data.horizon * value + values[start]

@@ -105,6 +105,7 @@ class Pcp19:
             values: dict[Variable, int] = {}
             for i, (start, of_job) in enumerate(zip(starts, present, strict=True)):
                 values[start] = int(plan.starts[i])
+                # Zeros for a job without nodes would contradict the sum of its units.
                 if plan.placed[i].any():
                     for n, copies in of_job.items():
                         for j, copy in enumerate(copies):

@@ -102,6 +102,7 @@ def _dominates(data: ModelData, one: int, other: int) -> bool:
     if ((wanted > 0) & (asked == 0)).any():
         return False
     there, here = data.capacity[:, one], data.capacity[:, other]
+    # Shares of a node are compared by cross products: quotients of floats could tie wrongly.
     more = wanted[:, np.newaxis] * there > asked[:, np.newaxis] * here
     if (more & (data.room > 0)).any():
         return False

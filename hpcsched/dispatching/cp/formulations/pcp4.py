@@ -82,6 +82,7 @@ class Pcp4:
             for i in place.jobs:
                 asked, count = int(data.requests[i, place.resource_type]), counts[i][place.node]
                 key = i, place.node, asked
+                # One unit of the type per job unit: the count itself is the demand.
                 if asked == 1:
                     taken[key] = count
                 elif key not in taken:
@@ -111,6 +112,7 @@ class Pcp4:
                 values[start] = value
             for i, of_job in enumerate(counts):
                 if plan.placed[i].any():
+                    # Only with nodes in the plan: zeros would contradict the sum of a job's units.
                     values |= {count: int(plan.placed[i, n]) for n, count in of_job.items()}
             for (i, n, asked), amount in taken.items():
                 if plan.placed[i].any():

@@ -52,6 +52,7 @@ def objective(data: ModelData, starts: Sequence[Variable]) -> tuple[Any, list[An
             late = start
             if free > 0:
                 late = cp.intvar(free, latest, name=f"late{t},{i}")
+                # Only from below: as it is minimised, it becomes the later of start and `free`.
                 constraints.append(late >= start)
             terms.append(weight * late)
     for i, (start, curve) in enumerate(zip(starts, data.curves or (), strict=bool(data.curves))):
@@ -212,11 +213,13 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     demands = data.demands
     groups: set[tuple[int, ...]] = set()
     for demand, total in zip(demands.T, data.totals.tolist(), strict=True):
+        # Any two of them exceed the total, which one constraint can say of all together.
         large = np.flatnonzero(2 * demand > total)
         groups.add(tuple(large.tolist()))
         for i in np.flatnonzero(2 * demand <= total).tolist():
             beside = large[demand[large] + demand[i] > total]
             groups.add(tuple(sorted((i, *beside.tolist()))))
+    # A pair within a larger group is disjunct already.
     known = {pair for group in groups if len(group) > 2 for pair in combinations(group, 2)}
     constraints: list[Any] = [
         cp.NoOverlap([starts[i] for i in group], [int(data.run_times[i]) for i in group])
@@ -226,6 +229,7 @@ def disjunctions(data: ModelData, starts: Sequence[Variable]) -> list[Any]:
     held_until_then = data.held_together
     soonest = np.zeros(data.job_count, dtype=np.int64)
     held = np.zeros(data.type_count, dtype=np.int64)
+    # From the last end back: at any time all that ends later is held.
     for end, amounts in reversed(held_until_then):
         held = held + amounts
         waits = (demands + held > data.totals).any(axis=1)
@@ -246,6 +250,7 @@ def in_values(variable: Variable, values: Sequence[int]) -> list[Any]:
     values
         The values, ascending.
     """
+    # Without a gap the bounds of the variable say it all.
     if values[-1] - values[0] + 1 == len(values):
         return []
     return [cp.Table([variable], [[value] for value in values])]

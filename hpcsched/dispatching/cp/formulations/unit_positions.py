@@ -169,6 +169,7 @@ def place_units(data: ModelData, types: Sequence[int]) -> tuple[Positions, list[
     types
         Numbers of the modelled resource types.
     """
+    # One stride for all nodes: a unit's node and its place there then follow from one number.
     strides = [
         int(data.capacity[_usable(data, r), r].max(initial=1)) for r in range(data.type_count)
     ]
@@ -235,10 +236,12 @@ def packed(
             for n, boxes in _taken(data, r, stride).items()
             for box in boxes
         ]
+        # One rectangle overlaps nothing.
         if len(units) == 1:
             continue
         begins, durations, origins, amounts = (list(part) for part in zip(*units, strict=True))
         constraints.append(NoOverlap2D(begins, durations, origins, amounts))
+        # With a longer horizon this follows from the rest (see the module's last point).
         if crossed:
             constraints.append(
                 cp.Cumulative(origins, amounts, demand=durations, capacity=data.horizon)
@@ -295,6 +298,8 @@ def hint_positions(
     for r in types:
         stride = positions.strides[r]
         taken = _taken(data, r, stride)
+        # Units of a job are handed out node by node, in the order in which they got their nodes
+        # above.
         left = [iter(by_type.get(r, ())) for by_type in positions.origins]
         for n, jobs in enumerate(on_node):
             shares = [
@@ -388,6 +393,7 @@ def _taken(data: ModelData, r: int, stride: int) -> dict[int, list[Box]]:
     taken: dict[int, list[Box]] = {}
     for n in usable.nonzero()[0].tolist():
         low, boxes = 0, []
+        # The latest end lowest, so that what is free of the node is in one piece at any time.
         for end, amount in sorted(held.get(n, {}).items(), reverse=True):
             boxes.append(Box(0, end, low, low + amount))
             low += amount

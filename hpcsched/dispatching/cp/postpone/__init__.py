@@ -3,7 +3,7 @@
 Source: Galleguillos, thesis 2020, section 2.2.2 (algorithm 1, after Le Pape et al.) and section 6.3
 (algorithm 4); Galleguillos et al., PCP'20 preprint, section 3, and CP 2021, section 3.
 
-`tables` says what the search works on, `preparing` makes it of a model's data, `room_kernels`,
-`position_kernels` and `placing_kernels` say what fits and where, `bound_kernels` what a plan costs
-at least, and `search_kernels` go through the tree; `search` does so within limits.
+`search_tables` holds the data of the search, which `preparing` makes of a model's. `fit_kernels`,
+`position_kernels` and `placing_kernels` find what fits and where, `bound_kernels` lower bounds of a
+plan's cost; `search_kernels` go through the tree, and `postpone_search` does so within limits.
 """

@@ -65,6 +65,7 @@ def _least_from(j: int, start: int, problem: Problem) -> int:
         return cost
     curve = _curve(j, start, problem)
     least = curve
+    # A curve may fall later on. Between corners it is straight, so its least is at one of them.
     for k in range(first, last):
         if problem.curve_at[k] > start:
             least = min(least, problem.curve_cost[k])
@@ -89,6 +90,7 @@ def next_event(time: int, problem: Problem, search: Search) -> int:
         i = search.by_end[k]
         end = search.start[i] + problem.run_times[i]
         if end > time:
+            # `by_end` is in order: the first later end is the next.
             found = end
             break
     low, high = 0, len(problem.events)
@@ -195,9 +197,11 @@ def _is_too_dear(time: int, problem: Problem, search: Search) -> bool:
     last = max(last, ends)
     if paid + least + problem.makespan * last >= best:
         return True
+    # The energy bound takes costs that grow at a known slope, which curves do not.
     if best == NEVER or search.state[DONE] == len(start) or len(problem.curve_at):
         return False
     for g in range(len(problem.energy_order)):
+        # Costs are whole numbers, so that a better plan costs at most best − 1.
         if paid + _by_energy(g, time, last, problem, search) > best - 1 + _ROUNDING * abs(best):
             return True
     return False
@@ -211,8 +215,11 @@ def _by_energy(g: int, time: int, last: int, problem: Problem, search: Search) -
     for j in range(len(search.start)):
         if search.start[j] < 0:
             slope = search.slopes[j]
+            # From its earliest start on a job costs at least its cost there + slope · delay. The
+            # slope · start of all jobs together is what the relaxed run above bounds.
             bound += cost_of(j, search.earliest[j], problem) - slope * search.earliest[j]
             if problem.demand[j, g] == 0:
+                # A job that takes nothing of the resource is not in that run.
                 bound += slope * search.earliest[j]
     return float(bound + problem.makespan * max(float(last), end))
 
@@ -281,6 +288,7 @@ def _run_by_energy(
                 until = search.start[i] + problem.run_times[i]
             if held < len(problem.releases):
                 until = min(until, problem.releases[held])
+            # While others hold all of it nothing is done, and time goes on to the next release.
             if until > at and free > 0:
                 spent = left / free
                 if until != NEVER and at + spent > until:

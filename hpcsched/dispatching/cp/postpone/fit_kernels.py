@@ -29,7 +29,7 @@ def fits_together(j: int, first: int, problem: Problem, search: Search) -> bool:
     j
         The job.
     first
-        First step of the interval.
+        The level.
     problem
         The problem.
     search
@@ -44,6 +44,8 @@ def fits_together(j: int, first: int, problem: Problem, search: Search) -> bool:
     end = begin + problem.run_times[j]
     for f in range(len(problem.fixed_at)):
         time = problem.fixed_at[f]
+        # Started jobs only end: after the levels above, less can be free only where a fixed amount
+        # rises.
         if problem.rises[f] == 0 or time <= begin or time >= end:
             continue
         for g in range(demand.shape[1]):
@@ -101,7 +103,7 @@ def units_on(j: int, n: int, first: int, problem: Problem, search: Search) -> in
     n
         The node.
     first
-        First step of the interval.
+        The level.
     problem
         The problem.
     search
@@ -111,6 +113,7 @@ def units_on(j: int, n: int, first: int, problem: Problem, search: Search) -> in
     begin = search.level_time[first]
     if most == 0 or is_closed(n, begin, begin + problem.run_times[j], problem):
         return 0
+    # If only jobs that start now have nodes, there is one level of them.
     last = first if problem.mode == NOW else search.state[LEVEL]
     for level in range(first, last + 1):
         most = min(most, _units_by_amount(j, n, level, search.left, problem))
@@ -159,7 +162,7 @@ def fits_on_nodes(j: int, first: int, problem: Problem, search: Search) -> bool:
     j
         The job.
     first
-        First step of the interval.
+        The level.
     problem
         The problem.
     search
@@ -233,6 +236,7 @@ def can_start(j: int, problem: Problem, search: Search) -> bool:
         return True
     if fits_on_nodes(j, level, problem, search):
         return search.postponed[j] == -1 or has_new_room(j, problem, search)
+    # A counter, not a flag: on the way back it tells whether this happened below a decision.
     if _would_fit_alone(j, problem, search):
         search.state[DIFFERED] += 1
     return False

@@ -43,6 +43,7 @@ def signature(end: int, key: int, low: int, which: int) -> int:
         Which of the two signatures: 0 or 1.
     """
     value = (end + 1) * _FACTORS[which] + (key + 1) * 7919 + (low + 1) * 104729
+    # Below 2³¹, so that squares stay within int64.
     value = value % PRIME
     value = (value * value + 12345 + which) % PRIME
     return (value * value + end) % PRIME
@@ -57,7 +58,7 @@ def sign_job(j: int, sign: int, level: int, problem: Problem, search: Search) ->
     j
         The job.
     sign
-        Signatures of the nodes at the level, changed.
+        1 to add the job, −1 to take it off.
     level
         The level.
     problem
@@ -84,6 +85,7 @@ def sign_job(j: int, sign: int, level: int, problem: Problem, search: Search) ->
                             total += signature(end, problem.key[j], low, which)
             else:
                 total = count * signature(end, problem.key[j], 0, which)
+            # A remainder is never negative, as in Python, so that taking off undoes adding.
             old = search.sign[level, n, which]
             search.sign[level, n, which] = (old + sign * (total % PRIME)) % PRIME
         first += count
@@ -140,6 +142,7 @@ def _take(j: int, problem: Problem, search: Search) -> None:
 @compiled()
 def _leave(j: int, problem: Problem, search: Search) -> None:
     """Undo `_take`."""
+    # Boxes are a stack: they go in the reverse order of `_take`.
     release_job(j, search.state[LEVEL], problem, search)
     if problem.mode == POSITIONS:
         for c in range(search.choices[j] - 1, -1, -1):
@@ -167,11 +170,13 @@ def _choose(j: int, problem: Problem, search: Search) -> None:
                 count += 1
         search.choices[j] = count
         return
+    # Counting sort by room, stable by node, so that ties are always broken alike.
     tally = search.tally
     for most in range(problem.units[j] + 2):
         tally[most] = 0
     for n in range(nodes):
         most = units_on(j, n, level, problem, search)
+        # Room, for a moment: at the end of this function it is as `Search` says.
         search.alike[j, n] = most
         if most > 0:
             tally[most + 1] += 1
@@ -203,6 +208,7 @@ def _compare(j: int, c: int, problem: Problem, search: Search) -> int:
             or search.sign[level, m, 1] != search.sign[level, n, 1]
         ):
             continue
+        # Signatures may agree by chance, so amounts are compared as well.
         same = True
         for r in range(problem.requests.shape[1]):
             same = same and search.left[level, m, r] == search.left[level, n, r]
@@ -231,6 +237,7 @@ def _spread(j: int, first: int, missing: int, compares: bool, search: Search) ->
 def _next_counts(j: int, problem: Problem, search: Search) -> bool:
     """Put the units of a job on nodes in the next way; say whether there is one."""
     for c in range(search.choices[j]):
+        # Only now, as a job that keeps its first placement needs no comparison.
         if search.alike[j, c] == UNKNOWN:
             search.alike[j, c] = _compare(j, c, problem, search)
     behind = 0
@@ -298,6 +305,7 @@ def begin_job(j: int, problem: Problem, search: Search) -> None:
     end = begin + problem.run_times[j]
     k = search.state[DONE] - 1
     while k > 0:
+        # In order of ends, in which bounds and levels go through it.
         i = search.by_end[k - 1]
         if search.start[i] + problem.run_times[i] <= end:
             break

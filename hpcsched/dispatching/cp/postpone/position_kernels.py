@@ -25,7 +25,7 @@ def next_low(
     low
         Lowest position.
     begin
-        First step.
+        Step from which on positions must be free.
     problem
         The problem.
     search
@@ -40,6 +40,7 @@ def next_low(
                 and search.box_low[b] < low + size
                 and low < search.box_high[b]
             ):
+                # Any start before the end of a box in the way would overlap that box again.
                 taken = max(taken, search.box_high[b])
             b = search.box_next[b]
         if taken == -1:
@@ -65,7 +66,7 @@ def most_slots(
     most
         Maximum number of units.
     begin
-        First step.
+        Step from which on positions must be free.
     problem
         The problem.
     search
@@ -162,11 +163,11 @@ def lowest_positions(
     j
         The job.
     choice
-        Index of the node among the job's choices.
+        Index of the first node among the job's choices.
     first
-        First step of the interval.
+        The first unit.
     begin
-        First step.
+        Step at which the job starts.
     problem
         The problem.
     search
@@ -192,7 +193,7 @@ def next_positions(j: int, begin: int, problem: Problem, search: Search) -> bool
     j
         The job.
     begin
-        First step.
+        Step from which on positions must be free.
     problem
         The problem.
     search
@@ -214,6 +215,8 @@ def next_positions(j: int, begin: int, problem: Problem, search: Search) -> bool
                             _fill((j, later, n), (first, last), 0, begin, problem, search)
                     lowest_positions(j, c + 1, last, begin, problem, search)
                     return True
+                # The failed `_fill` has overwritten positions: the unit goes back, those behind it
+                # to their lowest.
                 _fill((j, r, n), (unit, last), old, begin, problem, search)
         last = first
     return False

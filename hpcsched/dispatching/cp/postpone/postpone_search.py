@@ -70,6 +70,7 @@ def schedule_or_postpone(
         return Found("infeasible", None, None, 0, 0)
     best = None
     if hint is not None and terms.nodes != "positions" and terms.first is None:
+        # A wrong hint would be a limit that no plan can meet.
         best = hint if fault_of(hint, data) is None else None
     search = open_search(given, data, np.arange(len(given.problem.units)))
     if best is not None:
@@ -79,8 +80,10 @@ def schedule_or_postpone(
     if state[search_tables.SOLUTIONS]:
         best = _plan_of(given, data, search, fixed)
     elif best is not None and terms.nodes != "counts":
+        # The hint names nodes that this formulation leaves open.
         named = best.starts == 0 if terms.nodes == "now" else np.zeros(len(fixed), dtype=np.bool_)
         best = best._replace(placed=best.placed * named[:, np.newaxis])
+    # The end of the tree proves nothing where plans were left out of it.
     ended = ended and not state[search_tables.LEFT_OUT] and not _may_wait(data)
     nodes, fails = int(state[search_tables.NODES]), int(state[search_tables.FAILS])
     if best is None:
@@ -112,6 +115,8 @@ def _go_through(
     until, random, goes_on = fails, Random(0), _Limit(limits, count)
     while True:
         most = goes_on.nodes
+        # Plain Python and compiled code change the same arrays: one goes on where the other
+        # stopped.
         ended = plain(advance)(min(most, few), until, given.problem, search)
         state = search.state
         if not ended and state[search_tables.NODES] < most and state[search_tables.FAILS] < until:

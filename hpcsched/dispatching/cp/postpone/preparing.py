@@ -73,6 +73,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     ends = [end for end, _ in data.held_together]
     held = _held(data, nodes, mode)
     closed = _closures(data, nodes, mode)
+    # Only where less is taken can a job start that could not before.
     falls = np.r_[False, (np.diff(used, axis=0) < 0).any(axis=1)]
     events = {*ends, *times[falls].tolist(), *closed[2].tolist()}
     if mode == search_tables.NOW:
@@ -81,6 +82,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     weights, run_times = data.weights[:, jobs], data.run_times[jobs]
     most = np.maximum.accumulate(total - used, axis=0)  # free so far, at most
     requests = np.ascontiguousarray(data.requests[jobs])
+    # Running and queued jobs share the keys: nodes are alike whoever holds them.
     keys = np.unique(np.vstack((requests, held[2])), axis=0, return_inverse=True)[1].reshape(-1)
     problem = Problem(
         mode,
@@ -297,6 +299,7 @@ def _boxes(problem: Problem, horizon: int) -> list[tuple[int, int, int, int, int
     """Return the positions that running jobs hold on each node, the latest end lowest."""
     boxes = []
     at = np.zeros(problem.capacity.shape, dtype=np.int64)
+    # The latest end first, hence lowest: what is free of a node then is in one piece.
     for k in range(len(problem.held_until) - 1, -1, -1):
         n = int(problem.held_on[k])
         for r, amount in enumerate(problem.held[k].tolist()):
@@ -356,6 +359,7 @@ def open_search(
     jobs, nodes = problem.room.shape
     types, shared = problem.capacity.shape[1], len(problem.total)
     levels = len(problem.events) + jobs + 2
+    # On a path a job is postponed at most once a level, and started once.
     depth = jobs * (levels + 1) + 1
     at_nodes = levels if problem.mode != search_tables.NOW else 1
     positions = problem.mode == search_tables.POSITIONS
@@ -381,6 +385,7 @@ def open_search(
     if before is not None:
         search.state[:] = before.state
         search.best_start[:], search.best_placed[:] = before.best_start, before.best_placed
+        # Counts and the best plan stay; the place in the tree does not.
         for place in (
             search_tables.DEPTH,
             search_tables.LEVEL,
@@ -396,6 +401,7 @@ def open_search(
     search.together[0] = problem.total - problem.fixed[0]
     not_held = data.not_held if problem.mode != search_tables.NOW else data.available
     search.left[0] = search.without[0] = not_held[given.order]
+    # In plain Python: called from here, code would have to be compiled for Python callers too.
     sign = plain(signature)
     for end, n, key in zip(
         problem.held_until.tolist(),

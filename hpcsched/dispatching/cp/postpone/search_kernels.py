@@ -83,6 +83,7 @@ def _free_together(level: int, time: int, problem: Problem, search: Search) -> N
         f -= 1
     for g in range(len(problem.total)):
         search.together[level, g] = problem.total[g] - problem.fixed[f, g]
+    # From the last end back, until one is over.
     for k in range(search.state[DONE] - 1, -1, -1):
         i = search.by_end[k]
         if search.start[i] + problem.run_times[i] <= time:
@@ -97,6 +98,7 @@ def _copy_nodes(level: int, problem: Problem, search: Search) -> None:
     if problem.mode == NOW:
         return
     for n in range(len(problem.capacity)):
+        # Each level has a copy of its own, so that going back needs no undoing.
         search.sign[level, n, 0] = search.sign[level - 1, n, 0]
         search.sign[level, n, 1] = search.sign[level - 1, n, 1]
         for r in range(problem.capacity.shape[1]):
@@ -142,6 +144,7 @@ def _unblock(problem: Problem, search: Search) -> bool:
             continue
         level = search.postponed[j]
         if level >= 0 and not could_have_started(j, level, problem, search):
+            # The trail remembers where it was postponed, for the way back.
             trail = search.state[TRAIL]
             search.undone_job[trail], search.undone_level[trail] = j, level
             search.state[TRAIL] = trail + 1
@@ -167,6 +170,8 @@ def _next_level(problem: Problem, search: Search) -> bool:
             return False
         for j in range(len(search.start)):
             if search.start[j] < 0 and search.postponed[j] >= 0:
+                # Once it could have run whole before this time, nothing can keep it from its old
+                # earliest start any more: a failure.
                 begun = search.level_time[search.postponed[j]]
                 if begun + problem.run_times[j] <= time:
                     return False
@@ -217,6 +222,7 @@ def _change_last(problem: Problem, search: Search) -> bool:
     state = search.state
     depth = state[DEPTH] - 1
     j, level = search.job[depth], search.level[depth]
+    # First what was unblocked below this decision is undone, the last first.
     while state[TRAIL] > search.trail[depth]:
         state[TRAIL] -= 1
         trail = state[TRAIL]
@@ -229,11 +235,13 @@ def _change_last(problem: Problem, search: Search) -> bool:
         return False
     state[NODES] += 1
     lift_job(j, problem, search)
+    # Other nodes matter only if, below, a job found no single nodes where all together had enough.
     if state[DIFFERED] != search.differed[depth]:
         search.differed[depth] = state[DIFFERED]
         if has_next_placement(j, problem, search):
             if not problem.back_to_start:
                 return True
+            # What is not tried may have been better, so the end of the tree proves nothing.
             state[LEFT_OUT] = 1
             lift_job(j, problem, search)
     withdraw_job(j, problem, search)
