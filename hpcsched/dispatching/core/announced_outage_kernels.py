@@ -5,6 +5,7 @@ waiting one: plans beyond that are worth little, and there may be many outages.
 """
 
 from hpcsched.dispatching.core.codes import (
+    ACTIVE_SHAPES,
     CELL,
     NEVER,
     PREDICTED,
@@ -73,6 +74,22 @@ def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
         if now < state.outage_start[k] < state.counters[REACH]:
             return True
     return False
+
+
+@compiled()
+def counts_units(now: int, state: State) -> bool:
+    """Check whether waiting jobs can be planned by the number of units, whatever runs.
+
+    They can if all have one shape whose units can be counted, beside no pools and no outages ahead:
+    before an outage fewer and fewer units fit, and pools may have too little for some.
+
+    Must be called before the round starts any job; see `find_reach`.
+    """
+    shape = state.jobs[state.queue[0], SHAPE]
+    alike = state.counters[ACTIVE_SHAPES] == 1 and not state.uncountable[shape]
+    find_reach(now, state, state.outage_nodes)
+    alike = alike and state.pool_free is None
+    return bool(alike and not any_ahead(now, state, state.outage_nodes))
 
 
 @compiled()

@@ -5,10 +5,9 @@ have later planned starts, in this order; the rest are not planned. Planned node
 each job, as for other reservations (see `reservation_kernels`).
 """
 
-from hpcsched.dispatching.core.announced_outage_kernels import any_ahead, find_reach
-from hpcsched.dispatching.core.array_kernels import numbers, zeros
+from hpcsched.dispatching.core.announced_outage_kernels import counts_units
+from hpcsched.dispatching.core.array_kernels import zeros
 from hpcsched.dispatching.core.codes import (
-    ACTIVE_SHAPES,
     CELL,
     FIRST_MADE,
     LAST_MADE,
@@ -16,7 +15,6 @@ from hpcsched.dispatching.core.codes import (
     PLANNED,
     QUEUED,
     RESERVED,
-    SHAPE,
     STARTING,
 )
 from hpcsched.dispatching.core.compiled import compiled
@@ -30,6 +28,7 @@ from hpcsched.dispatching.core.reservation_kernels import (
     hold,
     reserve,
     start_beside,
+    steps_of_round,
 )
 from hpcsched.dispatching.core.start_kernels import (
     fits_now,
@@ -39,7 +38,6 @@ from hpcsched.dispatching.core.start_kernels import (
 )
 from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.dispatching.core.state_function import of_state
-from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.system.system import IntArray
 
 
@@ -61,11 +59,7 @@ def _fill(now: int, state: State, by_node: ByNode) -> None:
     counters, queue = state.counters, state.queue
     open_pools(now, state, state.pool_drawn)
     pressure = pressure_on(state)
-    first_shape = state.jobs[queue[0], SHAPE]
-    alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
-    alike = alike and state.pool_free is None
-    find_reach(now, state, state.outage_nodes)
-    alike = alike and not any_ahead(now, state, state.outage_nodes)
+    counted = counts_units(now, state)
     for k in range(counters[STARTING]):
         if by_node is None:
             start(queue[k], now, state, None, pressure)
@@ -78,12 +72,8 @@ def _fill(now: int, state: State, by_node: ByNode) -> None:
         return
     counters[FIRST_MADE] = counters[LAST_MADE] = -1
     running = by_shown_end(now, state.correction, state)
-    if by_node is None or alike:
-        size = len(running) + 2 * counters[QUEUED] + 4
-        steps = Steps(numbers(size), numbers(size), numbers(1))
-        steps.used[0] = open_steps(
-            now, running, first_shape, steps.start, steps.free, state, by_node
-        )
+    if by_node is None or counted:
+        steps = steps_of_round(now, running, state, by_node)
         _keep_to_plan(now, steps, None, state)
         _start_rest(now, at, steps, None, state, by_node, pressure)
     else:

@@ -224,8 +224,10 @@ class InnerDispatcher(CPUDispatcher):
         """Return numba's typing of a call.
 
         Literal numbers are typed as general numbers, or there would be one function more for each.
-        True and False stay literal, so that branches which they rule out are not compiled.
         """
+        # True stays literal. numba leaves out the branches of a comparison with None if it knows
+        # the argument to be None or a literal; by the value of a literal, True or False, it leaves
+        # out nothing. So what rules out code is a flag of True or None.
         kinds = (
             kind if isinstance(kind, types.BooleanLiteral) else types.unliteral(kind)
             for kind in args

@@ -14,6 +14,7 @@ from hpcsched.dispatching.core.codes import (
     MADE_BEFORE,
     NEVER,
     PREDICTED,
+    QUEUED,
     RESERVED,
     SHAPE,
     UNITS,
@@ -40,7 +41,31 @@ from hpcsched.dispatching.core.row_kernels import (
 from hpcsched.dispatching.core.slot_kernels import add_cell, drop_cells
 from hpcsched.dispatching.core.start_kernels import fits_now, start, start_where_placed
 from hpcsched.dispatching.core.state import ByNode, FloatArray
+from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.system.system import IntArray
+
+
+@compiled()
+def steps_of_round(now: int, running: IntArray, state: State, by_node: ByNode) -> Steps:
+    """Return the free units over time, for units of the first job in the queue.
+
+    Parameters
+    ----------
+    now
+        Simulated time, in seconds.
+    running
+        Rows of running jobs, by the end that rules see.
+    state
+        State of the replay.
+    by_node
+        True where units are placed node by node.
+    """
+    # Each end makes a step, each reservation two at most.
+    size = len(running) + 2 * state.counters[QUEUED] + 4
+    steps = Steps(numbers(size), numbers(size), numbers(1))
+    shape = state.jobs[state.queue[0], SHAPE]
+    steps.used[0] = open_steps(now, running, shape, steps.start, steps.free, state, by_node)
+    return steps
 
 
 @compiled()
@@ -158,14 +183,20 @@ def drop_places(row: int, state: State) -> None:
 
 
 @compiled()
+def note_place(row: int, node: int, units: int, state: State) -> None:
+    """Put a node and the units on it before the reserved nodes of a job."""
+    cell = add_cell(node, units, state.cells, state.counters)
+    state.cells[cell, 2] = state.jobs[row, CELL]
+    state.jobs[row, CELL] = cell
+
+
+@compiled()
 def _note_places(row: int, placed: IntArray, state: State) -> None:
     """Store the reserved nodes of a job, given the units on each, `[N]`."""
     drop_places(row, state)
     for node in range(len(placed) - 1, -1, -1):
         if placed[node]:
-            cell = add_cell(node, placed[node], state.cells, state.counters)
-            state.cells[cell, 2] = state.jobs[row, CELL]
-            state.jobs[row, CELL] = cell
+            note_place(row, node, placed[node], state)
 
 
 @compiled()
@@ -215,7 +246,7 @@ def reserve(
             begin = reserve_unit(row, now, latest, profile, state)
             drop_places(row, state)
             if begin != NEVER:
-                jobs[row, CELL] = add_cell(profile.used[1], 1, state.cells, state.counters)
+                note_place(row, profile.used[1], 1, state)
         else:
             begin = earliest_beside_pools(row, release, latest, profile, state)
             if begin == NEVER:

@@ -3,10 +3,9 @@
 These are conservative backfilling, and slack-based backfilling, which moves reservations aside.
 """
 
-from hpcsched.dispatching.core.announced_outage_kernels import any_ahead, find_reach
+from hpcsched.dispatching.core.announced_outage_kernels import counts_units
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
-    ACTIVE_SHAPES,
     BY_RESERVATION,
     FIRST_MADE,
     FREED_UNTIL,
@@ -42,12 +41,12 @@ from hpcsched.dispatching.core.reservation_kernels import (
     keep_of_pools,
     reserve,
     start_beside,
+    steps_of_round,
     take_reserved,
 )
 from hpcsched.dispatching.core.slack_kernels import push_aside
 from hpcsched.dispatching.core.start_kernels import fits_now, note_pool, pressure_on
 from hpcsched.dispatching.core.state import ByNode, Explains, FloatArray
-from hpcsched.dispatching.core.step_kernels import open_steps
 from hpcsched.system.system import IntArray
 
 BY_START = (RESERVED, SEQUENCE)
@@ -83,20 +82,12 @@ def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -
     pressure = pressure_on(state)
     open_pools(now, state, state.pool_drawn)
     running = by_shown_end(now, state.correction, state)
-    first_shape = jobs[queue[0], SHAPE]
-    alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
-    find_reach(now, state, state.outage_nodes)
-    alike = alike and state.pool_free is None
-    alike = alike and not any_ahead(now, state, state.outage_nodes)
-    if by_node is None or alike:
+    counted = counts_units(now, state)
+    if by_node is None or counted:
         if by_node is not None:
             for k in range(count):
                 drop_places(queue[k], state)
-        size = len(running) + 2 * count + 4
-        steps = Steps(numbers(size), numbers(size), numbers(1))
-        steps.used[0] = open_steps(
-            now, running, first_shape, steps.start, steps.free, state, by_node
-        )
+        steps = steps_of_round(now, running, state, by_node)
         _hold_round(now, freed, steps, None, state, by_node, pressure)
         if explains is not None:
             _explain(now, steps, None, state, by_node)

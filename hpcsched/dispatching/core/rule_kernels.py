@@ -1,9 +1,8 @@
 """Compiled rules: the starts of EASY and of list scheduling in a round."""
 
-from hpcsched.dispatching.core.announced_outage_kernels import any_ahead, find_reach
+from hpcsched.dispatching.core.announced_outage_kernels import counts_units
 from hpcsched.dispatching.core.array_kernels import numbers
 from hpcsched.dispatching.core.codes import (
-    ACTIVE_SHAPES,
     BACKFILL,
     BEHIND,
     COMMITTED,
@@ -12,7 +11,6 @@ from hpcsched.dispatching.core.codes import (
     PROMISE,
     PROMISING,
     QUEUED,
-    SHAPE,
     STRICT,
     WHY,
 )
@@ -99,7 +97,7 @@ def _plan_anew(
     now: int, state: State, by_node: ByNode, explains: Explains, reserves: Reserves
 ) -> None:
     """Hold a round of a rule without reservations from earlier rounds."""
-    counters, queue, count = state.counters, state.queue, state.counters[QUEUED]
+    queue, count = state.queue, state.counters[QUEUED]
     candidates = numbers(count)
     open_pools(now, state, state.pool_drawn)
     found = find_candidates(candidates, state, by_node)
@@ -113,14 +111,7 @@ def _plan_anew(
         behind, keys = state.behind, state.behind_keys
         sort_by_wait(now, behind, count, state.behind_by_wait, keys, state.jobs)
     pressure = pressure_on(state)
-    # Units of one shape can be counted, whatever runs, unless they are uncountable.
-    # Before an outage fewer and fewer fit, and pools may have too little for some: then jobs are
-    # planned for node by node.
-    first_shape = state.jobs[queue[0], SHAPE]
-    alike = counters[ACTIVE_SHAPES] == 1 and not state.uncountable[first_shape]
-    find_reach(now, state, state.outage_nodes)
-    alike = alike and state.pool_free is None
-    alike = alike and not any_ahead(now, state, state.outage_nodes)
+    counted = counts_units(now, state)
     at = start_in_order(now, state, by_node, pressure)
     while found and (
         candidates[found - 1] <= at or not fits_now(queue[candidates[found - 1]], state, by_node)
@@ -129,7 +120,7 @@ def _plan_anew(
     if at == count or (found == 0 and not goes_on):
         return
     if reserves is not None:
-        if by_node is None or alike:
+        if by_node is None or counted:
             backfill_by_count(now, at, candidates, found, state, by_node, explains, pressure)
         else:
             backfill_on_nodes(now, at, candidates, found, state, explains, pressure)

@@ -20,11 +20,11 @@ from hpcsched.dispatching.core.reservation_kernels import (
     drop_places,
     fits_beside,
     hold,
+    note_place,
     reserve,
     start_beside,
     take_reserved,
 )
-from hpcsched.dispatching.core.slot_kernels import add_cell
 from hpcsched.dispatching.core.state import ByNode, FloatArray
 from hpcsched.system.system import IntArray
 
@@ -168,8 +168,6 @@ def _note_copied(rows: IntArray, count: int, places: IntArray, state: State) -> 
     at = 0
     for k in range(count):
         while places[at] != -1:
-            cell = add_cell(places[at], places[at + 1], state.cells, state.counters)
-            state.cells[cell, 2] = state.jobs[rows[k], CELL]
-            state.jobs[rows[k], CELL] = cell
+            note_place(rows[k], places[at], places[at + 1], state)
             at += 2
         at += 1

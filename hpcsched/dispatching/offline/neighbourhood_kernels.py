@@ -10,13 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
-from hpcsched.dispatching.core.plan_kernels import NEVER, take_on
+from hpcsched.dispatching.core.plan_kernels import NEVER
 from hpcsched.dispatching.core.random_kernels import below, change, draw_change, uniform
 from hpcsched.dispatching.core.row_kernels import first_from
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.dispatching.planning.cost_kernels import Costs, cost_at
 from hpcsched.dispatching.planning.list_kernels import OrderTables, go_on, order_tables
-from hpcsched.dispatching.planning.segment_kernels import Content, Segments, open_segments
+from hpcsched.dispatching.planning.segment_kernels import (
+    Content,
+    Segments,
+    open_segments,
+    take_between,
+)
 from hpcsched.system.system import IntArray
 
 TRIES = 3
@@ -153,28 +158,10 @@ def _room_beside(
             last = min(starts[j] + content.run_times[j], end)
             for n in range(nodes):
                 if placed[j, n]:
-                    take_on(
-                        n,
-                        first,
-                        last,
-                        content.requests[j] * placed[j, n],
-                        segments.start,
-                        segments.after,
-                        segments.free,
-                        segments.state,
-                    )
+                    take_between(n, first, last, content.requests[j] * placed[j, n], segments)
         for n in range(nodes):
             # Nothing can be free for longer than for ever, so no end of this is looked for.
-            take_on(
-                n,
-                end,
-                NEVER,
-                content.capacity[n] + 1,
-                segments.start,
-                segments.after,
-                segments.free,
-                segments.state,
-            )
+            take_between(n, end, NEVER, content.capacity[n] + 1, segments)
         return segments
     segments = open_segments(begin, content.capacity, 2 * len(fixed) + 2 + spare)
     times = np.empty(2 * len(fixed), np.int64)

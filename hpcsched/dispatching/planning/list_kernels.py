@@ -15,7 +15,6 @@ from hpcsched.dispatching.core.plan_kernels import (
     NEVER,
     earliest,
     preference,
-    take_on,
     units_during,
 )
 from hpcsched.dispatching.core.row_kernels import earliest_on_row, reserve_on_row
@@ -29,6 +28,7 @@ from hpcsched.dispatching.planning.segment_kernels import (
     restore,
     room_for_segments,
     room_to_keep,
+    take_between,
 )
 from hpcsched.system.system import IntArray
 
@@ -97,16 +97,7 @@ def draw(begin: int, end: int, draws: IntArray, nodes: int, segments: Segments) 
     for p in range(len(draws)):
         if draws[p] > 0:
             amount[0] = draws[p]
-            take_on(
-                nodes + p,
-                begin,
-                end,
-                amount,
-                segments.start,
-                segments.after,
-                segments.free,
-                segments.state,
-            )
+            take_between(nodes + p, begin, end, amount, segments)
 
 
 @compiled()
@@ -162,7 +153,7 @@ def _place(
 
     Nodes come by `preference`. Writes the units on each node into `placed`, `[N]`.
     """
-    start, after, free, state = segments.start, segments.after, segments.free, segments.state
+    start, after, free = segments.start, segments.after, segments.free
     asked, on_idle, capacity = content.requests[j], content.room[j], content.capacity
     fits, ranks = numbers(len(capacity)), table_of_zeros(2, len(capacity))
     for n in range(len(capacity)):
@@ -184,7 +175,7 @@ def _place(
     fill_by_rank(content.units[j], fits, ranks, placed)
     for n in range(len(capacity)):
         if placed[n]:
-            take_on(n, begin, end, asked * placed[n], start, after, free, state)
+            take_between(n, begin, end, asked * placed[n], segments)
 
 
 @compiled()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.core.compiled import compiled
+from hpcsched.dispatching.core.plan_kernels import take_on
 from hpcsched.dispatching.planned_cost import FloatArray
 from hpcsched.system.system import IntArray
 
@@ -107,6 +108,12 @@ def open_segments(time: int, capacity: IntArray, size: int) -> Segments:
         for r in range(types):
             segments.free[n, r] = capacity[n, r]
     return segments
+
+
+@compiled()
+def take_between(n: int, begin: int, end: int, amounts: IntArray, segments: Segments) -> None:
+    """Take amounts, `[R]`, of a node or a pool from `begin` to `end`; see `take_on`."""
+    take_on(n, begin, end, amounts, segments.start, segments.after, segments.free, segments.state)
 
 
 class Kept(NamedTuple):

@@ -9,24 +9,16 @@ from contextlib import redirect_stdout
 from typing import Any, NamedTuple, Self
 
 from cpmpy.solvers.cpo import CPM_cpo
-from cpmpy.solvers.solver_interface import ExitStatus
 
 from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends import installed
-from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
-from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, STATUS, RestartedSession
 from hpcsched.dispatching.cp.backends.solver_params import CpOptimizerParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.errors import PluginError
 from hpcsched.registration import builtin
-
-_STATUS: dict[ExitStatus, Outcomes] = {
-    ExitStatus.OPTIMAL: "optimal",
-    ExitStatus.FEASIBLE: "feasible",
-    ExitStatus.UNKNOWN: "unknown",
-    ExitStatus.UNSATISFIABLE: "infeasible",
-}
 
 
 @builtin(
@@ -106,4 +98,4 @@ class _CpoRun:
             Workers=self._workers,
             RandomSeed=0,
         )
-        return Outcome(_STATUS[cpmpy.status().exitstatus])
+        return Outcome(STATUS[cpmpy.status().exitstatus])

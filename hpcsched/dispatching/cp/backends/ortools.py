@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Self
 
 from cpmpy.exceptions import NotSupportedError
 from cpmpy.solvers.ortools import CPM_ortools
-from cpmpy.solvers.solver_interface import ExitStatus
 from ortools.sat.python import cp_model
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
+from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.backends.restarting import STATUS
 from hpcsched.dispatching.cp.backends.solver_params import OrToolsParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
@@ -28,13 +28,6 @@ _FROM_HINT = {
     "symmetry_level": 0,
 }
 """With a complete hint, what comes before the search costs more than it brings."""
-
-_STATUS: dict[ExitStatus, Outcomes] = {
-    ExitStatus.OPTIMAL: "optimal",
-    ExitStatus.FEASIBLE: "feasible",
-    ExitStatus.UNKNOWN: "unknown",
-    ExitStatus.UNSATISFIABLE: "infeasible",
-}
 
 
 class CpSat(CPM_ortools):
@@ -128,7 +121,7 @@ class OrToolsSession:
             solver.solve(max_deterministic_time=limits.work, **options)
         else:
             _solve_watched(solver, limits, options)
-        status = _STATUS[solver.cpm_status.exitstatus]
+        status = STATUS[solver.cpm_status.exitstatus]
         native = solver.ort_solver
         counted = {"branches": native.num_branches, "fails": native.num_conflicts}
         if status in ("unknown", "infeasible") or not solver.has_objective():

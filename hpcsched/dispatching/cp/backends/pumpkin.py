@@ -9,24 +9,16 @@ from typing import Any, NamedTuple, Self
 
 from cpmpy.expressions.utils import is_num
 from cpmpy.solvers.pumpkin import CPM_pumpkin
-from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.transformations.normalize import toplevel_list
 
 from hpcsched.context import Context
 from hpcsched.dispatching.cp.backends import installed
-from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes
-from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.backends.backend import Outcome
+from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, STATUS, RestartedSession
 from hpcsched.dispatching.cp.backends.solver_params import PumpkinParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.registration import builtin
-
-_STATUS: dict[ExitStatus, Outcomes] = {
-    ExitStatus.OPTIMAL: "optimal",
-    ExitStatus.FEASIBLE: "feasible",
-    ExitStatus.UNKNOWN: "unknown",
-    ExitStatus.UNSATISFIABLE: "infeasible",
-}
 
 
 @builtin(
@@ -120,7 +112,7 @@ class _PumpkinRun:
             if hint:
                 self._solver.solution_hint(list(hint), list(hint.values()))
             self._solver.solve(time_limit=max(seconds, LEAST_SECONDS))
-        return Outcome(_STATUS[self._solver.status().exitstatus])
+        return Outcome(STATUS[self._solver.status().exitstatus])
 
 
 @contextmanager

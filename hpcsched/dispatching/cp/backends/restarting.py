@@ -1,17 +1,26 @@
-"""The shared part of adapters of solvers that start anew with each call."""
+"""The shared part of adapters, most of all of solvers that start anew with each call."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import cpmpy as cp
 from cpmpy.expressions.utils import argval
+from cpmpy.solvers.solver_interface import ExitStatus
 from cpmpy.transformations.get_variables import get_variables_model
 from cpmpy.transformations.normalize import toplevel_list
 
-from hpcsched.dispatching.cp.backends.backend import Outcome, total
+from hpcsched.dispatching.cp.backends.backend import Outcome, Outcomes, total
 from hpcsched.dispatching.cp.backends.constants import with_constants
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, solve_patiently
+
+STATUS: dict[ExitStatus, Outcomes] = {
+    ExitStatus.OPTIMAL: "optimal",
+    ExitStatus.FEASIBLE: "feasible",
+    ExitStatus.UNKNOWN: "unknown",
+    ExitStatus.UNSATISFIABLE: "infeasible",
+}
+"""Outcomes by what CPMpy calls them."""
 
 LEAST_SECONDS = 0.001
 """What a solver is given at least, as many take 0 for no limit."""
