@@ -42,6 +42,12 @@ PYTHON_COST = 100
 PYTHON_JOBS = 1024
 """Such a dispatcher is replayed while there are no more jobs than these."""
 
+LOST_IN_A_ROW = 3
+"""Such a dispatcher is left after so many comparisons in a row in which it was behind.
+
+Meanwhile the past doubles. There is no way back, and one comparison may hang on one backlog.
+"""
+
 
 class Member:
     """One of the portfolio: its declaration, its name, and the dispatcher that decides."""
@@ -82,7 +88,7 @@ class Hyper:
     of what one replay of all jobs does. Members that are asked in Python at each round of a replay
     take a hundred times longer, and are replayed while the past is short. While such a member
     decides, it is not replayed: what really came of it since it took over is compared with what
-    replays of the others came to for the same jobs.
+    replays of the others came to for the same jobs. It has to be behind several times in a row.
     """
 
     def __init__(
@@ -104,6 +110,7 @@ class Hyper:
         self._past = Past()
         self._quick = {k for k, member in enumerate(self._members) if self._is_quick(member)}
         self._replays: Replays | None = None
+        self._lost = 0
         self._credit = 0.0
         self._next_at: float = params.least_jobs
 
@@ -192,7 +199,8 @@ class Hyper:
         scores, present = replays.scores, self._present
         jobs = len(replays.jobs) - replays.since
         to = better(scores, present, self._hysteresis, jobs)
-        if to is None:
+        self._lost = 0 if to is None else self._lost + 1
+        if to is None or (present not in self._quick and self._lost < LOST_IN_A_ROW):
             return
         self._why = (
             f"{_number(scores[to])} against {_number(scores[present])} of"
@@ -204,7 +212,7 @@ class Hyper:
         """Have another member decide, and compare anew."""
         # Replays in progress compare with a member that no longer decides.
         self._present, self._since, self._told = member, self._past.seen, False
-        self._replays = None
+        self._replays, self._lost = None, 0
 
 
 def _number(value: float) -> str:

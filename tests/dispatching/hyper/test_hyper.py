@@ -54,10 +54,13 @@ class Assembled:
 
 
 class Scripted:
-    """In place of replays: under the member `good` jobs start at once, under others 100 s later."""
+    """In place of replays: under the member `good` jobs start at once, under others 100 s later.
 
-    def __init__(self, good: str, quick: Sequence[str] = ()) -> None:
-        self.good, self.quick = good, quick
+    With `late_with` jobs it is 100 s under all.
+    """
+
+    def __init__(self, good: str, quick: Sequence[str] = (), late_with: int = 0) -> None:
+        self.good, self.quick, self.late_with = good, quick, late_with
         self.asked: list[tuple[str, int]] = []
 
     def is_compiled(self, choice: Any) -> bool:
@@ -67,7 +70,8 @@ class Scripted:
     def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
         """Return the starts; keep who was asked about how many jobs."""
         self.asked.append((choice.plugin_name, len(jobs.job_id)))
-        return jobs.submit_time + (0 if choice.plugin_name == self.good else 100)
+        good = choice.plugin_name == self.good and len(jobs.job_id) != self.late_with
+        return jobs.submit_time + (0 if good else 100)
 
 
 class Watched:
@@ -185,17 +189,33 @@ def test_members_that_are_asked_in_python() -> None:
 
 
 def test_what_really_came_of_a_member() -> None:
-    """One that is asked in Python is left when its real starts were later than replayed ones.
+    """One that is asked in Python is left when its real starts were later, three times in a row.
 
-    Jobs come every 10 s, run for 100 s and start by arrival. When the fourth comes, at 40, job 1
-    has started at 10 and the others wait, for 20, 10 and 0 s: 7.5 s on average, against 0.
+    Jobs come every 10 s, run for 100 s and start by arrival. The past is replayed when it has 4, 5
+    and 7 jobs. When the seventh comes, at 70, job 1 has started at 10 and the others wait, for 50,
+    40, 30, 20, 10 and 0 s: 150 / 7 = 21.429 s on average, against 0. At 40 and 50 it was 30 / 4 and
+    60 / 5 s, against 0.
     """
     rehearsal = Scripted("sjf", quick=["sjf"])
     dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, least_jobs=4)
-    jobs = [traced(k, 10 * k, 1, 100) for k in range(1, 6)]
+    jobs = [traced(k, 10 * k, 1, 100) for k in range(1, 9)]
     recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
-    assert rehearsal.asked[:1] == [("sjf", 4)]
-    assert moves(recorder.rounds)[1] == (40, "sjf", "0 against 7.5 of easy over 4 jobs")
+    assert rehearsal.asked[:3] == [("sjf", 4), ("sjf", 5), ("sjf", 7)]
+    assert moves(recorder.rounds)[1] == (70, "sjf", "0 against 21.429 of easy over 7 jobs")
+
+
+def test_a_lead_that_is_lost() -> None:
+    """One that is asked in Python stays if it is ahead again before it was behind three times.
+
+    As above, but with 5 jobs the other would have started them 100 s late. So the three times are
+    those with 7, 9 and 12 jobs, the last at 120, when job 2 has started at 110: waits of 90 s, and
+    of 90 + 80 + … + 10 = 450 s; 540 / 12 = 45 s on average.
+    """
+    rehearsal = Scripted("sjf", quick=["sjf"], late_with=5)
+    dispatcher, _ = hyper(alike(1, core=1), rehearsal=rehearsal, least_jobs=4)
+    jobs = [traced(k, 10 * k, 1, 100) for k in range(1, 13)]
+    recorder = replay(alike(1, core=1), dispatcher, jobs, followers=[dispatcher])
+    assert moves(recorder.rounds)[1] == (120, "sjf", "0 against 45 of easy over 12 jobs")
 
 
 def test_a_budget_is_saved_up() -> None:
