@@ -54,13 +54,6 @@ class Slowdown:
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of slowdowns (Galleguillos et al., CP 2021, section 2.2).
 
-        Parameters
-        ----------
-        jobs
-            Jobs to plan, `[J]`.
-        now
-            Simulated time, in seconds.
-
         Returns
         -------
         PlannedCost
@@ -103,13 +96,6 @@ class BoundedSlowdown:
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of bounded slowdowns.
 
-        Parameters
-        ----------
-        jobs
-            Jobs to plan, `[J]`.
-        now
-            Simulated time, in seconds.
-
         Returns
         -------
         PlannedCost
@@ -141,13 +127,6 @@ class AF:
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of response times, in seconds.
 
-        Parameters
-        ----------
-        jobs
-            Jobs to plan, `[J]`.
-        now
-            Simulated time, in seconds.
-
         Returns
         -------
         PlannedCost
@@ -177,13 +156,6 @@ class WaitTime:
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the sum of wait times, in seconds.
 
-        Parameters
-        ----------
-        jobs
-            Jobs to plan, `[J]`.
-        now
-            Simulated time, in seconds.
-
         Returns
         -------
         PlannedCost
@@ -209,13 +181,6 @@ class AWF:
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the area-weighted mean response time, in seconds.
-
-        Parameters
-        ----------
-        jobs
-            Jobs to plan, `[J]`.
-        now
-            Simulated time, in seconds.
 
         Returns
         -------
@@ -259,15 +224,6 @@ class PSF:
 
     def planned_ratio(self, jobs: Sequence[WaitingJob], now: int, level: float) -> PlannedCost:
         """Return the linearised cost: the numerator less `level` times the denominator.
-
-        Parameters
-        ----------
-        jobs
-            Jobs to plan, `[J]`.
-        now
-            Simulated time, in seconds.
-        level
-            Dinkelbach parameter, in seconds: an estimate of the minimal ratio.
 
         Returns
         -------
@@ -341,13 +297,6 @@ class PlannableWeightedSum(WeightedSum):
 
     def planned_cost(self, jobs: Sequence[WaitingJob], now: int) -> PlannedCost:
         """Return the weighted sum of the objectives' costs over the planned jobs.
-
-        Parameters
-        ----------
-        jobs
-            Jobs to plan, `[J]`.
-        now
-            Simulated time, in seconds.
 
         Returns
         -------

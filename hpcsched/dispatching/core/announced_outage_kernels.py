@@ -31,8 +31,6 @@ def find_reach(now: int, state: State, outage_nodes: IntArray | None) -> None:
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     state
         State of the replay; the counter `REACH` is written.
     outage_nodes
@@ -56,10 +54,6 @@ def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
     outage_nodes
         None in a replay without outages.
 
@@ -123,14 +117,10 @@ def free_for(
         Row of the head job.
     time
         Start of the job, in seconds.
-    now
-        Simulated time, in seconds.
     then
         Free amounts, `[R, N]`; written.
     head_fits
         Units of the job that fit on each node, `[N]`; written.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -175,14 +165,10 @@ def first_in_service(
         Row of the head job.
     time
         Earliest start without outages, in seconds.
-    now
-        Simulated time, in seconds.
     then
         Working array, `[R, N]`; overwritten.
     head_fits
         Working array, `[N]`; overwritten.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -242,14 +228,10 @@ def move_shadow(
         Shadow time without outages and pools, in seconds.
     spare
         Units of the head job that fit then beyond its own.
-    now
-        Simulated time, in seconds.
     then
         Free amounts at the shadow time, `[R, N]`; updated.
     head_fits
         Units that fit on each node then, `[N]`; updated.
-    state
-        State of the replay.
 
     Returns
     -------

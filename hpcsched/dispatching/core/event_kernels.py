@@ -210,8 +210,6 @@ def _advance(state: State, by_node: ByNode, seconds: float) -> int:
 
     Parameters
     ----------
-    state
-        State of the replay.
     by_node
         True where units are placed node by node, None where slots are counted.
     seconds
@@ -324,8 +322,6 @@ def advance_by_slot(state: State, seconds: float) -> int:
 
     Parameters
     ----------
-    state
-        State of the replay.
     seconds
         Real time after which the loop pauses; negative: after each instant.
 
@@ -343,8 +339,6 @@ def advance_by_node(state: State, seconds: float) -> int:
 
     Parameters
     ----------
-    state
-        State of the replay.
     seconds
         Real time after which the loop pauses; negative: after each instant.
 

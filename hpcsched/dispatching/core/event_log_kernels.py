@@ -72,10 +72,6 @@ def note_submission(k: int, row: int, state: State, events: IntArray | None) -> 
     ----------
     k
         Number of the job in its batch.
-    row
-        Row of the job.
-    state
-        State of the replay.
     events
         Table of events; None without observers.
     """
@@ -96,8 +92,6 @@ def note_refusal(k: int, state: State, events: IntArray | None, refused: IntArra
     ----------
     k
         Number of the job in its batch.
-    state
-        State of the replay.
     events
         Table of events; None without observers.
     refused
@@ -118,12 +112,8 @@ def note_end(kind: int, row: int, value: int, state: State, events: IntArray | N
     ----------
     kind
         Kind of the event (see `codes`).
-    row
-        Row of the job.
     value
         Value of the event.
-    state
-        State of the replay.
     events
         Table of events; None without observers.
     """
@@ -173,10 +163,6 @@ def note_round(state: State, by_node: ByNode, events: IntArray | None) -> None:
 
     Parameters
     ----------
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
     events
         Table of events; None without observers.
     """
@@ -229,10 +215,6 @@ def turn_about(state: State, by_node: ByNode, turned: IntArray | None) -> None:
 
     Parameters
     ----------
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
     turned
         Rows of the jobs; None where Python holds no jobs back.
     """

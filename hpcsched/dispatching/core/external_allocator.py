@@ -19,8 +19,6 @@ class ExternalAllocator(Protocol):
 
         Parameters
         ----------
-        row
-            Row of the job.
         fits
             Number of units that each node can hold, `[N]`.
         available

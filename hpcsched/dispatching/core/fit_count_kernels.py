@@ -111,8 +111,6 @@ def change_node(node: int, units: int, shape: int, sign: int, state: State) -> N
         Shape.
     sign
         1 to allocate, -1 to release.
-    state
-        State of the replay.
     """
     available, capacity, free = state.available, state.capacity, state.free_amounts
     asked, on_idle, exclusive = state.asked, state.on_idle, state.exclusive
@@ -147,8 +145,6 @@ def take_from(
         1 to subtract, -1 to add.
     available
         Free amounts at that time, `[R, N]`; updated.
-    state
-        State of the replay.
     """
     asked, exclusive, capacity = state.asked, state.exclusive, state.capacity
     for r in range(len(available)):

@@ -46,16 +46,10 @@ def pass_by_count(now: int, place: int, last: int, state: State, pressure: Float
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     place
         Place of the head job in the queue.
     last
         Place of the last job that fits by itself.
-    state
-        State of the replay.
-    pressure
-        Pressure on each resource type, `[R]`.
     """
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
@@ -135,16 +129,10 @@ def pass_on_nodes(now: int, at: int, last: int, state: State, pressure: FloatArr
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     at
         Place of the head job in the queue.
     last
         Place of the last job that fits by itself.
-    state
-        State of the replay.
-    pressure
-        Pressure on each resource type, `[R]`.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     head = queue[at]

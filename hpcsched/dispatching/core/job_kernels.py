@@ -63,8 +63,6 @@ def submit(k: int, state: State, by_node: ByNode) -> int:
         Number of the job in its batch.
     state
         State of the replay, with a free row.
-    by_node
-        True where units are placed node by node.
 
     Returns
     -------
@@ -156,14 +154,8 @@ def begin(row: int, cell: int, now: int, state: State) -> None:
 
     Parameters
     ----------
-    row
-        Row of the job.
     cell
         First cell of its places.
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
     """
     counters, jobs, running = state.counters, state.jobs, state.running
     jobs[row, WAITS] = 0
@@ -196,14 +188,10 @@ def set_held(row: int, by: int, holds: bool, state: State) -> None:
 
     Parameters
     ----------
-    row
-        Row of the job.
     by
         The bit.
     holds
         Whether to set it.
-    state
-        State of the replay.
     """
     jobs = state.jobs
     before = jobs[row, HELD]
@@ -285,12 +273,8 @@ def take_nodes(row: int, placed: IntArray, state: State) -> int:
 
     Parameters
     ----------
-    row
-        Row of the job.
     placed
         Units on each node, `[N]`.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -368,17 +352,7 @@ def _end_told(row: int, state: State, lost: IntArray | None) -> int:
 
 @compiled()
 def give_back(row: int, state: State, by_node: ByNode) -> None:
-    """End a job and release its resources.
-
-    Parameters
-    ----------
-    row
-        Row of the job.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    """
+    """End a job and release its resources."""
     counters, jobs = state.counters, state.jobs
     units, shape = jobs[row, UNITS], jobs[row, SHAPE]
     stop_running(row, state)
@@ -403,8 +377,6 @@ def share_of_wait(row: int, until: int, share: float, jobs: IntArray) -> int:
 
     Parameters
     ----------
-    row
-        Row of the job.
     until
         End of the wait, in seconds.
     share

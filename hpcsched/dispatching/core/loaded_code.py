@@ -48,8 +48,6 @@ class LoadedCode:
 
         Parameters
         ----------
-        state
-            State of the replay.
         number
             Second argument.
 

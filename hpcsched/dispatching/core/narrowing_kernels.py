@@ -37,10 +37,6 @@ def narrow_all(now: int, state: State, down: IntArray | None) -> bool:
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
     down
         Number of outages of each node, `[N]`; None without outages.
 

@@ -158,20 +158,12 @@ def backfill_on_nodes(
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     at
         First place in the queue.
     candidates
         Places of the jobs that fit by themselves, ascending.
     found
         Number of candidates.
-    state
-        State of the replay.
-    explains
-        True to note reasons; None otherwise.
-    pressure
-        Pressure on each resource type, `[R]`.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     profile = open_profile(now, by_shown_end(now, state.correction, state), state)

@@ -56,12 +56,8 @@ def open_profile(now: int, running: IntArray, state: State) -> Profile:
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     running
         Rows of running jobs, by the end that rules see.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -125,12 +121,8 @@ def close_ahead(now: int, profile: Profile, state: State, outage_nodes: IntArray
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     profile
         Profile of the round; updated.
-    state
-        State of the replay.
     outage_nodes
         None in a replay without outages.
     """
@@ -158,14 +150,8 @@ def fits_in_profile(row: int, now: int, profile: Profile, state: State) -> bool:
 
     Parameters
     ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
     profile
         Profile of the round.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -202,20 +188,14 @@ def place_between(
 
     Parameters
     ----------
-    row
-        Row of the job.
     begin
         Start, in seconds.
     end
         End, in seconds.
     allocator
         Code of the allocator.
-    pressure
-        Pressure on each resource type, `[R]`.
     profile
         Profile of the round; updated.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -272,8 +252,6 @@ def take_placed(
 
     Parameters
     ----------
-    row
-        Row of the job.
     placed
         Units on each node, `[N]`.
     begin
@@ -284,8 +262,6 @@ def take_placed(
         1 to take, -1 to give back.
     profile
         Profile of the round; updated.
-    state
-        State of the replay.
     """
     shape = state.jobs[row, SHAPE]
     amounts = numbers(len(state.totals))
@@ -313,18 +289,10 @@ def start_in_profile(
 
     Parameters
     ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
     profile
         Profile of the round; updated.
-    state
-        State of the replay.
     allocator
         Code of the allocator.
-    pressure
-        Pressure on each resource type, `[R]`.
 
     Returns
     -------
@@ -341,16 +309,12 @@ def reserve_unit(row: int, release: int, latest: int, profile: Profile, state: S
 
     Parameters
     ----------
-    row
-        Row of the job.
     release
         Time before which there is known to be no room, in seconds.
     latest
         Latest start, in seconds.
     profile
         Profile of the round; updated.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -382,16 +346,12 @@ def earliest_in_profile(row: int, release: int, latest: int, profile: Profile, s
 
     Parameters
     ----------
-    row
-        Row of the job.
     release
         Earliest start, in seconds.
     latest
         Latest start, in seconds.
     profile
         Profile of the round.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -425,14 +385,10 @@ def place_reservation(row: int, begin: int, profile: Profile, state: State) -> I
 
     Parameters
     ----------
-    row
-        Row of the job.
     begin
         Start, in seconds.
     profile
         Profile of the round; updated.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -454,16 +410,12 @@ def earliest_beside_pools(
 
     Parameters
     ----------
-    row
-        Row of the job.
     release
         Earliest start, in seconds.
     latest
         Latest start on nodes, in seconds.
     profile
         Profile of the round.
-    state
-        State of the replay.
 
     Returns
     -------

@@ -97,8 +97,6 @@ def rank_by_room(
         Capacity of each node, `[N, R]`.
     totals
         Capacity of the system, `[R]`.
-    pressure
-        Pressure on each resource type, `[R]`.
     ranks
         Ranks, `[3, N]`, zeros at first; written.
     """

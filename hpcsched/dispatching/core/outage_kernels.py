@@ -42,8 +42,6 @@ def pass_outages(state: State, down: IntArray | None) -> bool:
 
     Parameters
     ----------
-    state
-        State of the replay.
     down
         Number of outages of each node, `[N]`; None without outages.
 

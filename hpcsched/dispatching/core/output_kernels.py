@@ -57,10 +57,6 @@ def write_places(
         Output of node numbers.
     units
         Output of units.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
 
     Returns
     -------
@@ -78,14 +74,8 @@ def write_job(row: int, how: int, state: State, by_node: ByNode) -> bool:
 
     Parameters
     ----------
-    row
-        Row of the job.
     how
         `ENDED`, `FAILED` or `REQUEUED`.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
 
     Returns
     -------
@@ -155,8 +145,6 @@ def write_round(seconds: float, queued: int, running: int, state: State) -> None
         Number of queued jobs before the round.
     running
         Number of running jobs before the round.
-    state
-        State of the replay.
     """
     counters, k = state.counters, state.counters[OUT_ROUNDS]
     row = state.out_rounds[k]

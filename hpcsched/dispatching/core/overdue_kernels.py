@@ -23,10 +23,6 @@ def corrected_end(row: int, now: int, correction: int, jobs: IntArray) -> int:
 
     Parameters
     ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
     correction
         Code of the correction (`hpcsched.prediction.corrections`).
     jobs
@@ -73,12 +69,8 @@ def by_shown_end(now: int, correction: int, state: State) -> IntArray:
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     correction
         Code of the correction.
-    state
-        State of the replay.
 
     Returns
     -------

@@ -74,10 +74,6 @@ def take_back(queued: int, running: int, state: State, by_node: ByNode) -> None:
         Number of queued jobs before the round.
     running
         Number of running jobs before the round.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
     """
     counters, jobs = state.counters, state.jobs
     _note_asking(queued, running, counters[QUEUED], counters)
@@ -134,8 +130,6 @@ def take_answer(state: State, lost: IntArray | None) -> bool:
 
     Parameters
     ----------
-    state
-        State of the replay.
     lost
         None where decisions take no simulated time.
 
@@ -195,8 +189,6 @@ def fly(event: int, state: State, lost: IntArray | None) -> bool:
     ----------
     event
         Time of the next event, in seconds.
-    state
-        State of the replay.
     lost
         Idle capacity × seconds by resource type, `[R]`; updated.
 
@@ -221,15 +213,7 @@ def fly(event: int, state: State, lost: IntArray | None) -> bool:
 
 @compiled()
 def carry_out(state: State, by_node: ByNode) -> None:
-    """Apply the decision that is due; jobs that have lost nodes or pools meanwhile do not start.
-
-    Parameters
-    ----------
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    """
+    """Apply the decision that is due; jobs that have lost nodes or pools meanwhile do not start."""
     counters, jobs, now = state.counters, state.jobs, state.counters[NOW]
     counters[STARTED] = 0
     hold_back(state)

@@ -93,8 +93,6 @@ def place(
         Capacity of each node, `[N, R]`.
     totals
         Capacity of the system, `[R]`.
-    pressure
-        Pressure on each resource type, `[R]`.
     scarce
         Whether each resource type is scarce, `[R]`; None for `FIRST_FIT`, `BEST_FIT` and
         `KEEP_SCARCE`.

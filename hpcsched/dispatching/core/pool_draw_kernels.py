@@ -36,8 +36,6 @@ def switch(row: int, sign: int, state: State, drawn: IntArray | None) -> None:
         Row of the job, with its places in cells.
     sign
         1 or -1.
-    state
-        State of the replay.
     drawn
         Drawn amounts, `[P]`; updated. None without pools.
     """

@@ -71,10 +71,6 @@ def or_offer(event: int, state: State, pool_free: IntArray | None) -> int:
     ----------
     event
         Time of the next event, in seconds; `NEVER` if none is left.
-    state
-        State of the replay.
-    pool_free
-        None without pools.
 
     Returns
     -------
@@ -130,10 +126,6 @@ def open_pools(now: int, state: State, drawn: IntArray | None) -> None:
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
     drawn
         Drawn amounts, `[P]`; None without pools.
     """
@@ -266,14 +258,8 @@ def pools_suffice(row: int, begin: int, state: State, pool_free: IntArray | None
 
     Parameters
     ----------
-    row
-        Row of the job.
     begin
         Start, in seconds.
-    state
-        State of the replay.
-    pool_free
-        None without pools.
 
     Returns
     -------
@@ -292,14 +278,8 @@ def pool_short_of(row: int, begin: int, state: State, pool_free: IntArray | None
 
     Parameters
     ----------
-    row
-        Row of the job.
     begin
         Start, in seconds.
-    state
-        State of the replay.
-    pool_free
-        None without pools.
 
     Returns
     -------
@@ -323,14 +303,8 @@ def earliest_in_pools(row: int, begin: int, state: State, pool_free: IntArray | 
 
     Parameters
     ----------
-    row
-        Row of the job.
     begin
         Earliest start, in seconds.
-    state
-        State of the replay.
-    pool_free
-        None without pools.
 
     Returns
     -------
@@ -364,16 +338,10 @@ def reserve_in_pools(
 
     Parameters
     ----------
-    row
-        Row of the job.
     begin
         Start, in seconds; `NEVER` reserves nothing.
     sign
         1 to reserve, -1 to give back.
-    state
-        State of the replay.
-    pool_free
-        None without pools.
     """
     if pool_free is None or begin == NEVER:
         return
@@ -392,16 +360,8 @@ def draw_for_start(
 
     Parameters
     ----------
-    row
-        Row of the job.
     placed
         Units on each node, `[N]`.
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
-    pool_free
-        None without pools.
     """
     if pool_free is None:
         return
@@ -423,12 +383,6 @@ def overdraws(row: int, now: int, state: State, drawn: IntArray | None) -> bool:
 
     Parameters
     ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
     drawn
         Drawn amounts, `[P]`; None without pools.
 
@@ -465,12 +419,6 @@ def leaves_pools_to(
         Its reserved start, in seconds.
     row
         Row of the other job.
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
-    pool_free
-        None without pools.
 
     Returns
     -------

@@ -34,8 +34,6 @@ def insert_into_queue(
 
     Parameters
     ----------
-    row
-        Row of the job.
     queue
         Queue; changed in place.
     count
@@ -128,8 +126,6 @@ def sort_by_wait(
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     queue
         Queue; changed in place.
     count

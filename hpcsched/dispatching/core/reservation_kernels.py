@@ -51,14 +51,8 @@ def steps_of_round(now: int, running: IntArray, state: State, by_node: ByNode) -
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     running
         Rows of running jobs, by the end that rules see.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
     """
     # Each end makes a step, each reservation two at most.
     size = len(running) + 2 * state.counters[QUEUED] + 4
@@ -118,16 +112,8 @@ def take_reserved(
 
     Parameters
     ----------
-    row
-        Row of the job.
     sign
         1 to take, -1 to give back.
-    steps
-        Plan by count, or None.
-    profile
-        Plan by node, or None.
-    state
-        State of the replay.
     """
     if steps is not None:
         _take_steps(row, sign, steps, state)
@@ -213,20 +199,10 @@ def reserve(
 
     Parameters
     ----------
-    row
-        Row of the job.
     release
         Earliest start, in seconds.
     latest
         Time at which it is known to fit, in seconds; `NEVER` if none is known.
-    now
-        Simulated time, in seconds.
-    steps
-        Plan by count, or None.
-    profile
-        Plan by node, or None.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -292,16 +268,8 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
 
     Parameters
     ----------
-    row
-        Row of the job.
     begin
         Start, in seconds; `NEVER` reserves nothing.
-    steps
-        Plan by count, or None.
-    profile
-        Plan by node, or None.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -335,17 +303,6 @@ def hold(row: int, begin: int, steps: Steps | None, profile: Profile | None, sta
 def cancel(row: int, steps: Steps | None, profile: Profile | None, state: State) -> int:
     """Cancel a job's reservation; its nodes stay noted, so that it can be restored.
 
-    Parameters
-    ----------
-    row
-        Row of the job.
-    steps
-        Plan by count, or None.
-    profile
-        Plan by node, or None.
-    state
-        State of the replay.
-
     Returns
     -------
     int
@@ -362,19 +319,6 @@ def fits_beside(
     row: int, now: int, steps: Steps | None, profile: Profile | None, state: State
 ) -> bool:
     """Check whether a job that fits now fits until its predicted end, beside all reservations.
-
-    Parameters
-    ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
-    steps
-        Plan by count, or None.
-    profile
-        Plan by node, or None.
-    state
-        State of the replay.
 
     Returns
     -------
@@ -403,23 +347,6 @@ def start_beside(
     pressure: FloatArray,
 ) -> bool:
     """Start a job without a reservation now, if it respects all reservations.
-
-    Parameters
-    ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
-    steps
-        Plan by count, or None.
-    profile
-        Plan by node, or None.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    pressure
-        Pressure on each resource type, `[R]`.
 
     Returns
     -------

@@ -55,19 +55,7 @@ BY_START = (RESERVED, SEQUENCE)
 
 @compiled()
 def keep_promises(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
-    """Hold a round of conservative or slack-based backfilling.
-
-    Parameters
-    ----------
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    explains
-        True to note reasons; None otherwise.
-    """
+    """Hold a round of conservative or slack-based backfilling."""
     counters, jobs, queue = state.counters, state.jobs, state.queue
     count = counters[QUEUED]
     if count == 0:

@@ -35,19 +35,7 @@ from hpcsched.dispatching.core.step_kernels import backfill_by_count
 
 @compiled()
 def decide(now: int, state: State, by_node: ByNode, explains: Explains) -> None:
-    """Hold a round of any rule.
-
-    Parameters
-    ----------
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    explains
-        True to note reasons; None otherwise.
-    """
+    """Hold a round of any rule."""
     if state.rule == BACKFILL:
         decide_for(now, state, by_node, explains, True)
     else:
@@ -62,14 +50,6 @@ def decide_for(
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    explains
-        True to note reasons; None otherwise.
     reserves
         True for rules that may reserve for all jobs.
     """

@@ -39,8 +39,6 @@ def rank_by_class(
         Capacity of each node, `[N, R]`.
     totals
         Capacity of the system, `[R]`.
-    pressure
-        Pressure on each resource type, `[R]`.
     scarce
         Whether each resource type is scarce, `[R]`.
     ranks

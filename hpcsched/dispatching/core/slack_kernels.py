@@ -43,23 +43,6 @@ def push_aside(
 
     Otherwise each reservation is restored. There must be room for the job now.
 
-    Parameters
-    ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
-    steps
-        Plan by count, or None.
-    profile
-        Plan by node, or None.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    pressure
-        Pressure on each resource type, `[R]`.
-
     Returns
     -------
     bool

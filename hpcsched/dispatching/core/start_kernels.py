@@ -36,15 +36,6 @@ from hpcsched.system.system import IntArray
 def fits_now(row: int, state: State, by_node: ByNode) -> bool:
     """Check whether a job fits now.
 
-    Parameters
-    ----------
-    row
-        Row of the job.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-
     Returns
     -------
     bool
@@ -94,14 +85,8 @@ def start_where_placed(row: int, placed: IntArray, now: int, state: State) -> No
 
     Parameters
     ----------
-    row
-        Row of the job.
     placed
         Units on each node, `[N]`.
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
     """
     draw_for_start(row, placed, now, state, state.pool_free)
     begin(row, take_nodes(row, placed, state), now, state)
@@ -110,21 +95,7 @@ def start_where_placed(row: int, placed: IntArray, now: int, state: State) -> No
 
 @compiled()
 def start(row: int, now: int, state: State, by_node: ByNode, pressure: FloatArray) -> None:
-    """Start a job on nodes of the allocator's choice; where slots are counted, on free slots.
-
-    Parameters
-    ----------
-    row
-        Row of the job.
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    pressure
-        Pressure on each resource type, `[R]`.
-    """
+    """Start a job on nodes of the allocator's choice; where slots are counted, on free slots."""
     if by_node is not None:
         start_where_placed(row, choose_now(row, state, pressure), now, state)
         return
@@ -146,17 +117,6 @@ def start_in_order(now: int, state: State, by_node: ByNode, pressure: FloatArray
     """Start the first jobs of the queue, up to one that does not fit.
 
     Jobs chosen in earlier rounds come first, and are skipped in the second pass.
-
-    Parameters
-    ----------
-    now
-        Simulated time, in seconds.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    pressure
-        Pressure on each resource type, `[R]`.
 
     Returns
     -------
@@ -184,14 +144,10 @@ def note_wait(row: int, other: int, within: bool, state: State) -> None:
 
     Parameters
     ----------
-    row
-        Row of the job.
     other
         Row of the job that it waits for; -1 if it waits for room.
     within
         Whether the limit on reservations is not reached.
-    state
-        State of the replay.
     """
     jobs = state.jobs
     jobs[row, OTHER] = other

@@ -49,8 +49,6 @@ def open_steps(
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     running
         Rows of running jobs, by the end that rules see.
     shape
@@ -59,10 +57,6 @@ def open_steps(
         Starts of steps; written.
     free
         Free units of steps; written.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
 
     Returns
     -------
@@ -152,22 +146,12 @@ def backfill_by_count(
 
     Parameters
     ----------
-    now
-        Simulated time, in seconds.
     at
         First place in the queue.
     candidates
         Places of the jobs that fit by themselves, ascending.
     found
         Number of candidates.
-    state
-        State of the replay.
-    by_node
-        True where units are placed node by node.
-    explains
-        True to note reasons; None otherwise.
-    pressure
-        Pressure on each resource type, `[R]`.
     """
     jobs, queue, count = state.jobs, state.queue, state.counters[QUEUED]
     running = by_shown_end(now, state.correction, state)

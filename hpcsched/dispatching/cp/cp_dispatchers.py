@@ -62,15 +62,7 @@ SEARCH_BIAS = 2.0
     summary="CP: when jobs start, nodes pooled; where, by best fit (HCP'19)",
 )
 def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
-    """Return HCP'19, or a version before it.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return HCP'19, or a version before it."""
     formulation = Hcp19(params.queue_length if params.version == 0 else None)
     # In the papers HCP counts all nodes, also those that a smaller model would leave out.
     made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
@@ -84,15 +76,7 @@ def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     summary="CP: an optional interval for each unit on each node (PCP'19)",
 )
 def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
-    """Return PCP'19, or a version before it.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return PCP'19, or a version before it."""
     # Up to version 1 the solver's nodes may be those of overdue jobs, so the allocator places anew.
     method: Method = "list" if params.version >= 2 else "prb"
     return _make_version(Pcp19(), params, context, method, ExpectedWaits.pcp_cost)
@@ -105,15 +89,7 @@ def make_pcp19(params: VersionParams, context: Context) -> PlanningDispatcher:
     summary="CP: counts of units on each node (thesis, section 6.1)",
 )
 def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
-    """Return PCP₄.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return PCP₄."""
     return _make_from_paper(Pcp4(), params, context)
 
 
@@ -124,29 +100,13 @@ def make_pcp4(params: PaperParams, context: Context) -> PlanningDispatcher:
     summary="CP: units as boxes on an array of each resource type (PCP'20)",
 )
 def make_pcp20(params: PaperParams, context: Context) -> PlanningDispatcher:
-    """Return PCP'20.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return PCP'20."""
     return _make_from_paper(Pcp20(), params, context)
 
 
 @builtin("dispatcher", "pcp21", Pcp21Params, summary="CP: as PCP'20, with ordered units (PCP'21)")
 def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
-    """Return PCP'21, or PCP'21s.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return PCP'21, or PCP'21s."""
     formulation = Pcp21(symmetric=params.symmetric, shared_positions=params.shared_positions)
     return _make_from_paper(formulation, params, context)
 
@@ -158,15 +118,7 @@ def make_pcp21(params: Pcp21Params, context: Context) -> PlanningDispatcher:
     summary="CP: nodes and times of units on one long line",
 )
 def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatcher:
-    """Return `node-time`.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return `node-time`."""
     return _make(NodeTime(), params, context)
 
 
@@ -177,15 +129,7 @@ def make_node_time(params: PlanAllParams, context: Context) -> PlanningDispatche
     summary="CP: nodes of what starts now, times of all else",
 )
 def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatcher:
-    """Return `joint-now`.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return `joint-now`."""
     return _make(JointNow(classes=params.node_classes), params, context)
 
 
@@ -196,15 +140,7 @@ def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatch
     summary="CP: the best list plan made better, nodes pooled, for any objective",
 )
 def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
-    """Return `cp`; raises InputError for an objective that cannot be planned for.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return `cp`; raises InputError for an objective that cannot be planned for."""
     search = None
     if params.search:
         search = OrderSearch(Effort(params.search, SEARCH_BIAS), random_state(context.seed))
@@ -218,15 +154,7 @@ def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
     summary="CP: the best of list plans, each made better, and one from nothing",
 )
 def make_best_of(params: BestOfParams, context: Context) -> PlanningDispatcher:
-    """Return `best-of`; raises InputError for an objective that cannot be planned for.
-
-    Parameters
-    ----------
-    params
-        The parameters of the scenario.
-    context
-        The plugin context: objective, seed, and the making of other plugins.
-    """
+    """Return `best-of`; raises InputError for an objective that cannot be planned for."""
     return _make_any_objective("each", params, context)
 
 

@@ -336,7 +336,9 @@ def go_on(
     starts
         Receives the starts, `[J]`.
     """
-    content, costs, least, kinds, others_end, kept, scratch, placed = tables
+    # Field by field: what is unpacked from a tuple is counted as referred to once more.
+    content, costs, least = tables.content, tables.costs, tables.least
+    kept, scratch, others_end = tables.kept, tables.scratch, tables.others_end
     restore(kept, first, content.pooled, scratch)
     cost, end = kept.paid[first], kept.ended[first]
     rest = 0.0
@@ -358,7 +360,7 @@ def go_on(
                 releases[j], run_times[j], amount, state[0], begins, row
             )
         else:
-            start = plan_job(j, content, scratch, placed)
+            start = plan_job(j, content, scratch, tables.placed)
         if start == NEVER:
             return np.inf, k + 1 - first
         starts[j] = start
@@ -372,6 +374,6 @@ def go_on(
         # A lower bound of the whole order: the cut that makes the search affordable.
         if cost + rest + costs.makespan * max(end, others_end) > limit:
             return np.inf, k + 1 - first
-        if k == last and _is_as_before(first, last, order, kinds, known, starts):
+        if k == last and _is_as_before(first, last, order, tables.kinds, known, starts):
             return np.inf, k + 1 - first
     return cost + costs.makespan * max(end, others_end), len(order) - first

@@ -48,13 +48,6 @@ class Recorded:
     def follow_record(self, waits: dict[int, int], log: str) -> RecordedStarts:
         """Adopt the wait times of a log.
 
-        Parameters
-        ----------
-        waits
-            Wait times by job number, in seconds; filled in as the log is read.
-        log
-            Name of the log, for messages.
-
         Returns
         -------
         RecordedStarts

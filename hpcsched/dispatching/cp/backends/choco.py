@@ -139,18 +139,8 @@ class _ChocoRun:
         self._native.set_input_order_lb_search(*order)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or a time limit in seconds.
-
-        Choco's own interface is called: CPMpy has only limits of time, and decides by the clock
-        whether a search came to its end.
-
-        Parameters
-        ----------
-        limit
-            A budget, or the time limit in seconds.
-        hint
-            Values of variables to start from; None: no warm start.
-        """
+        # Choco's own interface is called: CPMpy has only limits of time, and decides by the clock
+        # whether a search came to its end.
         cpmpy, native = self._cpmpy, self._native
         # Before the limit is set, as the number of known variables is part of it.
         cpmpy.solver_vars(self._variables)

@@ -77,15 +77,6 @@ class _CpoRun:
             self._cpmpy = CPM_cpo(model)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or a time limit in seconds.
-
-        Parameters
-        ----------
-        limit
-            A budget, or the time limit in seconds.
-        hint
-            Values of variables to start from; None: no warm start.
-        """
         cpmpy = self._cpmpy
         if hint:
             point = cpmpy.cpo_model.create_empty_solution()

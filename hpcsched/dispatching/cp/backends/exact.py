@@ -91,17 +91,7 @@ class _ExactRun:
         self._lines = self._transformer.transform(model.constraints)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or a time limit in seconds.
-
-        Exact's own interface is called: CPMpy's way keeps to its first solution for long.
-
-        Parameters
-        ----------
-        limit
-            A budget, or the time limit in seconds.
-        hint
-            Values of variables to start from; None: no warm start.
-        """
+        # Exact's own interface is called: CPMpy's way keeps to its first solution for long.
         options: dict[str, Any] = {"seed": 1}
         if isinstance(limit, Budget):
             options["timeout-det"] = max(ceil(limit.work), 1)

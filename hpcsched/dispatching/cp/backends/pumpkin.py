@@ -98,15 +98,6 @@ class _PumpkinRun:
             self._solver = _Solver(model, seed=0)
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or a time limit in seconds.
-
-        Parameters
-        ----------
-        limit
-            A budget, or the time limit in seconds.
-        hint
-            Values of variables to start from; None: no warm start.
-        """
         seconds = limit.work if isinstance(limit, Budget) else limit
         with _panics():
             if hint:

@@ -87,17 +87,7 @@ class _Z3Run:
             self._solver = _Solver(model, subsolver="opt")
 
     def solve(self, limit: Budget | float, hint: dict[Variable, int] | None) -> Outcome:
-        """Solve within a budget or a time limit in seconds.
-
-        z3's own interface is called, as CPMpy cannot read a solution that leaves a variable open.
-
-        Parameters
-        ----------
-        limit
-            A budget, or the time limit in seconds.
-        hint
-            Values of variables to start from; None: no warm start.
-        """
+        # z3's own interface is called, as CPMpy cannot read a solution that leaves a variable open.
         cpmpy, native = self._solver, self._solver.z3_solver
         with _within(self._context):
             cpmpy.solver_vars(self._variables)

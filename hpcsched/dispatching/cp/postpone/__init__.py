@@ -6,4 +6,7 @@ Source: Galleguillos, thesis 2020, section 2.2.2 (algorithm 1, after Le Pape et 
 `search_tables` holds the data of the search, which `preparing` makes of a model's. `fit_kernels`,
 `position_kernels` and `placing_kernels` find what fits and where, `bound_kernels` lower bounds of a
 plan's cost; `search_kernels` go through the tree, and `postpone_search` does so within limits.
+
+Names of parameters that are the same everywhere: `problem` and `search`, the tables; `j`, a job;
+`n`, a node; `r`, a resource type; `first` or `level`, a level of the tree; `time`, in steps.
 """

@@ -39,17 +39,7 @@ def _curve(j: int, start: int, problem: Problem) -> int:
 
 @compiled()
 def cost_of(j: int, start: int, problem: Problem) -> int:
-    """Return the cost of a job by its start.
-
-    Parameters
-    ----------
-    j
-        The job.
-    start
-        Its start in steps.
-    problem
-        The problem.
-    """
+    """Return the cost of a job by its start."""
     cost = _curve(j, start, problem)
     for t in range(problem.weights.shape[0]):
         cost += problem.weights[t, j] * max(start, problem.free[t, j])
@@ -74,17 +64,7 @@ def _least_from(j: int, start: int, problem: Problem) -> int:
 
 @compiled()
 def next_event(time: int, problem: Problem, search: Search) -> int:
-    """Return the first time after another at which something may become free; NEVER if none.
-
-    Parameters
-    ----------
-    time
-        The time, in steps.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Return the first time after another at which something may become free; NEVER if none."""
     found = NEVER
     for k in range(search.state[DONE]):
         i = search.by_end[k]
@@ -107,15 +87,7 @@ def next_event(time: int, problem: Problem, search: Search) -> int:
 
 @compiled()
 def plan_cost(problem: Problem, search: Search) -> int:
-    """Return the cost of the started jobs.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Return the cost of the started jobs."""
     cost, last = 0, 0
     for j in range(len(search.start)):
         if search.start[j] >= 0:
@@ -130,13 +102,6 @@ def is_hopeless(problem: Problem, search: Search) -> bool:
 
     A job that has been looked at, is postponed or finds too little starts at the next event: that
     may be the end of another that starts now.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     level = search.state[LEVEL]
     now = search.level_time[level]
@@ -164,17 +129,7 @@ def is_hopeless(problem: Problem, search: Search) -> bool:
 
 @compiled()
 def is_hopeless_from(time: int, problem: Problem, search: Search) -> bool:
-    """Say whether no plan is better than the best in which all other jobs start from then on.
-
-    Parameters
-    ----------
-    time
-        The time, in steps.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Say whether no plan is better than the best in which all other jobs start from then on."""
     for j in range(len(search.start)):
         search.earliest[j] = time
     return _is_too_dear(time, problem, search)

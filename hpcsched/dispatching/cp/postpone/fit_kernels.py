@@ -22,19 +22,7 @@ from hpcsched.system.system import IntArray
 
 @compiled()
 def fits_together(j: int, first: int, problem: Problem, search: Search) -> bool:
-    """Say whether all nodes together, and the pools, have room for a job from a level on.
-
-    Parameters
-    ----------
-    j
-        The job.
-    first
-        The level.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Say whether all nodes together, and the pools, have room for a job from a level on."""
     demand, together, start = problem.demand, search.together, search.start
     for level in range(first, search.state[LEVEL] + 1):
         for g in range(demand.shape[1]):
@@ -72,8 +60,6 @@ def is_closed(n: int, begin: int, end: int, problem: Problem) -> bool:
         First step.
     end
         Step at which it is over.
-    problem
-        The problem.
     """
     for c in range(problem.closed_first[n], problem.closed_first[n + 1]):
         if problem.closed_begin[c] < end and begin < problem.closed_end[c]:
@@ -94,21 +80,7 @@ def _units_by_amount(j: int, n: int, level: int, left: IntArray, problem: Proble
 
 @compiled()
 def units_on(j: int, n: int, first: int, problem: Problem, search: Search) -> int:
-    """Return how many units of a job fit on a node from a level on; at most all of them.
-
-    Parameters
-    ----------
-    j
-        The job.
-    n
-        The node.
-    first
-        The level.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Return how many units of a job fit on a node from a level on; at most all of them."""
     most = min(problem.room[j, n], problem.units[j])
     begin = search.level_time[first]
     if most == 0 or is_closed(n, begin, begin + problem.run_times[j], problem):
@@ -141,33 +113,13 @@ def _would_fit_alone(j: int, problem: Problem, search: Search) -> bool:
 
 @compiled()
 def names_nodes(time: int, problem: Problem) -> bool:
-    """Say whether a job that starts at a time needs nodes.
-
-    Parameters
-    ----------
-    time
-        The time, in steps.
-    problem
-        The problem.
-    """
+    """Say whether a job that starts at a time needs nodes."""
     return problem.mode != POOLED and (problem.mode != NOW or time == 0)
 
 
 @compiled()
 def fits_on_nodes(j: int, first: int, problem: Problem, search: Search) -> bool:
-    """Say whether single nodes have room for a job from a level on.
-
-    Parameters
-    ----------
-    j
-        The job.
-    first
-        The level.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Say whether single nodes have room for a job from a level on."""
     missing = problem.units[j]
     for n in range(problem.room.shape[1]):
         missing -= min(missing, units_on(j, n, first, problem, search))
@@ -181,15 +133,6 @@ def has_new_room(j: int, problem: Problem, search: Search) -> bool:
     """Say whether a job that was postponed could start now where it could not have then.
 
     Elsewhere it would better have started then. By position, something has to have ended.
-
-    Parameters
-    ----------
-    j
-        The job.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     now, then = search.state[LEVEL], search.postponed[j]
     time, past = search.level_time[now], search.level_time[then]
@@ -219,15 +162,6 @@ def can_start(j: int, problem: Problem, search: Search) -> bool:
 
     Where it could but for the nodes that jobs before it are on, that is written down: other nodes
     for them may then be better.
-
-    Parameters
-    ----------
-    j
-        The job.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     level = search.state[LEVEL]
     if not fits_together(j, level, problem, search):
@@ -244,19 +178,7 @@ def can_start(j: int, problem: Problem, search: Search) -> bool:
 
 @compiled()
 def could_have_started(j: int, level: int, problem: Problem, search: Search) -> bool:
-    """Say whether a job could start at an earlier level beside all that was started since.
-
-    Parameters
-    ----------
-    j
-        The job.
-    level
-        The level.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Say whether a job could start at an earlier level beside all that was started since."""
     if not fits_together(j, level, problem, search):
         return False
     if not names_nodes(search.level_time[level], problem):

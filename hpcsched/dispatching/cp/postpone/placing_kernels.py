@@ -61,10 +61,6 @@ def sign_job(j: int, sign: int, level: int, problem: Problem, search: Search) ->
         1 to add the job, −1 to take it off.
     level
         The level.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     if problem.mode == NOW:  # whatever starts later needs no nodes
         return
@@ -93,19 +89,7 @@ def sign_job(j: int, sign: int, level: int, problem: Problem, search: Search) ->
 
 @compiled()
 def release_job(j: int, level: int, problem: Problem, search: Search) -> None:
-    """Release a job's resources on its nodes at a level.
-
-    Parameters
-    ----------
-    j
-        The job.
-    level
-        The level.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Release a job's resources on its nodes at a level."""
     for c in range(search.choices[j]):
         n = search.among[j, c]
         if search.placed[j, n] > 0:
@@ -258,15 +242,6 @@ def has_next_placement(j: int, problem: Problem, search: Search) -> bool:
     """Place a job that holds nothing in the next way, and have it hold that; say if there is one.
 
     Without one, the job has no nodes.
-
-    Parameters
-    ----------
-    j
-        The job.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     level = search.state[LEVEL]
     begin = search.level_time[level]
@@ -285,17 +260,7 @@ def has_next_placement(j: int, problem: Problem, search: Search) -> bool:
 
 @compiled()
 def begin_job(j: int, problem: Problem, search: Search) -> None:
-    """Start a job at the present level, placed in the first way.
-
-    Parameters
-    ----------
-    j
-        The job.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Start a job at the present level, placed in the first way."""
     level = search.state[LEVEL]
     begin = search.level_time[level]
     search.start[j] = begin
@@ -324,34 +289,14 @@ def begin_job(j: int, problem: Problem, search: Search) -> None:
 
 @compiled()
 def lift_job(j: int, problem: Problem, search: Search) -> None:
-    """Have a started job of the present level hold nothing of its nodes.
-
-    Parameters
-    ----------
-    j
-        The job.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Have a started job of the present level hold nothing of its nodes."""
     if names_nodes(search.start[j], problem):
         _leave(j, problem, search)
 
 
 @compiled()
 def withdraw_job(j: int, problem: Problem, search: Search) -> None:
-    """Undo the start of a job of the present level that holds no nodes any more.
-
-    Parameters
-    ----------
-    j
-        The job.
-    problem
-        The problem.
-    search
-        The state of the search.
-    """
+    """Undo the start of a job of the present level that holds no nodes any more."""
     level = search.state[LEVEL]
     for c in range(search.choices[j]):
         search.placed[j, search.among[j, c]] = 0

@@ -26,10 +26,6 @@ def next_low(
         Lowest position.
     begin
         Step from which on positions must be free.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     while low + size <= problem.capacity[n, r]:
         taken = -1
@@ -67,10 +63,6 @@ def most_slots(
         Maximum number of units.
     begin
         Step from which on positions must be free.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     low = 0
     for count in range(most):
@@ -97,8 +89,6 @@ def add_box(n: int, r: int, low: int, high: int, end: int, search: Search) -> No
         The position behind the last.
     end
         Step at which it is over.
-    search
-        The state of the search.
     """
     b = search.state[BOXES]
     search.state[BOXES] += 1
@@ -111,17 +101,7 @@ def add_box(n: int, r: int, low: int, high: int, end: int, search: Search) -> No
 
 @compiled()
 def remove_last_box(n: int, r: int, search: Search) -> None:
-    """Give back the positions of a node that were taken last.
-
-    Parameters
-    ----------
-    n
-        The node.
-    r
-        The resource type.
-    search
-        The state of the search.
-    """
+    """Give back the positions of a node that were taken last."""
     search.box_first[n, r] = search.box_next[search.box_first[n, r]]
     search.state[BOXES] -= 1
 
@@ -168,10 +148,6 @@ def lowest_positions(
         The first unit.
     begin
         Step at which the job starts.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     for c in range(choice, search.choices[j]):
         n = search.among[j, c]
@@ -194,10 +170,6 @@ def next_positions(j: int, begin: int, problem: Problem, search: Search) -> bool
         The job.
     begin
         Step from which on positions must be free.
-    problem
-        The problem.
-    search
-        The state of the search.
     """
     types = problem.requests.shape[1]
     last = problem.units[j]

@@ -258,8 +258,6 @@ def advance(nodes: int, fails: int, problem: Problem, search: Search) -> bool:
     ----------
     nodes, fails
         Numbers of nodes and fails at which to pause.
-    problem
-        The problem.
     search
         The state of the search; changed.
     """
