@@ -203,7 +203,7 @@ def _search(
     less than `before`.
     """
     count = len(starts)
-    trial_starts = np.empty_like(starts)
+    trial_starts, segments_used = np.empty_like(starts), tables.scratch.state
     order, trial = np.arange(count), np.arange(count)
     # As in `order_kernels`: less than this is rounding.
     slack = 1e-12 * abs(before)
@@ -215,7 +215,7 @@ def _search(
             a, b, swaps = draw_change(count, 1.0, random)
             low, _ = change(a, b, swaps, order, trial)
         cost, planned = go_on(low, -1, trial, now + slack, False, tables, starts, trial_starts)
-        work += planned * tables.scratch.state[0]
+        work += planned * segments_used[0]
         if cost == np.inf:
             if tried == 0:
                 break
@@ -226,7 +226,7 @@ def _search(
         # Starts of positions before `low` are those of the order before: they are planned again.
         first = 0 if cost < best - slack else low
         again, planned = go_on(first, -1, order, np.inf, True, tables, starts, trial_starts)
-        work += planned * tables.scratch.state[0]
+        work += planned * segments_used[0]
         if again < best - slack:
             best = again
             for i in range(count):

@@ -197,6 +197,7 @@ def _search(
     # No order costs less: each job starts as if no other waited.
     bound = least.sum() + costs.makespan * last_end
     tables = order_tables(content, costs, least, kinds, 0, segments)
+    segments_used = tables.scratch.state
 
     starts, best = np.empty(count, np.int64), np.inf
     for k in range(len(orders)):
@@ -232,7 +233,7 @@ def _search(
         low, high = change(a, b, swaps, order, trial)
         limit = now + slack if sideways < SIDEWAYS else now - slack
         cost, planned = go_on(low, high, trial, limit, False, tables, starts, trial_starts)
-        left -= planned * tables.scratch.state[0]
+        left -= planned * segments_used[0]
         if cost == np.inf:
             continue
         turn, untried, sideways = turn + 1, changes, sideways + 1
@@ -240,7 +241,7 @@ def _search(
         # Planned once more: a trial keeps no states, as it is given up as soon as it costs too
         # much.
         now, planned = go_on(low, -1, order, np.inf, True, tables, starts, starts)
-        left -= planned * tables.scratch.state[0]
+        left -= planned * segments_used[0]
         if now < best - slack:
             best, sideways = now, 0
             _write(0, order, best_order)
