@@ -72,7 +72,7 @@ def any_ahead(now: int, state: State, outage_nodes: IntArray | None) -> bool:
 
 @compiled()
 def counts_units(now: int, state: State) -> bool:
-    """Check whether waiting jobs can be planned by the number of units, whatever runs.
+    """Check whether counting units is enough to plan waiting jobs, regardless of running ones.
 
     They can if all have one shape whose units can be counted, beside no pools and no outages ahead:
     before an outage fewer and fewer units fit, and pools may have too little for some.

@@ -66,7 +66,7 @@ def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     formulation = Hcp19(params.queue_length if params.version == 0 else None)
     # In the papers HCP counts all nodes, also those that a smaller model would leave out.
     made = _make_version(formulation, params, context, params.decode, ExpectedWaits.hcp_cost)
-    return replace(made, options=made.options._replace(pooled=True))
+    return replace(made, options=made.options._replace(aggregated=True))
 
 
 @builtin(
@@ -168,7 +168,7 @@ def _make_any_objective(
         improver = _improver(Hcp19(), params, context, method, search)
     priority = context.make("queue_order", params.priority)
     dispatcher = _assemble(objective, priority, improver, params, context)
-    options = dispatcher.options._replace(curves=False, few=LITTLE, pooled=improver is not None)
+    options = dispatcher.options._replace(curves=False, few=LITTLE, aggregated=improver is not None)
     return replace(dispatcher, options=options, weighted=method == "best" and dispatcher.weighted)
 
 

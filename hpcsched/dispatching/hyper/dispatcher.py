@@ -181,6 +181,7 @@ class Hyper:
             for member in range(len(self._members))
             if member in self._quick or (len(jobs) <= PYTHON_JOBS and member != self._present)
         ]
+        # Only from the job on at which it took over are real starts the present member's own.
         replays = Replays(jobs, self._since if really else 0, members)
         if really:
             self._score(self._present, jobs.starts, replays)

@@ -43,7 +43,7 @@ def _paid_until(time: int, bucket: int, multipliers: Multipliers) -> float:
 def _least(
     j: int, demand: int, cheapest: int, costs: Costs, multipliers: Multipliers
 ) -> tuple[float, int]:
-    """Return a lower bound of a job's cost plus price, and a start whose cost is close to it.
+    """Return a lower bound of a job's cost plus price, and a start that costs little more.
 
     From one edge to the next, of its start or its end, the price of the job is linear in the start.
     Its cost is linear too but for a turn at `free`, or, around a level, falls until `cheapest`

@@ -29,7 +29,7 @@ TRIES = 3
 
 
 class Pass(NamedTuple):
-    """One pass over jobs, each of which is planned anew with its neighbourhood.
+    """One pass over jobs: each is planned anew, together with its neighbourhood.
 
     Attributes
     ----------

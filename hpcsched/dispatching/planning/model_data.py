@@ -222,7 +222,7 @@ class ModelData:
         return replace(self, horizon=min(horizon, self.horizon), latest=latest, curves=curves)
 
     def _latest_by_terms(self, spare: int) -> IntArray:
-        """Return the latest starts whose terms exceed their least by at most `spare`, `[J]`."""
+        """Return each job's latest start with terms at most `spare` above their least, `[J]`."""
         low, high = np.zeros_like(self.latest_starts), self.latest_starts
         while (low < high).any():  # no term falls with the start: by bisection
             middle = (low + high + 1) // 2

@@ -204,7 +204,7 @@ class SelectionOptions(NamedTuple):
     worst_case: bool = False
     curves: bool = True
     priced: bool = True
-    pooled: bool = False
+    aggregated: bool = False
     counted: bool = False
     few: int = 0
 
@@ -301,7 +301,9 @@ def _select_nodes(
     few = len(problem.queue) * system.node_count <= options.few
     spare = None if few or alone.any() else options.spare_nodes
     nodes = chosen_nodes(jobs, fit_counts, releases, now, spare)
-    outage_intervals = outage_intervals_of(problem, nodes, options.step, everywhere=options.pooled)
+    outage_intervals = outage_intervals_of(
+        problem, nodes, options.step, everywhere=options.aggregated
+    )
     asked = np.array([job.unit_request for job in jobs], dtype=np.int64)
     # A job that is alone on its nodes minds everything that runs there.
     used = np.flatnonzero(asked.any(axis=0) | alone.any())
@@ -323,7 +325,7 @@ def _select_nodes(
     if not inputs.jobs:
         return None
     pool = None
-    if options.pooled:
+    if options.aggregated:
         pool = aggregated_nodes(problem, inputs, used, releases, options.step)
     # Node shares count whole nodes: dividing amounts would make them disagree with capacities.
     if not alone.any():

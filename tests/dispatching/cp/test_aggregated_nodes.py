@@ -19,7 +19,7 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system
 from tests.properties.brute_force import can_be_placed, node_capacities, placement_of
 
-POOLED = SelectionOptions("all", 100, None, pooled=True)
+POOLED = SelectionOptions("all", 100, None, aggregated=True)
 
 
 def selected(problem: DispatchingProblem, options: SelectionOptions = POOLED) -> Selection:
@@ -182,7 +182,7 @@ def test_nodes_are_not_rounded_down_one_by_one() -> None:
         selection = select(
             problem,
             problem.queue,
-            POOLED._replace(pooled=pooled),
+            POOLED._replace(aggregated=pooled),
             lambda jobs: objective.planned_cost(jobs, problem.now),
         )
         assert selection is not None
@@ -204,7 +204,7 @@ def test_nodes_on_which_no_job_fits_are_in_the_pool() -> None:
     """
     problem = make_problem(system, table)
     assert solved(selected(problem)) == pooled_optimum(problem) == 0
-    assert solved(selected(problem, POOLED._replace(pooled=False))) == 10
+    assert solved(selected(problem, POOLED._replace(aggregated=False))) == 10
 
 
 def test_nodes_that_are_spare_are_in_the_pool() -> None:
