@@ -64,6 +64,7 @@ def label_of(value: Any) -> str:
     It has letters, digits, `.`, `_`, `+` and `-` alone.
     """
     if isinstance(value, str) and ("/" in value or _FILE.search(value)):
+        # At the first dot: `KTH-SP2-1996-2.swf.gz` has two endings, and neither tells cells apart.
         value = PurePath(value).name.partition(".")[0]
     words = "-".join(_words(value))
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", words)[:_LONGEST].strip("-") or "none"
@@ -90,6 +91,8 @@ def _distinct(labels: Iterator[str]) -> tuple[str, ...]:
     distinct: dict[str, None] = {}
     for label in labels:
         numbers = (f"{label}-{n}" for n in itertools.count(2))
+        # Values that differ in something a label drops, such as a folder, must not share a cell's
+        # name.
         distinct[label if label not in distinct else _first_new(numbers, distinct)] = None
     return tuple(distinct)
 
@@ -114,6 +117,7 @@ def positions(axes: Sequence[Axis], exclude: Sequence[Mapping[str, Any]]) -> Ite
         [(name[path], set(map(str, labels_in(given)))) for path, given in item.items()]
         for item in exclude
     ]
+    # In a fixed order, since cells keep it in the index, in tables and in the names of duplicates.
     for steps in itertools.product(*(range(len(axis.labels)) for axis in axes)):
         labels = {axis.name: axis.labels[k] for axis, k in zip(axes, steps, strict=True)}
         if not any(all(labels[axis] in out for axis, out in item) for item in excluded):

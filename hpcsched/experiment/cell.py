@@ -96,6 +96,7 @@ def _input_files(scenario: Scenario) -> list[TaskFile]:
 def _content_of(path: str) -> str:
     """Return the SHA-256 of a file, which is read once for all cells unless it changes."""
     try:
+        # A matrix of a thousand cells would read its trace a thousand times.
         now = Path(path).stat()
     except OSError:
         return sha256(Path(path))  # which says why
@@ -110,6 +111,7 @@ def _content_as_of(path: str, *_as_of: int) -> str:
 def _address(text: str, files: tuple[TaskFile, ...], scenario: Scenario, registry: Registry) -> str:
     choices = [block for _, block in blocks(scenario) if isinstance(block, Choice)]
     packages = package_versions()
+    # Scenarios without a solver keep their results, and so their address, when a solver is updated.
     if any(choice.plugin_kind == "solver" for choice in choices):
         packages |= _solver_versions()
     content = {

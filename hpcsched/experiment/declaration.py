@@ -76,6 +76,8 @@ class ExperimentDeclaration(Params):
             *_bad_paths(self.set, self.matrix),
             *(r for n, declared in enumerate(self.matrix) for r in _bad_axis(declared, n)),
         ]
+        # Axes of unequal lengths have no positions, so their cells can only be counted when all are
+        # valid.
         if not refusals:
             axes = self.axes
             refusals = [*_bad_exclusions(self.exclude, axes), *_too_many(axes, self.replicas)]
@@ -86,6 +88,8 @@ class ExperimentDeclaration(Params):
 
 def clash(path: KeyPath, earlier: KeyPath) -> bool:
     """Return True if setting a key path undoes an earlier setting."""
+    # As texts: `groups[0]` and `groups.0` are the same place, and only the scenario knows if the
+    # step is a number.
     return tuple(map(str, earlier))[: len(path)] == tuple(map(str, path))
 
 
@@ -134,6 +138,7 @@ def _bad_axis(declared: Declared, n: int) -> Iterator[InitErrorDetails]:
             yield refusal("bad-value", message, declared[text], at=(*at, text))
     seen: set[str] = set()
     for k, name in enumerate(declared.get(NAMES, ())):
+        # In Python true is an int, and as a label it would be `True`, which nobody wrote.
         if isinstance(name, bool) or not isinstance(name, str | int | float) or not str(name):
             message = f"expected a label, found {found(name)}"
             yield refusal("bad-value", message, name, at=(*at, NAMES, k))

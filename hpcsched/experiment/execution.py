@@ -110,6 +110,8 @@ def run_cells(
         alike.setdefault(cell.address, []).append(cell)
     tasks = []
     for address, same in alike.items():
+        # The run itself is looked at and not the index, which a killed experiment may have left
+        # behind.
         if not again and folder.run_of(same[0]) is not None:
             yield from (Outcome(cell, "kept") for cell in same)
         else:
@@ -149,6 +151,7 @@ def _settle(ended: Ended, cell: Cell, folder: ExperimentFolder) -> Outcome:
                 log.unlink(missing_ok=True)
                 return Outcome(cell, "done", ended.seconds)
         if ended.attempt is not None and (ended.attempt / LOG).exists():
+            # Moved before the attempt is removed: the log is all that is left of a failed cell.
             (ended.attempt / LOG).replace(log)
             message += f" (see {log})"
     except OSError as error:
@@ -172,6 +175,8 @@ class IndexWriter:
         """Add cells that are not run this time: their runs, and earlier failures."""
         failed: dict[str, str] = {}
         with suppress(InputError):  # there is no index yet, or it is damaged and written anew
+            # A failed cell that is not among the chosen ones this time stays failed, with its
+            # message.
             for earlier in read_index(self._folder.path).cells:
                 if earlier.status == "failed":
                     failed[earlier.address] = earlier.message
@@ -185,6 +190,7 @@ class IndexWriter:
         """Add an outcome, and write the index at intervals."""
         status: CellStatus = "failed" if outcome.status == "failed" else "complete"
         self._statuses[outcome.cell.address] = (status, outcome.message)
+        # An index of 100,000 cells takes its time to write, and cells may end many times a second.
         if monotonic() >= self._due:
             self.write()
             self._due = monotonic() + INTERVAL

@@ -90,6 +90,8 @@ class ExperimentFolder:
         run = complete_run(attempt_run, cell.text)
         if run is None:
             return "it ended well, and left no complete run of its scenario"
+        # Runs are found by an address made of these hashes: a run of other data there would be
+        # taken for the planned one for ever.
         planned = {file.path: file.sha256 for file in cell.files}
         for file in run.manifest.trace_files:
             if file.changed or planned.get(file.path, file.sha256) != file.sha256:

@@ -85,6 +85,8 @@ def make_index(
                 replica=cell.replica,
                 seed=cell.scenario.seed,
                 address=cell.address,
+                # Relative, so that a folder can be moved or copied to another machine with its
+                # index.
                 run=f"runs/{cell.address}",
                 status=status,
                 message=message,

@@ -21,6 +21,7 @@ AGAIN = 20.0
 def main(arguments: Sequence[str]) -> int:
     """Run a cell; return 0, 1 for a failure with a message, or 130 for an interrupt."""
     scenario, out, *overrides = arguments
+    # A daemon: the wait for the end of the pipe must not keep a run that is done.
     threading.Thread(target=_stop_with_starter, daemon=True).start()
     try:
         hpcsched.run(hpcsched.load_scenario(scenario, overrides), out, force=True)

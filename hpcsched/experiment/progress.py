@@ -121,6 +121,8 @@ class LiveTable:
         for column in ("cells", "done", "running", "failed", "kept", "rate", "remaining"):
             table.add_column(column, justify="right")
         ran = counts["done"] + counts["failed"]
+        # Kept cells are not among those that ran: they took no time, and would make the rate too
+        # high.
         left = self._cells - counts.total()
         per_second = ran / max(now - self._began, 1e-9)
         table.add_row(

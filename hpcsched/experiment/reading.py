@@ -111,6 +111,7 @@ def read_experiment(
     warnings: dict[Finding, None] = {}
     cells: list[Cell] = []
     chosen = list(positions(axes, declaration.exclude))
+    # An experiment without cells would end well, with nothing done.
     if not chosen:
         message = "every cell is excluded"
         place = places.place(("exclude",), on_key=True)

@@ -64,6 +64,7 @@ def choose(path: Path, overrides: Sequence[str] = (), named: str = "") -> Chosen
         parts = assemble(scenario)
         if source is None:
             source = parts.source
+        # The first of equal titles stays: the baseline often is the scenario's own predictor.
         predictors.setdefault(title(scenario.predictor), parts.predictor)
     assert source is not None
     return Chosen(own.scenario, source, predictors)

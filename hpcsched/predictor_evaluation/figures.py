@@ -92,6 +92,7 @@ def shares(predictions: TracePredictions) -> Shares:
     count = len(run_times)
     accuracy, error = {}, {}
     for title, predicted in predictions.predicted.items() if count else ():
+        # Exact shares of the jobs, not of bins: equal runs give equal files to the last digit.
         ascending = np.sort(_accuracies(run_times, predicted))
         upto = np.searchsorted(ascending, ACCURACIES, side="right")
         accuracy[title] = tuple((upto / count).tolist())
@@ -147,4 +148,5 @@ def _share(those: npt.NDArray[np.bool_]) -> float | None:
 
 def _percentile(values: IntArray | Floats, percent: int) -> float:
     ascending = np.sort(values)
+    # Nearest rank, ceil(p n / 100), in whole numbers: 0.07 * 100 is above 7 as a float.
     return float(ascending[max(0, -(-percent * len(values) // 100) - 1)])

@@ -58,6 +58,7 @@ def draw_errors(shares: Shares, kind: str, path: Path) -> None:
     def plot(axes: "Axes") -> None:
         for title, look in _looks(shares.error):
             percent = [100 * share for share in shares.error[title]]
+            # At equal distances: classes reach from a second to a day, and the first one is zero.
             axes.plot(range(len(ERRORS)), percent, marker="o", markersize=3, label=title, **look)
         names = ["0 s", *(f"≥ {_duration(begin)}" for begin in ERRORS[1:])]
         axes.set_xticks(range(len(ERRORS)), names, rotation=45, ha="right")

@@ -92,6 +92,8 @@ def predict_trace(
         for one in asked.values():
             one.predict(job, run_time)
         run_times.append(run_time)
+        # Pushed after the prediction: a job of 0 s is learnt from at the next instant, not at its
+        # own.
         heappush(ends, (now + run_time, job.job_id, place, job, run_time))
     return TracePredictions(
         _whole_numbers(run_times), {title: one.result() for title, one in asked.items()}

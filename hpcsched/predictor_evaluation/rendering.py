@@ -55,6 +55,8 @@ def values_table(figures: Sequence[PredictorFigures]) -> Table:
     """
     rows: list[tuple[Cell, ...]] = []
     for one in figures:
+        # A long table, a row for each value: figures differ from predictor to predictor, as rules
+        # do.
         values = asdict(one)
         title, accuracy, rules = (values.pop(name) for name in ("predictor", "accuracy", "rules"))
         values |= {f"accuracy_{name}": value for name, value in accuracy.items()}

@@ -56,6 +56,7 @@ def write_evaluation(
         f"{ACCURACY}.csv": _table(["accuracy_up_to"], ([at] for at in ACCURACIES), shares.accuracy),
         f"{ERROR}.csv": _table(["from_seconds", "below_seconds"], _classes(), shares.error),
     }
+    # Drawn last, since the figures in numbers are there even if a drawing fails.
     plots: dict[str, Callable[[Path], None]] = {}
     if shares.accuracy:
         for kind in FORMATS:

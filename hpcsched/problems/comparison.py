@@ -214,6 +214,8 @@ def _groups(pairing: Pairing, same_time: float) -> Groups:
     comparable = pairing.comparable
     objective = pairing.objective_order[comparable]
     time = pairing.time_order(same_time)[comparable]
+    # Only problems where the objectives can be compared: a shorter time for another model is no
+    # gain.
     return Groups(tuple(_counts(time[objective == sign]) for sign in (-1, 0, 1)))
 
 
@@ -221,6 +223,7 @@ def _started(pairing: Pairing) -> StartedNow:
     jobs_a, jobs_b = pairing.both("started")
     a, b = pairing.both("started_slowdown")
     scale = np.maximum(np.abs(a), np.abs(b))
+    # A sum of slowdowns in another order of jobs differs in its last bits, which is no better plan.
     signs = np.where(np.abs(b - a) > SAME_OBJECTIVE * scale, np.sign(b - a), 0).astype(np.int64)
     less, same, more = _counts(signs)
     return StartedNow(

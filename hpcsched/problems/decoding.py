@@ -62,12 +62,16 @@ class Decoder:
         told = _once((job.job_id for job in line.jobs), "jobs")
         placed = _once((place.job_id for place in line.placed), "placed")
         running = _once((job_id for job_id, _ in line.running), "running")
+        # Sizes are compared and not sets intersected, since only a fault needs the number of the
+        # job.
         present = running | _once(line.queue, "queue")
         if len(present) < len(running) + len(line.queue):
             job_id = next(job_id for job_id in line.queue if job_id in running)
             raise ValueError(f"queue: expected a job that does not run, found job {job_id}")
         for number, job in enumerate(line.jobs):
             self._jobs[job.job_id] = self._waiting(job, f"jobs[{number}]", line.now)
+        # A job that has left is forgotten, so that memory grows with a problem and not with the
+        # file.
         self._jobs = {i: job for i, job in self._jobs.items() if i in present}
         for key, numbers in (("queue", line.queue), ("running", running)):
             unknown = [job_id for job_id in numbers if job_id not in self._jobs]
@@ -112,6 +116,7 @@ class Decoder:
             line.queue_name,
             line.partition_name,
         )
+        # A dispatcher that was asked about a job before its submission would have known the future.
         if job.submit_time > now:
             raise ValueError(
                 f"{where}: expected a submit time of at most now, {now}, found {job.submit_time}"
@@ -128,6 +133,8 @@ class Decoder:
             raise ValueError(
                 f"{where}.unit_request: expected amounts of {', '.join(types)}, found {amounts}"
             )
+        # In a file of slots every slot has room for this request alone; any other would be placed
+        # wrongly.
         if self._request is not None and (
             is_constrained(request) or request.unit_request != self._request
         ):
@@ -177,6 +184,7 @@ class Decoder:
         request = self._jobs[line.job_id].request
         slot_map = self._occupancy.slot_map
         allocation: Allocation
+        # The last comparison is true where both are None, as beside slots they must be.
         if line.slots is not None and slot_map is not None and line.nodes is line.node_units:
             allocation = SlotAllocation(line.slots, slot_map)
         elif line.slots is None and line.nodes is not None and line.node_units is not None:
@@ -196,6 +204,7 @@ class Decoder:
 
     def _running(self, line: ProblemLine) -> tuple[RunningJob, ...]:
         running = []
+        # Running jobs end after now: one that outlives its prediction gets at least a second more.
         last = line.now + 1
         for number, (job_id, end) in enumerate(line.running):
             if end < last:

@@ -34,11 +34,14 @@ class Encoder:
         told = {
             job_id: job
             for job_id, job in jobs.items()
+            # Identity first: nearly all jobs are the very objects of the last problem, and a
+            # comparison goes through all their fields.
             if (known := self._jobs.get(job_id)) is not job and known != job
         }
         placed = {
             running.job_id: (running.start_time, running.allocation) for running in problem.running
         }
+        # A job that is described anew is placed anew: the decoder releases it by its old request.
         newly = [
             running
             for running in problem.running
@@ -86,6 +89,7 @@ def _job(waiting: WaitingJob) -> dict[str, Any]:
     content |= {name: value for name, value in given if value is not None}
     for column in _BOUNDS:
         value = column.get(request)
+        # Not `if value`: an empty set of nodes is a bound too, and one that nothing fits.
         if value is not None and value is not False:
             content[column.name] = column.told(value)
     if request.pool_requests:

@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO
 
 from hpcsched.dispatching.objective import Objective
@@ -22,7 +21,9 @@ from hpcsched.problems.parts import objective_of
 from hpcsched.problems.whole_files import cannot_write, replacing
 from hpcsched.results.files import problem as fault
 from hpcsched.results.manifest import sha256
-from hpcsched.scenario import Scenario, load_scenario
+from hpcsched.scenario import Scenario
+from hpcsched.scenario.document import parse_document
+from hpcsched.scenario.loading import check_document
 from hpcsched.system.system import System
 
 
@@ -163,16 +164,15 @@ class InstancesFile:
         InputError
             If this version cannot read it, for example because a plugin is not installed.
         """
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "scenario.yaml"
-            path.write_text(self.header.scenario, encoding="utf-8")
-            try:
-                return load_scenario(path)
-            except InputError as error:
-                finding = error.findings[0]
-                key = f"{finding.key}: " if finding.key else ""
-                message = f"the scenario in the header cannot be used: {key}{finding.message}"
-                raise self._damaged(1, message) from None
+        # Resolved paths are absolute, so the file that the text stands in does not matter.
+        document = parse_document(self.header.scenario)
+        try:
+            return check_document(document, self.path).scenario
+        except InputError as error:
+            finding = error.findings[0]
+            key = f"{finding.key}: " if finding.key else ""
+            message = f"the scenario in the header cannot be used: {key}{finding.message}"
+            raise self._damaged(1, message) from None
 
     def problems(
         self, objective: Objective | None = None, limit: int | None = None
@@ -210,8 +210,10 @@ class InstancesFile:
             with self.path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as packed:
                 size = os.fstat(raw.fileno()).st_size
                 for number, line in enumerate(packed, 1):
+                    # By packed bytes, since the unpacked size stands only at the end of the file.
                     self.fraction_read = raw.tell() / max(size, 1)
                     yield number, line
+        # A file that was cut off on its way here: all problems before that have been yielded.
         except EOFError:
             message = "expected the end of the gzip data, found the end of the file: it is cut off"
             raise self._damaged(number + 1, message) from None

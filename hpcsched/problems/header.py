@@ -90,6 +90,7 @@ def parse_header(content: Any, line: bytes) -> Header:
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         given = content.get("format") if isinstance(content, Mapping) else content
         raise ValueError(f"expected a header with format {FORMAT!r}, found {found(given)}")
+    # In Python `True == 1`, and JSON has both.
     if content.get("version") not in READABLE or content["version"] is True:
         version = found(content.get("version"))
         raise ValueError(
@@ -101,6 +102,7 @@ def parse_header(content: Any, line: bytes) -> Header:
     except ValidationError as error:
         raise ValueError(f"in the header, {in_words(error)}") from None
     request, types = header.uniform_request, header.system.build().resource_types
+    # Slots count the resources of nodes alone, so a draw from a pool would not be seen.
     if request is not None and header.system.pools:
         raise ValueError(
             "in the header, uniform_request: expected null where the system has pools,"

@@ -80,6 +80,7 @@ class ProblemLine(Line):
 
 def in_words(error: ValidationError) -> str:
     """Return the first fault: place, expected and found value."""
+    # The first alone: later ones of a damaged line mostly follow from it.
     details = error.errors(include_url=False)[0]
     kind, at, context = details["type"], details["loc"], details.get("ctx", {})
     if kind == "json_invalid":

@@ -58,6 +58,8 @@ class Pairing:
         return tuple(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
+        # A table made with `--limit` has the first problems of the file, so that the rest can be
+        # left out.
         for one, other in ((self.a, self.b), (self.b, self.a)):
             if len(one) > len(other):
                 yield (

@@ -19,6 +19,7 @@ def answering_parts(scenario: Scenario) -> Assembly:
         If a plugin fails.
     """
     name = scenario.dispatcher.plugin_name
+    # Looked up by name before anything is built, so that the message is about the scenario.
     capabilities = manager.registry().get("dispatcher", name).plugin.capabilities
     if FOLLOWS_RECORD in capabilities:
         message = f"the dispatcher {name} follows a log, which dispatching problems come without"

@@ -99,6 +99,8 @@ def _ecdf(pairing: Pairing, ratios: Floats, label: str) -> Callable[["Axes"], No
             x, y, color=BETTER, linewidth=1.6, drawstyle="steps-post",
             rasterized=len(x) > 10 * MANY, zorder=2,
         )  # fmt: skip
+        # Over a decade a linear axis would press the small ratios together; a ratio of 0 has no
+        # logarithm.
         if len(values) and values[-1] > 10 * values[0]:
             if values[0] > 0:
                 axes.set_xscale("log")

@@ -60,9 +60,11 @@ class RecordingDispatcher:
         self.rounds += 1
         if not self.done and self._matches(problem):
             self.matching += 1
+            # Counted over matching problems, so that `every` thins out what the other bounds leave.
             if (self.matching - 1) % self._selection.every == 0:
                 try:
                     self._writer.add(problem)
+                # Raised after the replay, which ends here, as nothing more can be saved.
                 except InputError as error:
                     self.error = error
         return self._dispatcher.dispatch(problem)
@@ -109,6 +111,7 @@ def record(
         message = "the scenario is planned off-line at once, so it meets no dispatching problems"
         raise InputError(Finding("not-offline", message, key="simulation.mode"))
     assembly = assemble(scenario)
+    # With `--force` the trace would be replaced while it is read.
     if any(out.resolve() == file.resolve() for file in assembly.source.files):
         raise fault("cannot-write", out, "it is the trace that is to be read")
     plain = parts_of(assembly, _followers(assembly, progress=progress))

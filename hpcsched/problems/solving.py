@@ -72,6 +72,7 @@ def answers(problems: Problems, dispatcher: Dispatcher, name: str) -> Iterator[A
         If the dispatcher fails, or a decision could not be carried out.
     """
     for problem in problems:
+        # This clock leaves out compilation, which depends on what ran before on the machine.
         began = seconds_deciding()
         try:
             decision = dispatcher.dispatch(problem)
@@ -129,6 +130,7 @@ def solve(
         check_system(instances, scenario)
     paths = [folder / f"{scenario.name}{SUFFIX}" for scenario in scenarios]
     make_folder(folder)
+    # All targets are checked before the first dispatcher is asked, which may take hours.
     for path in paths:
         check_target(path, force=force)
     assemblies = [answering_parts(scenario) for scenario in scenarios]
@@ -168,6 +170,8 @@ def check_system(instances: InstancesFile, scenario: Scenario) -> None:
     InputError
         If they differ.
     """
+    # Compared as two scenarios, so that a difference is shown by its key path, as `hpcsched diff`
+    # does.
     recorded = scenario.model_copy(update={"system": instances.header.system})
     changes = differences(recorded, scenario)
     if changes:

@@ -128,6 +128,7 @@ class TableWriter:
         """
         self._rows.append(row)
         self.written += 1
+        # Row by row each would be a row group; all at once they would be in memory together.
         if len(self._rows) >= _BATCH:
             self.flush()
 
@@ -222,6 +223,8 @@ class SolvedTable:
             reason = " ".join(str(error).split())
             raise fault("damaged-file", file, f"expected a Parquet table: {reason}") from error
         about = _about(file, table.schema.metadata)
+        # Types are compared too: a column that another program wrote as floats would lose large
+        # numbers.
         for field in SCHEMA:
             if field.name not in table.column_names or table.field(field.name).type != field.type:
                 message = f"it is damaged: expected a column {field.name!r} of {field.type}"

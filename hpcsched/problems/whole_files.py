@@ -25,6 +25,7 @@ def replacing(path: Path, *, force: bool) -> Iterator[Path]:
         If `path` exists, or the file cannot be put there.
     """
     check_target(path, force=force)
+    # In the same folder, as a rename between file systems is a copy that can be seen half done.
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         yield unfinished

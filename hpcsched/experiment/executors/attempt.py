@@ -103,6 +103,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _why(code: int, log: Path) -> str:
     """Return why a program failed: its last line, or its exit code."""
+    # The log of a killed program ends anywhere, so its last line would mislead.
     if code < 0:
         return f"its process was ended by signal {-code}"
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")

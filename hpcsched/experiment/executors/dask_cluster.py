@@ -113,6 +113,7 @@ class _Session:
         pending: dict[Future[Any], tuple[Task, int]] = {}
         try:
             while waiting or pending:
+                # Asked anew each time: workers of a batch system come and go while tasks run.
                 room = limit or max(1, sum(self._client.nthreads().values()))
                 while waiting and len(pending) < room:
                     task, tries = waiting.popleft()
@@ -128,6 +129,7 @@ class _Session:
                     task, tries = pending.pop(future)
                     if future.status == "finished":
                         yield self._ended(task, future.result())
+                    # A program that fails is a result; what is lost here went with a worker.
                     elif tries < TRIES:
                         self._contents.clear()  # what was sent may be lost with a worker
                         waiting.append((task, tries + 1))
@@ -137,6 +139,7 @@ class _Session:
             self._client.cancel(list(pending))
 
     def _submit(self, task: Task) -> Future[Any]:
+        # A key of its own for each submission: Dask answers a known key with its earlier result.
         key = f"{task.name}-{uuid4().hex}"
         if not self._ship:
             return self._client.submit(run_here, task, key=key)

@@ -87,6 +87,7 @@ def _copy(base: Path, name: str, content: bytes) -> Path:
     path = base / "hpcsched-files" / hashlib.sha256(content).hexdigest() / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
+        # By a rename: workers of one machine share the folder and may write the same file at once.
         descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)

@@ -36,6 +36,7 @@ class LocalExecutor:
     ) -> Iterator[Ended]:
         """Run tasks; see `hpcsched.experiment.executors.executor.Executor`."""
         stop = Event()
+        # Threads suffice: each only waits for a process, and the replay is in that process.
         with ThreadPoolExecutor(limit or self._jobs or os.cpu_count() or 1) as pool:
             futures = [pool.submit(_ended, task, started, stop) for task in tasks]
             try:

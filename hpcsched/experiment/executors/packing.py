@@ -18,6 +18,8 @@ def pack(attempt: Path, *, run: bool) -> bytes:
     buffer = io.BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name in (LOG, RUN) if run else (LOG,):
+            # Sorted and lightly compressed: Parquet files are compressed already, and JSON shrinks
+            # at any level.
             for path in sorted([attempt / name, *(attempt / name).rglob("*")]):
                 if path.exists():
                     archive.write(path, path.relative_to(attempt))
