@@ -11,19 +11,19 @@ from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
 from hpcsched.audit.jobs import check_presence, check_requests, check_times
 from hpcsched.audit.manifest import check_files, check_manifest, check_trace_files
 from hpcsched.audit.offline import check_offline
-from hpcsched.audit.outages import (
+from hpcsched.audit.outage_checks import (
     check_outage_figures,
     check_outages,
     check_recorded_outages,
 )
 from hpcsched.audit.partitions import check_partitions
 from hpcsched.audit.places import check_places
-from hpcsched.audit.pools import check_pool_figures, check_pools
-from hpcsched.audit.reasons import check_reasons
-from hpcsched.audit.recorded_pools import check_recorded_pools
+from hpcsched.audit.reason_checks import check_reasons
 from hpcsched.audit.recorded_starts import check_recorded_starts, due_times
 from hpcsched.audit.room import check_room
 from hpcsched.audit.rounds import check_round_rows, conditions_of, happenings, read_rounds
+from hpcsched.audit.shared_resource_checks import check_pool_figures, check_pools
+from hpcsched.audit.shared_resource_columns import check_recorded_pools
 from hpcsched.audit.summary import check_figures
 from hpcsched.audit.tables import expect_columns
 from hpcsched.audit.violations import AuditReport

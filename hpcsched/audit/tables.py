@@ -2,7 +2,7 @@
 
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, JOBS, OUTAGES, REASONS, ROUNDS, USAGE
-from hpcsched.results.schema import (
+from hpcsched.results.parquet_schemas import (
     interruptions_schema,
     jobs_schema,
     outages_schema,

@@ -62,7 +62,7 @@ def experiment(
     Labels of the same axis in --only are OR-ed, labels of different axes AND-ed. Exits with 1 if a
     cell fails; the others are run all the same.
     """
-    from hpcsched.experiment.choosing import choose_cells
+    from hpcsched.experiment.cell_selection import choose_cells
     from hpcsched.experiment.folder import ExperimentFolder
     from hpcsched.experiment.reading import read_experiment
 

@@ -46,9 +46,9 @@ def evaluate(
     """
     from hpcsched.cli.output import emit, tables_text
     from hpcsched.predictor_evaluation import rendering
-    from hpcsched.predictor_evaluation.choosing import choose
     from hpcsched.predictor_evaluation.figures import predictor_figures, shares
     from hpcsched.predictor_evaluation.predicting import predict_trace
+    from hpcsched.predictor_evaluation.predictor_selection import choose
     from hpcsched.predictor_evaluation.writing import check_folder, write_evaluation
 
     chosen = choose(scenario, overrides or (), predictors)

@@ -99,7 +99,7 @@ def _outages_beside_jobs(loaded: "LoadedScenario", directory: "RunDirectory") ->
     A typical cause is that one of them is in Unix times, the other in seconds from 0.
     """
     from hpcsched.errors import Finding
-    from hpcsched.results.outages import outages_beside_jobs
+    from hpcsched.results.outage_records import outages_beside_jobs
     from hpcsched.scenario.key_path import show_key_path
 
     declared = loaded.scenario.outages

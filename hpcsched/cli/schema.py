@@ -25,7 +25,7 @@ def schema(
     """
     from hpcsched.experiment.schema import experiment_schema
     from hpcsched.plugins import manager
-    from hpcsched.scenario.schema import scenario_schema
+    from hpcsched.scenario.scenario_schema import scenario_schema
 
     make = scenario_schema if of is Of.SCENARIO else experiment_schema
     emit(json_text(make(manager.registry())), out)

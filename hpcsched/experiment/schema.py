@@ -4,7 +4,7 @@ from typing import Any
 
 from hpcsched.experiment.declaration import ExperimentDeclaration
 from hpcsched.plugins.registry import Registry
-from hpcsched.scenario.schema import model_schema
+from hpcsched.scenario.scenario_schema import model_schema
 
 SCHEMA_ID = "urn:hpcsched:experiment"
 

@@ -6,7 +6,7 @@ from typing import Any
 from hpcsched.live.driver import Driver, Limits
 from hpcsched.live.following import Following
 from hpcsched.results.manifest import ON_A_CLUSTER
-from hpcsched.results.reasons import ReasonRecorder
+from hpcsched.results.reason_records import ReasonRecorder
 from hpcsched.results.recorder import RunRecorder
 from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly

@@ -11,8 +11,8 @@ from hpcsched.monitoring.state_rendering import duration, solver_rows, state_row
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import problem
 from hpcsched.results.manifest import Manifest, read_manifest
+from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.run_process import is_alive
-from hpcsched.results.schema import STATES
 from hpcsched.results.solver_rounds import SolverRounds, solver_rounds
 
 Verdict = Literal["running", "complete", "interrupted", "failed", "gone", "unknown"]

@@ -9,8 +9,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hpcsched.predictor_evaluation.choosing import BASELINE
 from hpcsched.predictor_evaluation.figures import ACCURACIES, ERRORS, Shares
+from hpcsched.predictor_evaluation.predictor_selection import BASELINE
 from hpcsched.report.figures.figure_style import PALETTE, STYLE, UNDATED
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 from hpcsched.results.files import USAGE
+from hpcsched.results.parquet_schemas import usage_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
-from hpcsched.results.schema import usage_schema
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import RoundRecord
 from hpcsched.workload.job import TracedJob

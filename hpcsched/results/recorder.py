@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from hpcsched.results.columns import JOB_COLUMNS, ROUND_COLUMNS
 from hpcsched.results.files import JOBS, ROUNDS
+from hpcsched.results.parquet_schemas import STATES, jobs_schema, rounds_schema
 from hpcsched.results.placements import placement_columns
 from hpcsched.results.record_file import RecordFile, transposed, whole
-from hpcsched.results.schema import STATES, jobs_schema, rounds_schema
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord
 from hpcsched.system.system import System

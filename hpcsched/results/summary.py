@@ -14,7 +14,7 @@ from hpcsched.metrics.metric import Metric, RunTables
 from hpcsched.metrics.metric_tables import DownAmounts, Table
 from hpcsched.metrics.percentiles import percentiles
 from hpcsched.results.files import SUMMARY, write_json
-from hpcsched.results.schema import STATES
+from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.solver_rounds import solver_rounds
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
 from hpcsched.workload.trace_account import TraceAccount

@@ -6,9 +6,9 @@ from itertools import chain
 from hpcsched.errors import InputError
 from hpcsched.monitoring.column_monitor import ColumnMonitor
 from hpcsched.results.column_tables import interruption_table, job_table, round_table
-from hpcsched.results.outages import InterruptionRecorder
-from hpcsched.results.pools import PoolRecorder
+from hpcsched.results.outage_records import InterruptionRecorder
 from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.shared_resource_records import PoolRecorder
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.event_loop import EventLoop

@@ -6,10 +6,10 @@ from hpcsched.dispatching.offline.offline_problem import OfflinePlan, PlansOffli
 from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
 from hpcsched.dispatching.problem import RunningJob
 from hpcsched.monitoring.monitor import Monitor
-from hpcsched.results.outages import InterruptionRecorder
-from hpcsched.results.pools import PoolRecorder
+from hpcsched.results.outage_records import InterruptionRecorder
 from hpcsched.results.process_usage import ProcessUsage
 from hpcsched.results.recorder import RunRecorder
+from hpcsched.results.shared_resource_records import PoolRecorder
 from hpcsched.runs.assembly import Assembly
 from hpcsched.runs.watching import Watching
 from hpcsched.simulation.engine import Simulation

@@ -17,9 +17,9 @@ from hpcsched.results.column_tables import (
     round_table,
     without_rejected,
 )
-from hpcsched.results.outages import down_amounts
+from hpcsched.results.outage_records import down_amounts
+from hpcsched.results.parquet_schemas import jobs_schema, rounds_schema
 from hpcsched.results.recorder import job_columns, round_columns
-from hpcsched.results.schema import jobs_schema, rounds_schema
 from hpcsched.results.summary import ChosenMetric
 from hpcsched.results.tables import ArrowTable
 from hpcsched.runs.assembly import Assembly, assemble

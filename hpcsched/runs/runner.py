@@ -12,9 +12,9 @@ from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.core.compile_time import told_of_compiling
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.offline import offline_figures
-from hpcsched.results.outages import down_amounts, outage_figures, write_outages
-from hpcsched.results.pools import pool_summary
+from hpcsched.results.outage_records import down_amounts, outage_figures, write_outages
 from hpcsched.results.process_usage import ProcessUsage
+from hpcsched.results.shared_resource_records import pool_summary
 from hpcsched.results.summary import Left
 from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.column_run import ColumnRun

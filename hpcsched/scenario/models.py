@@ -15,7 +15,7 @@ from hpcsched.scenario.choices import NamedChoice, SourceChoice
 from hpcsched.scenario.latency import DispatchLatency
 from hpcsched.scenario.live import LiveSettings, not_live
 from hpcsched.scenario.names import Name
-from hpcsched.scenario.outages import OutagesDeclaration, unknown_nodes
+from hpcsched.scenario.outage_declarations import OutagesDeclaration, unknown_nodes
 from hpcsched.scenario.partitions import PartitionDeclaration, partition_clashes, unknown_groups
 from hpcsched.scenario.recorded import not_recorded
 from hpcsched.scenario.refusal import refusal, refuse

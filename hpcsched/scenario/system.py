@@ -8,8 +8,8 @@ from pydantic_core import CoreSchema
 
 from hpcsched.parameters import Amount, Listed, Params, PositiveAmount
 from hpcsched.scenario.names import RESOURCE_TYPE_PATTERN, Name, ResourceType
-from hpcsched.scenario.pools import PoolDeclaration, pool_faults
 from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.scenario.shared_resource_declarations import PoolDeclaration, pool_faults
 from hpcsched.system.system import NodeGroup, System
 
 _LARGEST_COUNT = 10_000_000

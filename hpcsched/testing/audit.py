@@ -9,10 +9,10 @@ from hpcsched.audit.capacity import check_capacity
 from hpcsched.audit.columns import RunColumns, flags_of, match, read_trace
 from hpcsched.audit.dependencies import check_dependencies
 from hpcsched.audit.jobs import check_presence, check_requests, check_times
-from hpcsched.audit.outages import check_outages
+from hpcsched.audit.outage_checks import check_outages
 from hpcsched.audit.partitions import check_partitions
 from hpcsched.audit.places import check_places
-from hpcsched.audit.pools import check_pools
+from hpcsched.audit.shared_resource_checks import check_pools
 from hpcsched.simulation.records import Interruption, JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import System

@@ -6,7 +6,7 @@ from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.testing.audit import audit_replay
-from hpcsched.testing.reasons import ReasonCheck
+from hpcsched.testing.reason_check import ReasonCheck
 from hpcsched.testing.replaying import replay
 from hpcsched.testing.workloads import SampleWorkload, sample_workloads
 

@@ -14,7 +14,7 @@ from hpcsched.audit.columns import match, places_in, read_run, read_trace
 from hpcsched.errors import InputError
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, JOBS
-from hpcsched.results.schema import interruptions_schema, jobs_schema
+from hpcsched.results.parquet_schemas import interruptions_schema, jobs_schema
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hpcsched.audit.reasons import check_reasons
+from hpcsched.audit.reason_checks import check_reasons
 from hpcsched.audit.violations import Check
 from tests.builders import alike
 from tests.results.columns_by_hand import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hpcsched import cli
-from hpcsched.scenario.schema import scenario_schema
+from hpcsched.scenario.scenario_schema import scenario_schema
 from tests.fake_plugins import fake_registry
 
 

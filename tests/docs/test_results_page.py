@@ -10,8 +10,8 @@ from hpcsched.dispatching.recorded_due_times import RecordedFigures
 from hpcsched.metrics.pool_figures import PoolFigures
 from hpcsched.results.files import KNOWN
 from hpcsched.results.manifest import Manifest
-from hpcsched.results.outages import InterruptionRecorder, outage_figures
-from hpcsched.results.schema import (
+from hpcsched.results.outage_records import InterruptionRecorder, outage_figures
+from hpcsched.results.parquet_schemas import (
     STATES,
     interruptions_schema,
     jobs_schema,

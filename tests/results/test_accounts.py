@@ -13,7 +13,7 @@ from hpcsched.audit.account import check_account, check_rounds
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import ROUNDS, SUMMARY, TIMING
-from hpcsched.results.schema import rounds_schema
+from hpcsched.results.parquet_schemas import rounds_schema
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.trace_account import TraceAccount
 from tests.results.hand_made import JOBS, REJECTED, SYSTEM, record_of, tamper_json, write_run

@@ -13,8 +13,8 @@ from hpcsched.audit.descriptions import check_descriptions, check_lost_requests
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS
+from hpcsched.results.parquet_schemas import interruptions_schema
 from hpcsched.results.recorder import RunRecorder
-from hpcsched.results.schema import interruptions_schema
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request

@@ -18,9 +18,9 @@ from hpcsched.report.figures.figure_style import STYLE
 from hpcsched.report.figures.process_usage import cpu_memory, draw_cpu_over_time, draw_cpu_time
 from hpcsched.report.studied_runs import open_study
 from hpcsched.results import process_usage
+from hpcsched.results.parquet_schemas import usage_schema
 from hpcsched.results.process_usage import ProcessUsage, UsageRow, resident_memory
 from hpcsched.results.record_file import RecordFile
-from hpcsched.results.schema import usage_schema
 from hpcsched.runs.runner import run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.records import RoundRecord

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from hpcsched.errors import Finding, InputError
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import system_of
-from hpcsched.results.outages import recorded_outages
+from hpcsched.results.outage_records import recorded_outages
 from hpcsched.system.node_outages import down_time
 from hpcsched.system.system import System
 

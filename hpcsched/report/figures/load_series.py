@@ -12,8 +12,8 @@ from hpcsched.report.compared_study import ComparedStudy
 from hpcsched.report.figures.usage import used_over_time
 from hpcsched.report.studied_runs import StudiedRun
 from hpcsched.report.tables.job_times import system_of
-from hpcsched.results.outages import recorded_outages
-from hpcsched.results.pools import pool_levels
+from hpcsched.results.outage_records import recorded_outages
+from hpcsched.results.shared_resource_records import pool_levels
 from hpcsched.system.node_outages import down_time
 
 Case = tuple[str, str]

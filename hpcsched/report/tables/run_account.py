@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.recorded_starts import told
-from hpcsched.results.schema import STATES
 from hpcsched.results.solver_rounds import in_words, solver_rounds
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from hpcsched import cli
 from hpcsched.errors import InputError
-from hpcsched.experiment.choosing import choose_cells
+from hpcsched.experiment.cell_selection import choose_cells
 from hpcsched.experiment.execution import PROGRAM
 from hpcsched.experiment.executors.executor import Task
 from hpcsched.experiment.executors.local import LocalExecutor, LocalParams

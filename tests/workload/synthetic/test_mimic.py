@@ -13,7 +13,7 @@ from hpcsched.plugins.manager import registry
 from hpcsched.runs.assembly import assemble
 from hpcsched.scenario import load_scenario, read_scenario, resolved_yaml
 from hpcsched.scenario.review import review
-from hpcsched.scenario.schema import scenario_schema
+from hpcsched.scenario.scenario_schema import scenario_schema
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.statistics.trace_statistics import distance, trace_statistics
 from hpcsched.workload.synthetic import counts

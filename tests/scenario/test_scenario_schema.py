@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 
 from hpcsched.plugins.manager import build_registry
 from hpcsched.scenario.document import parse_document
-from hpcsched.scenario.schema import scenario_schema
+from hpcsched.scenario.scenario_schema import scenario_schema
 from tests.fake_plugins import fake_registry
 from tests.scenario.samples import BAD, GOOD, Bad
 

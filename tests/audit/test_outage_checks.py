@@ -9,7 +9,7 @@ import pytest
 
 from hpcsched.audit.attempts import LostColumns, lost_columns, with_lost
 from hpcsched.audit.columns import match
-from hpcsched.audit.outages import (
+from hpcsched.audit.outage_checks import (
     check_outage_figures,
     check_outages,
     check_recorded_outages,

@@ -11,8 +11,8 @@ from hpcsched.dispatching.problem import RunningJob, WaitingJob
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.metrics.pool_figures import pool_figures
 from hpcsched.results.files import POOLS
+from hpcsched.results.parquet_schemas import pools_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
-from hpcsched.results.schema import pools_schema
 from hpcsched.results.tables import ParquetTable
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.pool_accounts import PoolAccounts

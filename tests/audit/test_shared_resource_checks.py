@@ -8,14 +8,14 @@ import pyarrow as pa
 import pytest
 
 from hpcsched.audit.columns import match
-from hpcsched.audit.pools import (
+from hpcsched.audit.shared_resource_checks import (
     changes_between,
     check_pool_figures,
     check_pools,
     course_of,
     offered_at,
 )
-from hpcsched.audit.recorded_pools import check_recorded_pools
+from hpcsched.audit.shared_resource_columns import check_recorded_pools
 from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import TracedJob

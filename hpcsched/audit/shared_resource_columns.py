@@ -6,7 +6,7 @@ import numpy as np
 
 from hpcsched.audit.columns import RunColumns, TraceColumns
 from hpcsched.audit.jobs import Match
-from hpcsched.audit.pools import changes_between, course_of, drawn_at, offered_at
+from hpcsched.audit.shared_resource_checks import changes_between, course_of, drawn_at, offered_at
 from hpcsched.audit.violations import Check
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import POOLS

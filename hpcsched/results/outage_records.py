@@ -11,9 +11,9 @@ from hpcsched.arrow_arrays import computed, numpy_array, python_array
 from hpcsched.metrics.metric_tables import DownAmounts
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import INTERRUPTIONS, OUTAGES
+from hpcsched.results.parquet_schemas import interruptions_schema, outages_schema
 from hpcsched.results.placements import placement_columns
 from hpcsched.results.record_file import RecordFile, transposed, whole
-from hpcsched.results.schema import interruptions_schema, outages_schema
 from hpcsched.results.tables import ParquetTable
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import Interruption

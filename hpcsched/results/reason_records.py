@@ -13,8 +13,8 @@ from hpcsched.dispatching.problem import RunningJob
 from hpcsched.parameters import Params
 from hpcsched.registration import builtin
 from hpcsched.results.files import REASONS
+from hpcsched.results.parquet_schemas import reasons_schema
 from hpcsched.results.record_file import RecordFile, transposed, whole
-from hpcsched.results.schema import reasons_schema
 from hpcsched.results.tables import ParquetTable
 from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord, RoundRecord

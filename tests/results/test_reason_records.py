@@ -10,7 +10,12 @@ from hpcsched.dispatching.decision import Decision, Start
 from hpcsched.dispatching.decision_reasons import Reason
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.errors import InputError
-from hpcsched.results.reasons import ReasonRecorder, ReasonRow, jobs_that_speak_of, reasons_of
+from hpcsched.results.reason_records import (
+    ReasonRecorder,
+    ReasonRow,
+    jobs_that_speak_of,
+    reasons_of,
+)
 from hpcsched.results.record_file import ROW_GROUP
 from hpcsched.results.tables import ParquetTable
 from hpcsched.simulation.records import RoundRecord

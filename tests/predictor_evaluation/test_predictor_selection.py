@@ -8,7 +8,7 @@ from hpcsched.prediction.actual import Actual
 from hpcsched.prediction.inflated import InflatedOracle
 from hpcsched.prediction.last_two import LastTwo
 from hpcsched.prediction.requested_time import RequestedTime
-from hpcsched.predictor_evaluation.choosing import choose, title
+from hpcsched.predictor_evaluation.predictor_selection import choose, title
 from hpcsched.scenario import load_scenario
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "small-easy.yaml"
