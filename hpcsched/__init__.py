@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from hpcsched.dispatching.decision import Start as Start
     from hpcsched.dispatching.decision_reasons import Reason as Reason
     from hpcsched.dispatching.dispatcher_protocol import Dispatcher as Dispatcher
-    from hpcsched.dispatching.objective import Objective as Objective
     from hpcsched.dispatching.problem import DispatchingProblem as DispatchingProblem
+    from hpcsched.dispatching.problem import Objective as Objective
     from hpcsched.dispatching.problem import RunningJob as RunningJob
     from hpcsched.dispatching.problem import WaitingJob as WaitingJob
     from hpcsched.dispatching.rules.allocators import BestFit as BestFit
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from hpcsched.system.system import System as System
     from hpcsched.workload.job import Job as Job
     from hpcsched.workload.job import TracedJob as TracedJob
-    from hpcsched.workload.trace_account import TraceAccount as TraceAccount
+    from hpcsched.workload.trace_source import TraceAccount as TraceAccount
     from hpcsched.workload.trace_source import TraceSource as TraceSource
     from hpcsched.workload.transform import Transform as Transform
 
@@ -111,7 +111,7 @@ _EXPORTS = {
     "NodeAllocation": "hpcsched.system.allocation",
     "NodeGroup": "hpcsched.system.system",
     "NotReproducible": "hpcsched.parameters",
-    "Objective": "hpcsched.dispatching.objective",
+    "Objective": "hpcsched.dispatching.problem",
     "Observer": "hpcsched.simulation.observer",
     "Oracle": "hpcsched.prediction.predictor",
     "OutputPath": "hpcsched.parameters",
@@ -134,7 +134,7 @@ _EXPORTS = {
     "Selects": "hpcsched.parameters",
     "Start": "hpcsched.dispatching.decision",
     "System": "hpcsched.system.system",
-    "TraceAccount": "hpcsched.workload.trace_account",
+    "TraceAccount": "hpcsched.workload.trace_source",
     "TraceSource": "hpcsched.workload.trace_source",
     "TracedJob": "hpcsched.workload.job",
     "Transform": "hpcsched.workload.transform",

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from hpcsched.dispatching.objective import Objective
+    from hpcsched.dispatching.problem import Objective
     from hpcsched.system.system import System
     from hpcsched.workload.site_partitions import Partitions
 

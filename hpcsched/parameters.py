@@ -322,3 +322,13 @@ OutputPath = Annotated[str, Field(min_length=1), AfterValidator(_resolve_path)]
 
 Listed = Strict(False)
 """Annotation of a tuple field that accepts a YAML list."""
+
+
+def _asks_for_something(amounts: dict[str, int]) -> dict[str, int]:
+    if not any(amounts.values()):
+        raise ValueError("expected an amount of at least one resource type, found none")
+    return amounts
+
+
+UnitAmounts = Annotated[dict[str, Amount], AfterValidator(_asks_for_something)]
+"""Amounts by resource type, not all of them 0: a unit that requests nothing would fit anywhere."""

@@ -10,7 +10,7 @@ from hpcsched.audit.violations import Check, compare
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.solver_rounds import in_words, solver_rounds, warning
 from hpcsched.system.system import IntArray
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 _STATES = ("completed", "killed", "rejected", "failed")
 

@@ -31,9 +31,8 @@ from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import OUTAGES
 from hpcsched.system.node_outages import NO_OUTAGES, Outages, down_time
 from hpcsched.system.system import System
-from hpcsched.workload.recorded_waits import recorded_waits
 from hpcsched.workload.site_partitions import NO_PARTITIONS, Partitions
-from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.trace_source import TraceSource, recorded_waits
 
 
 def audit(

@@ -15,7 +15,7 @@ from hpcsched.version import __version__
 from hpcsched.workload.readers.swf import types_in_records
 from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.readers.table_source import REQUEST_PREFIX
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 from hpcsched.workload.writers.batsim_writing import write_batsim
 from hpcsched.workload.writers.swf_writing import write_swf
 from hpcsched.workload.writers.table_writing import write_table

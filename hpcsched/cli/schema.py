@@ -23,7 +23,7 @@ def schema(
 
     Editors complete and check files by it. It includes the installed plugins.
     """
-    from hpcsched.experiment.schema import experiment_schema
+    from hpcsched.experiment.declaration import experiment_schema
     from hpcsched.plugins import manager
     from hpcsched.scenario.scenario_schema import scenario_schema
 

@@ -167,7 +167,7 @@ def _recorded_waits(path: Path, by: WaitClass, overrides: list[str] | None, *, j
     from hpcsched.dispatching.wait_statistics import collect_wait_statistics
     from hpcsched.errors import Finding, InputError, Place
     from hpcsched.report.tables.wait_info import waits_as_json, waits_as_yaml
-    from hpcsched.workload.recorded_waits import recorded_waits
+    from hpcsched.workload.trace_source import recorded_waits
 
     parts = _assembled(path, overrides)
     waits = recorded_waits(parts.source)

@@ -7,7 +7,16 @@ from hpcsched.dispatching.problem import DispatchingProblem
 
 
 class Dispatcher(Protocol):
-    """Protocol of a dispatcher, which sees neither the future nor real run times."""
+    """Protocol of a dispatcher, which sees neither the future nor real run times.
+
+    Examples
+    --------
+    A dispatcher that starts nothing and rejects nothing:
+
+    >>> class Idle:
+    ...     def dispatch(self, problem: DispatchingProblem) -> Decision:
+    ...         return Decision()
+    """
 
     def dispatch(self, problem: DispatchingProblem) -> Decision:
         """Decide which queued jobs start now, and on which nodes.

@@ -14,7 +14,6 @@ import numpy as np
 from pydantic import Field
 
 from hpcsched.context import Context
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.planned_cost import (
     FloatArray,
     Plannable,
@@ -25,13 +24,17 @@ from hpcsched.dispatching.planned_cost import (
     wait_times,
     weighted_sum,
 )
-from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.problem import Objective, WaitingJob
 from hpcsched.metrics.capacity import makespan
 from hpcsched.metrics.metric_tables import Table
+from hpcsched.metrics.response_times import (
+    area_weighted_response_time,
+    mean_response_time,
+    mean_wait_time,
+    specific_response_time,
+)
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
 from hpcsched.metrics.summary_figures import AlphaParams, TauParams
-from hpcsched.metrics.times import mean_response_time, mean_wait_time
-from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.parameters import Listed, Params, Selects
 from hpcsched.registration import OtherNames, builtin
 from hpcsched.system.system import IntArray

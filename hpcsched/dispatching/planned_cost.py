@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.problem import WaitingJob
-from hpcsched.metrics.weighted_response import power_difference
+from hpcsched.metrics.response_times import power_difference
 from hpcsched.system.system import IntArray
 
 FloatArray = npt.NDArray[np.float64]

@@ -1,19 +1,26 @@
 """Dispatching problems: everything that a dispatcher may know, at one simulated instant."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hpcsched.dispatching.additional import NO_DATA, AdditionalData
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.problem_pools import ProblemPools, pools_of
+from hpcsched.metrics.metric_tables import Table
 from hpcsched.system.allocation import Allocation, Interval, SlotMap
 from hpcsched.system.node_outages import Outage
 from hpcsched.system.request import Request
 from hpcsched.system.space import NodeSpace
 from hpcsched.system.system import IntArray, System
 from hpcsched.workload.job import Job
+
+
+class Objective(Protocol):
+    """Protocol of a quantity over jobs that dispatchers may minimise and that every run reports."""
+
+    def measure(self, jobs: Table) -> float | None:
+        """Return the exact value over the completed jobs of a run; None without any."""
 
 
 class WaitingJob(NamedTuple):

@@ -8,10 +8,12 @@ from pydantic_core import InitErrorDetails
 
 from hpcsched.experiment.axes import NAMES, Axis, axis_of, labels_in
 from hpcsched.parameters import InputPath, Listed, Params, Selects
+from hpcsched.plugins.registry import Registry
 from hpcsched.scenario.choices import NamedChoice
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.names import Name
 from hpcsched.scenario.refusal import refusal, refuse
+from hpcsched.scenario.scenario_schema import model_schema
 from hpcsched.scenario.wording import found
 
 MOST_CELLS = 100_000
@@ -184,3 +186,16 @@ def _too_many(axes: tuple[Axis, ...], replicas: int) -> Iterator[InitErrorDetail
     if count > MOST_CELLS:
         message = f"the matrix has {count:,} cells with replicas; at most {MOST_CELLS:,} are taken"
         yield refusal("bad-value", message, count, at=("matrix",))
+
+
+SCHEMA_ID = "urn:hpcsched:experiment"
+
+
+def experiment_schema(registry: Registry) -> dict[str, Any]:
+    """Return the schema of experiments that may use the executors of a registry.
+
+    Values in a matrix are those of scenarios, by key path, and are not described there.
+    """
+    return model_schema(
+        ExperimentDeclaration, registry, ("executor",), SCHEMA_ID, "hpcsched experiment"
+    )

@@ -12,7 +12,7 @@ from hpcsched.simulation.observer import Observer
 from hpcsched.simulation.records import JobRecord
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.cluster import ClusterJob, ClusterState
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 
 @dataclass

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.decision_reasons import Reason
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.problem import (
     DispatchingProblem,
+    Objective,
     RunningJob,
     WaitingJob,
     waiting_job,

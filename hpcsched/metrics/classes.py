@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hpcsched.metrics.metric_tables import Column, Table
+from hpcsched.metrics.response_times import mean_response_time, mean_wait_time
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
-from hpcsched.metrics.times import mean_response_time, mean_wait_time
 
 NAMES = {1: ("all",), 2: ("short", "long"), 3: ("short", "medium", "long")}
 """Names of the classes by their number; more than three classes are numbered."""

@@ -8,9 +8,13 @@ from pydantic import Field
 
 from hpcsched.metrics.capacity import loss_of_capacity, makespan, utilization
 from hpcsched.metrics.metric import RunTables
+from hpcsched.metrics.response_times import (
+    area_weighted_response_time,
+    mean_response_time,
+    mean_wait_time,
+    specific_response_time,
+)
 from hpcsched.metrics.slowdown import mean_bounded_slowdown, mean_slowdown
-from hpcsched.metrics.times import mean_response_time, mean_wait_time
-from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.parameters import Params, PositiveDuration
 from hpcsched.registration import builtin
 

@@ -27,7 +27,7 @@ def hpcsched_trace_sources() -> Iterable[Plugin]:
     skipped. One that can yield jobs as columns, too, is a
     `hpcsched.workload.job_batches.GivesColumns` as well; the records of others are batched. One
     that can tell how long jobs waited declares the
-    capability `RECORDS_WAITS` and is a `hpcsched.workload.recorded_waits.RecordsWaits`.
+    capability `RECORDS_WAITS` and is a `hpcsched.workload.trace_source.RecordsWaits`.
     """
 
 
@@ -106,7 +106,7 @@ def hpcsched_solvers() -> Iterable[Plugin]:
 def hpcsched_objectives() -> Iterable[Plugin]:
     """Return objectives, selected by `objective: {name: NAME}`.
 
-    A factory returns a `hpcsched.dispatching.objective.Objective`, which measures finished runs.
+    A factory returns a `hpcsched.dispatching.problem.Objective`, which measures finished runs.
     """
 
 

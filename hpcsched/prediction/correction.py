@@ -9,6 +9,12 @@ class Correction(Protocol):
     """Rule for the new estimate of a running job that has outlived its prediction.
 
     It never sees real run times, and its answer depends on the arguments alone.
+
+    Examples
+    --------
+    >>> class Doubled:
+    ...     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:
+    ...         return max(1, 2 * elapsed)
     """
 
     def correct(self, job: Job, predicted_run_time: int, elapsed: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hpcsched.predictor_evaluation.figures import PERCENTILES, PredictorFigures
 from hpcsched.report.tables.report_table import MISSING, Cell, Table
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 _LEGEND = (
     "Nothing was dispatched: a job completes at its submit time plus its run time, and only then is"

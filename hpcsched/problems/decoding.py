@@ -5,8 +5,13 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob, WaitingJob, waiting_job
+from hpcsched.dispatching.problem import (
+    DispatchingProblem,
+    Objective,
+    RunningJob,
+    WaitingJob,
+    waiting_job,
+)
 from hpcsched.problems.lines import JobLine, PlacedLine, ProblemLine, in_words
 from hpcsched.simulation.check import check_allocation
 from hpcsched.simulation.occupancy import idle_system

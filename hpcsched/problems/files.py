@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from hpcsched.dispatching.objective import Objective
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import DispatchingProblem, Objective
 from hpcsched.errors import Finding, InputError, Place
 from hpcsched.problems.decoding import Decoder
 from hpcsched.problems.encoding import Encoder, as_line

@@ -1,6 +1,6 @@
 """Parts of a scenario that answer a dispatching problem, without trace and predictor."""
 
-from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import Finding, InputError
 from hpcsched.plugins import manager
 from hpcsched.plugins.registry import FOLLOWS_RECORD

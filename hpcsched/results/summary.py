@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.metrics.capacity import loss_of_capacity_by_resource, utilization_by_resource
 from hpcsched.metrics.classes import class_values
@@ -17,7 +17,7 @@ from hpcsched.results.files import SUMMARY, write_json
 from hpcsched.results.parquet_schemas import STATES
 from hpcsched.results.solver_rounds import solver_rounds
 from hpcsched.results.tables import rejection_counts, run_tables, solver_statuses, state_counts
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 DEFAULT_TAU = 10
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.job_events import JobEventObserver
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.offline.offline_problem import PlansOffline
+from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import FollowsRecord, RecordedStarts
 from hpcsched.errors import HpcschedError, PluginError
 from hpcsched.parameters import Params
@@ -35,9 +35,8 @@ from hpcsched.scenario.walk import blocks
 from hpcsched.simulation.observer import Observer
 from hpcsched.system.node_outages import NO_OUTAGES, Outages
 from hpcsched.system.system import System
-from hpcsched.workload.recorded_waits import recorded_waits
 from hpcsched.workload.site_partitions import Partitions
-from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.trace_source import TraceSource, recorded_waits
 from hpcsched.workload.transformed_source import TransformedSource
 
 METHODS = MappingProxyType(

@@ -43,7 +43,7 @@ from hpcsched.workload.job_batches import (
     joined_columns,
     records_of,
 )
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 _log = logging.getLogger(__name__)
 

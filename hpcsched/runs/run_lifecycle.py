@@ -17,7 +17,7 @@ from hpcsched.results.summary import Breakdown, ChosenObjective, Left, summarize
 from hpcsched.results.timing import write_timing
 from hpcsched.runs.assembly import Assembly
 from hpcsched.scenario import resolved_yaml
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 
 class LoopEnd(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.additional import DataProvider
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
 from hpcsched.dispatching.job_events import JobEventObserver
-from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.recorded_due_times import RecordedStarts
 from hpcsched.prediction.correction import Correction
 from hpcsched.prediction.corrections import OneSecond

@@ -1,11 +1,37 @@
-"""Protocol of trace sources."""
+"""Protocol of trace sources, the account that they keep, and wait times recorded in a log."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_account import TraceAccount
+
+
+@dataclass(slots=True)
+class TraceAccount:
+    """Counts of records as they are read; `read` is the sum of skipped and submitted ones.
+
+    Attributes
+    ----------
+    read
+        Number of records read.
+    submitted
+        Number of records that became jobs.
+    skipped
+        Records that gave no job, by reason; one reason a record.
+    clipped
+        Jobs changed by a policy, by its name; or by what was left out: `unknown_preceding_job`.
+    changed
+        Jobs changed by a transform, by the kind of change.
+    """
+
+    read: int = 0
+    submitted: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    clipped: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
 
 
 def has_dependencies(source: "TraceSource") -> bool:
@@ -51,3 +77,23 @@ class TraceSource(Protocol):
         InputError
             At an unusable record; the message names the trace line.
         """
+
+
+@runtime_checkable
+class RecordsWaits(Protocol):
+    """Trace source with wait times in its log."""
+
+    def keep_waits(self) -> dict[int, int] | None:
+        """Return the mapping of wait times that `jobs` fills.
+
+        Returns
+        -------
+        dict or None
+            Seconds by job number, without jobs that have no recorded wait; None if the source has
+            no wait times after all.
+        """
+
+
+def recorded_waits(source: TraceSource) -> dict[int, int] | None:
+    """Return the mapping of a source's wait times; None if it cannot provide any."""
+    return source.keep_waits() if isinstance(source, RecordsWaits) else None

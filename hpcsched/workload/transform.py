@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 
 class TransformAccount:

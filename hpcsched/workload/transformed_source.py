@@ -8,10 +8,13 @@ from pathlib import Path
 from hpcsched.errors import PluginError
 from hpcsched.workload.job import TracedJob
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
-from hpcsched.workload.recorded_waits import recorded_waits
-from hpcsched.workload.trace_account import TraceAccount
 from hpcsched.workload.trace_calendar import moved_comments
-from hpcsched.workload.trace_source import TraceSource, has_dependencies
+from hpcsched.workload.trace_source import (
+    TraceAccount,
+    TraceSource,
+    has_dependencies,
+    recorded_waits,
+)
 from hpcsched.workload.transform import Transform, TransformAccount
 
 

@@ -8,7 +8,17 @@ if TYPE_CHECKING:
 
 
 class WaitClass(StrEnum):
-    """Criterion of the classes: queue, partition, or number of units."""
+    """Criterion of the classes.
+
+    Attributes
+    ----------
+    QUEUE
+        Jobs of the same queue.
+    PARTITION
+        Jobs of the same partition.
+    UNITS
+        Jobs with the same number of units.
+    """
 
     QUEUE = "queue"
     PARTITION = "partition"

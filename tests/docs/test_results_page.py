@@ -28,7 +28,7 @@ from hpcsched.scenario import load_scenario
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.system.shared_resources import Pool
 from hpcsched.system.system import NodeGroup, System
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 from tests.docs.pages import DOCS, ROOT, tables
 
 PAGE = (DOCS / "results.md").read_text(encoding="utf-8")

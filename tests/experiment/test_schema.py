@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from hpcsched.cli import main
-from hpcsched.experiment.schema import experiment_schema
+from hpcsched.experiment.declaration import experiment_schema
 from hpcsched.plugins.manager import build_registry
 from hpcsched.scenario.document import parse_document
 from tests.experiment.samples import EXPERIMENT

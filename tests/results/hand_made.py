@@ -34,7 +34,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import run_columns
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 from tests.builders import traced
 
 SYSTEM = System(

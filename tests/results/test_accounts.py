@@ -15,7 +15,7 @@ from hpcsched.results.directory import RunDirectory
 from hpcsched.results.files import ROUNDS, SUMMARY, TIMING
 from hpcsched.results.parquet_schemas import rounds_schema
 from hpcsched.testing.audit import run_columns
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 from tests.results.hand_made import JOBS, REJECTED, SYSTEM, record_of, tamper_json, write_run
 
 Jobs = dict[str, Any]

@@ -19,7 +19,7 @@ from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 from tests.results.hand_made import JOBS, REJECTED, left_at, rounds_of, tamper_json, write_run
 
 

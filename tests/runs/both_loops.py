@@ -15,7 +15,7 @@ from hpcsched.results.files import JOBS, MANIFEST, ROUNDS, TIMING
 from hpcsched.runs.column_run import TOO_FEW
 from hpcsched.simulation import event_loop
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 FORCED = "a test"
 """What keeps the second run out of compiled code."""

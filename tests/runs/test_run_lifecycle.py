@@ -16,7 +16,7 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.runs.run_lifecycle import LoopEnd, Run
 from hpcsched.scenario import load_scenario
 from hpcsched.simulation.event_log import EventLog
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 SMALL = "scenarios/small-easy.yaml"
 

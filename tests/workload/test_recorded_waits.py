@@ -17,8 +17,7 @@ from hpcsched.workload.readers.alea import AleaParams, AleaSource
 from hpcsched.workload.readers.swf import SwfParams, SwfSource
 from hpcsched.workload.readers.table_source import TableSource
 from hpcsched.workload.readers.table_source_params import TableParams
-from hpcsched.workload.recorded_waits import recorded_waits
-from hpcsched.workload.trace_source import TraceSource
+from hpcsched.workload.trace_source import TraceSource, recorded_waits
 
 SYSTEM = System((NodeGroup("node", 4, {"core": 16, "mem": 2**40}),))
 

@@ -5,9 +5,12 @@ It kept the jobs that ended before the last end, so that of those that end then 
 
 import pyarrow as pa
 
+from hpcsched.metrics.response_times import (
+    area_weighted_response_time,
+    mean_response_time,
+    specific_response_time,
+)
 from hpcsched.metrics.slowdown import mean_bounded_slowdown
-from hpcsched.metrics.times import mean_response_time
-from hpcsched.metrics.weighted_response import area_weighted_response_time, specific_response_time
 from hpcsched.results.directory import RunDirectory
 from hpcsched.results.tables import ArrowTable
 

@@ -1,4 +1,4 @@
-"""numba's typing and lowering of the calls of `code_call`."""
+"""numba's typing and lowering of `call_code`."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numba.core import cgutils, types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
-from hpcsched.dispatching.core.code_call import call_code
+from hpcsched.dispatching.core.state_function import call_code
 
 
 @infer_global(call_code)

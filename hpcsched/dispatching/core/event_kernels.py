@@ -1,7 +1,6 @@
 """Compiled event loop: ends, outages, submissions, then rounds, instant by instant."""
 
 from hpcsched.dispatching.core.clock import seconds as read_clock
-from hpcsched.dispatching.core.code_call import call_code
 from hpcsched.dispatching.core.codes import (
     ASKED_FOR,
     ASKED_QUEUED,
@@ -96,7 +95,7 @@ from hpcsched.dispatching.core.pool_draw_kernels import write_level
 from hpcsched.dispatching.core.pool_kernels import or_offer
 from hpcsched.dispatching.core.queue_order_kernels import in_python
 from hpcsched.dispatching.core.state import ByNode, FloatArray
-from hpcsched.dispatching.core.state_function import of_state
+from hpcsched.dispatching.core.state_function import call_code, of_state
 from hpcsched.system.system import IntArray
 
 

@@ -1,7 +1,9 @@
 """Functions of a state and a number that Python calls as machine code without numba.
 
 numba is imported only to make the machine code. Stored code is loaded by LLVM, in a fifth of the
-time that importing numba takes.
+time that importing numba takes. Each function is compiled when it is first needed and stored by
+itself, so that the callee of `call_code` can differ from call to call, and that caller and callee
+can be compiled at once.
 """
 
 from collections.abc import Callable
@@ -9,7 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from hpcsched.dispatching.core.compile_time import compiling
-from hpcsched.dispatching.core.compiled import Compiled
+from hpcsched.dispatching.core.compiled import Compiled, plain
 
 if TYPE_CHECKING:
     from hpcsched.dispatching.core.loaded_code import LoadedCode
@@ -111,3 +113,20 @@ def of_state() -> Callable[[_Function], _Function]:
         return cast(_Function, StateFunction(function))
 
     return compile_function
+
+
+def call_code(function: StateFunction, state: Any, number: int) -> None:
+    """Call a function of a state and an integer that returns nothing.
+
+    Compiled code calls the machine code of `function`, a field of the state, by its address.
+
+    Parameters
+    ----------
+    function
+        The callee.
+    state
+        State that is passed on.
+    number
+        Integer that is passed on.
+    """
+    plain(function)(state, number)

@@ -1,22 +1,34 @@
-"""The dispatcher that tunes itself."""
+"""The dispatcher that tunes itself, and the protocol of its rehearsals, which replay the past."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from hpcsched.context import Context
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.hyper.choosing import better, first_of
 from hpcsched.dispatching.hyper.params import HyperParams, label_of
 from hpcsched.dispatching.hyper.past import Past, PastJobs
-from hpcsched.dispatching.hyper.rehearsal import Rehearsal
-from hpcsched.dispatching.hyper.scores import score
-from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.hyper.scores import better, first_of, score
 from hpcsched.dispatching.objectives import BoundedSlowdown, Slowdown
-from hpcsched.dispatching.problem import DispatchingProblem, RunningJob
+from hpcsched.dispatching.problem import DispatchingProblem, Objective, RunningJob
 from hpcsched.system.system import IntArray
+from hpcsched.workload.job_batches import JobColumns
+
+
+class Rehearsal(Protocol):
+    """Replays jobs on the scenario's system, empty at first, under a dispatcher made anew.
+
+    The `requested_time` of each job stands for its predicted run time.
+    """
+
+    def is_compiled(self, choice: Any) -> bool:
+        """Say whether a dispatcher is replayed in compiled code, without Python at each round."""
+
+    def starts(self, choice: Any, jobs: JobColumns) -> IntArray:
+        """Return when each job starts, `[J]`; jobs are in order of submission."""
+
 
 FIRST = ("order-search allocator=first-fit", "order-search", "easy")
 """What decides at first, if it is in the portfolio."""

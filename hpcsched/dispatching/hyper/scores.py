@@ -1,13 +1,14 @@
-"""The value of the objective over jobs that were replayed."""
+"""The value of the objective over replayed jobs, and the choice of a dispatcher by it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from hpcsched.dispatching.hyper.past import PastJobs
-from hpcsched.dispatching.objective import Objective
+from hpcsched.dispatching.problem import Objective
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.system.system import IntArray
@@ -54,3 +55,32 @@ def score(objective: Objective, jobs: PastJobs, starts: IntArray, since: int) ->
         )
     )
     return np.inf if value is None else float(value)
+
+
+def better(scores: Mapping[int, float], present: int, hysteresis: float, jobs: int) -> int | None:
+    """Return the member of least objective, if it beats the present one by enough.
+
+    Enough is a share of the present objective that falls with the number of jobs, as chance does:
+    `hysteresis` over its root.
+
+    Parameters
+    ----------
+    scores
+        Objective over the replayed jobs, by member.
+    present
+        The present member.
+    hysteresis
+        Share of the objective for one job.
+    jobs
+        Number of replayed jobs.
+    """
+    # Of equal scores the first of the portfolio, in whatever order they were replayed.
+    least = min(sorted(scores), key=lambda member: scores[member])
+    if scores[least] < scores[present] * (1 - hysteresis / sqrt(jobs)):
+        return least
+    return None
+
+
+def first_of(labels: Sequence[str], preferred: Sequence[str]) -> int:
+    """Return the place of the first of the preferred labels that is there, or 0."""
+    return next((labels.index(label) for label in preferred if label in labels), 0)

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.offline.offline_problem import OfflineProblem
 from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, PlannedCost
 from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of, total
 from hpcsched.dispatching.planning.list_plans import content_of
 from hpcsched.dispatching.planning.segment_kernels import Content
 from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
-from hpcsched.dispatching.problem import WaitingJob
+from hpcsched.dispatching.problem import Objective, WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column
 from hpcsched.system.space import units_that_fit

@@ -13,7 +13,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from hpcsched.dispatching.decision import Start
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.planned_cost import (
     CostOf,
     Plannable,
@@ -23,7 +22,7 @@ from hpcsched.dispatching.planned_cost import (
     run_times,
 )
 from hpcsched.dispatching.planning.selection import Selection
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.system.system import IntArray
 

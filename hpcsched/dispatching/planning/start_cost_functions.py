@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hpcsched.dispatching.planned_cost import FloatArray, SpecificCost
-from hpcsched.metrics.weighted_response import power_difference
+from hpcsched.metrics.response_times import power_difference
 from hpcsched.system.system import IntArray
 
 FEW_STEPS = 64

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Slowdown, WaitTime
 from hpcsched.dispatching.planned_cost import CostOf, PlannedCost
-from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
+from hpcsched.dispatching.problem import DispatchingProblem, Objective, WaitingJob
 
 _TINY = np.finfo(float).tiny
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hpcsched.results.parquet_schemas import STATES
-from hpcsched.results.recorded_starts import told
 from hpcsched.results.solver_rounds import in_words, solver_rounds
 
 
@@ -39,7 +38,7 @@ def account_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     if called.asked:
         yield f"  {in_words(called)}"
     if "recorded_starts" in summary:
-        yield f"  {told(summary['recorded_starts'])}"
+        yield f"  {recorded_starts_text(summary['recorded_starts'])}"
     if "offline" in summary:
         yield _offline_line(summary["objective"]["name"], summary["offline"])
 
@@ -69,3 +68,17 @@ def _offline_line(objective: str, offline: Mapping[str, Any]) -> str:
         return f"planned off-line for {objective}; no lower bound is known"
     best = "proved to be the best possible" if offline["proved"] else f"gap {offline['gap']:.2%}"
     return f"planned off-line for {objective}: {value:,.4f}, lower bound {bound:,.4f}, {best}"
+
+
+def recorded_starts_text(figures: Mapping[str, int]) -> str:
+    """Return the figures `RecordedFigures` of a summary in words."""
+    jobs, later = figures["jobs"], figures["later"]
+    parts = [f"{jobs - later} of {jobs} jobs started when the log says"]
+    if later:
+        parts.append(
+            f"{later} later for want of room, by {figures['later_time'] / later:,.0f} s on average"
+            f" and at most {figures['latest']:,} s"
+        )
+    if figures["without_start"]:
+        parts.append(f"{figures['without_start']} have no recorded start")
+    return "; ".join(parts)

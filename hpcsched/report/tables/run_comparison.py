@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hpcsched.report.compared_study import ComparedStudy
+from hpcsched.report.tables.run_account import recorded_starts_text
 from hpcsched.results.directory import RunDirectory
-from hpcsched.results.recorded_starts import told
 from hpcsched.results.solver_rounds import SolverRounds, in_words, what_to_do
 
 
@@ -117,7 +117,7 @@ def compare_runs(compared: ComparedStudy) -> Comparison:
 
 
 def _recorded(figures: Mapping[str, int] | None) -> str | None:
-    return None if figures is None else told(figures)
+    return None if figures is None else recorded_starts_text(figures)
 
 
 def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> list[str]:
@@ -147,8 +147,8 @@ def _warnings(runs: Sequence[RunDirectory], names: Sequence[str], base: int) -> 
         warnings.append(f"not all of a run is there: {_listed(partial)}")
     unsolved = [(run.solver_rounds, name) for run, name in named if run.solver_rounds.too_many]
     if unsolved:
-        told = _listed([f"{name}: {in_words(rounds)}" for rounds, name in unsolved], "; ")
-        warnings.append(f"{told}; {what_to_do(rounds for rounds, _ in unsolved)}")
+        listed = _listed([f"{name}: {in_words(rounds)}" for rounds, name in unsolved], "; ")
+        warnings.append(f"{listed}; {what_to_do(rounds for rounds, _ in unsolved)}")
     return warnings
 
 

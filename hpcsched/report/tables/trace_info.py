@@ -9,7 +9,7 @@ from hpcsched.report.tables.report_table import MISSING, Table
 from hpcsched.workload.statistics.histogram import BINS_PER_DECADE, Distribution
 from hpcsched.workload.statistics.request_statistics import RunTimeClass
 from hpcsched.workload.statistics.trace_statistics import Distance, TraceStatistics, distance
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

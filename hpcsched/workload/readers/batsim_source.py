@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from hpcsched.context import Context
+from hpcsched.parameters import UnitAmounts
 from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
@@ -25,7 +26,6 @@ from hpcsched.workload.readers.batsim_file import BatsimFile
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.quantities import duration, instant, whole_number
 from hpcsched.workload.readers.record_source import RecordSource
-from hpcsched.workload.unit_amounts import UnitAmounts
 
 DELAY = "delay"
 _DELAYS = (DELAY, "DelayProfile")

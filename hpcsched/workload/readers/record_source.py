@@ -13,7 +13,7 @@ from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, SetAsideError, UnusableError
 from hpcsched.workload.readers.swf_lines import SwfLines
 from hpcsched.workload.time_bounds import TimeBounds
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 Times = TypeVar("Times", int, IntArray)
 """Time of one record, or times of many."""

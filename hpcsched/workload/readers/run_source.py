@@ -18,7 +18,7 @@ from hpcsched.system.system import System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import BOUNDS, bounded_request
 from hpcsched.workload.time_bounds import TimeBounds
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 _COLUMNS = (
     "job_id",

@@ -25,7 +25,7 @@ from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST
+from hpcsched.parameters import LARGEST, UnitAmounts
 from hpcsched.registration import RECORDS_WAITS, Caution, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
@@ -37,7 +37,6 @@ from hpcsched.workload.readers.number_fields import BoolArray, distinct, number_
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
 from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
 from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
-from hpcsched.workload.unit_amounts import UnitAmounts
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers

@@ -11,9 +11,8 @@ from pydantic import (
     model_validator,
 )
 
-from hpcsched.parameters import Listed, Params, PositiveDuration
+from hpcsched.parameters import Listed, Params, PositiveDuration, UnitAmounts
 from hpcsched.workload.readers.policies import RecordPolicies
-from hpcsched.workload.unit_amounts import UnitAmounts
 
 _Column = Annotated[str, Field(min_length=1)]
 _Number = Annotated[int, Field(ge=0)]

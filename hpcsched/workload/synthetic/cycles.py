@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hpcsched.workload.synthetic.draws import Draws
-from hpcsched.workload.synthetic.running_sums import plain_sum
+from hpcsched.workload.synthetic.portable import plain_sum
 
 HOUR = 3600
 DAY = 24 * HOUR

@@ -17,17 +17,15 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from hpcsched.context import Context
-from hpcsched.parameters import Params
+from hpcsched.parameters import Params, UnitAmounts
 from hpcsched.registration import builtin
 from hpcsched.system.request import Request
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.incomplete_gamma import lower_gamma
-from hpcsched.workload.synthetic.portable import exp, log
-from hpcsched.workload.synthetic.running_sums import plain_sum
+from hpcsched.workload.synthetic.portable import exp, log, plain_sum
 from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
 from hpcsched.workload.synthetic.synthetic_source import SyntheticSource, checked_request
-from hpcsched.workload.unit_amounts import UnitAmounts
 
 LARGEST_LOG_RUN_TIME = 12.0
 """Run times of more than e¹² seconds, nearly two days, are drawn again."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from hpcsched.workload.synthetic.draws import Draws
+from hpcsched.workload.synthetic.portable import plain_sum
 from hpcsched.workload.synthetic.quantiles import Levels, Stratum
-from hpcsched.workload.synthetic.running_sums import plain_sum
 
 
 class Quota:

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 
 from hpcsched.workload.synthetic.draws import Draws
 from hpcsched.workload.synthetic.log_histogram import LogHistogram
-from hpcsched.workload.synthetic.running_sums import plain_sum
+from hpcsched.workload.synthetic.portable import plain_sum
 from hpcsched.workload.synthetic.slot_weights import SLOT, SLOTS, SlotWalk
 from hpcsched.workload.trace_calendar import Calendar, CalendarPlace
 

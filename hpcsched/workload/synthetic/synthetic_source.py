@@ -7,7 +7,7 @@ from hpcsched.errors import Finding, InputError
 from hpcsched.system.space import room_for
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 
 
 class SyntheticSource:

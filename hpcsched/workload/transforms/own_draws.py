@@ -24,5 +24,10 @@ def own_share(*labels: int | str) -> float:
     ----------
     labels
         Numbers and texts.
+
+    Examples
+    --------
+    >>> round(own_share(1, "user", 7), 3)
+    0.208
     """
     return (own_seed(*labels) >> (64 - _BITS)) / (1 << _BITS)

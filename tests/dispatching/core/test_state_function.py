@@ -19,7 +19,7 @@ from tests.dispatching.core.test_compiled import loaded
 
 COUNTING = """\
 import numpy as np
-from hpcsched.dispatching.core.code_call import call_code
+from hpcsched.dispatching.core.state_function import call_code
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.core.compiled_state import FIELDS, State
 from hpcsched.dispatching.core.state_function import of_state

@@ -8,14 +8,12 @@ from hypothesis import given
 
 from hpcsched.dispatching.decision import Decision
 from hpcsched.dispatching.dispatcher_protocol import Dispatcher
-from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio
+from hpcsched.dispatching.hyper.dispatcher import Hyper, Member, Portfolio, Rehearsal
 from hpcsched.dispatching.hyper.params import HyperParams
 from hpcsched.dispatching.hyper.past import Past, PastJobs
-from hpcsched.dispatching.hyper.rehearsal import Rehearsal
 from hpcsched.dispatching.job_events import JobEventObserver
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import WaitTime
-from hpcsched.dispatching.problem import DispatchingProblem
+from hpcsched.dispatching.problem import DispatchingProblem, Objective
 from hpcsched.dispatching.rules.easy import Easy
 from hpcsched.dispatching.rules.orders import KeyOrder, shortest_job
 from hpcsched.prediction.corrections import OneSecond

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import reject
 
-from hpcsched.dispatching.objective import Objective
 from hpcsched.dispatching.objectives import (
     AF,
     AWF,
@@ -21,6 +20,7 @@ from hpcsched.dispatching.offline.offline_problem import OfflinePlan, OfflinePro
 from hpcsched.dispatching.offline.offline_trace import PlanTable
 from hpcsched.dispatching.offline.plan_replay import ReplaysPlan
 from hpcsched.dispatching.offline.planner import plan_offline
+from hpcsched.dispatching.problem import Objective
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.errors import InputError
 from hpcsched.simulation.occupancy import idle_system

@@ -8,7 +8,7 @@ from hpcsched.plugins.manager import build_registry
 from hpcsched.plugins.registry import KEEPS_REQUESTS
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.trace_account import TraceAccount
+from hpcsched.workload.trace_source import TraceAccount
 from hpcsched.workload.transformed_source import TransformedSource
 from tests.builders import alike, traced
 

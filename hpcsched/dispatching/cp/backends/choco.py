@@ -14,10 +14,9 @@ from cpmpy.transformations.normalize import toplevel_list
 from pychoco import backend
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
-from hpcsched.dispatching.cp.backends.solver_params import ChocoParams
+from hpcsched.dispatching.cp.backends.solver_params import CHOCO_PACKAGE, ChocoParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Phase, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.registration import builtin
@@ -29,7 +28,7 @@ LARGEST_SET = 1024
 """Domains with more values are intervals; as sets, places on a line take seconds to make."""
 
 
-@builtin("solver", "choco", ChocoParams, summary="Choco", needs=installed.CHOCO)
+@builtin("solver", "choco", ChocoParams, summary="Choco", needs=CHOCO_PACKAGE)
 class Choco(NamedTuple):
     """Choco. With `follow_phases` it branches as the formulation's search says.
 
@@ -56,7 +55,7 @@ class Choco(NamedTuple):
 
     def check_installed(self) -> None:
         """Raise PluginError where pychoco is absent."""
-        installed.CHOCO.require()
+        CHOCO_PACKAGE.require()
 
     def load(self, built: BuiltModel) -> RestartedSession:
         """Put a model into Choco's terms."""

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, Self
 from cpmpy.solvers.cpo import CPM_cpo
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, STATUS, RestartedSession
-from hpcsched.dispatching.cp.backends.solver_params import CpOptimizerParams
+from hpcsched.dispatching.cp.backends.solver_params import CPO_PACKAGE, CpOptimizerParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.errors import PluginError
@@ -26,7 +25,7 @@ from hpcsched.registration import builtin
     "cpo",
     CpOptimizerParams,
     summary="CP Optimizer, which takes a licence and stops by the clock",
-    needs=installed.CPO,
+    needs=CPO_PACKAGE,
 )
 class CpOptimizer(NamedTuple):
     """CP Optimizer.
@@ -53,7 +52,7 @@ class CpOptimizer(NamedTuple):
 
     def check_installed(self) -> None:
         """Raise PluginError where docplex or the program cpoptimizer is absent."""
-        installed.CPO.require()
+        CPO_PACKAGE.require()
         with redirect_stdout(io.StringIO()):  # docplex says at length what it does not find
             found = CPM_cpo.license_ok()
         if not found:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from cpmpy.solvers.exact import CPM_exact
 from cpmpy.transformations.get_variables import get_variables, get_variables_model
 
-from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.backends.solver_params import EXACT_PACKAGE
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.registration import builtin
@@ -25,7 +25,7 @@ _STOPPED = "Program interrupted by user."
 """What Exact raises at its deterministic limit."""
 
 
-@builtin("solver", "exact", summary="Exact, for small models", needs=installed.EXACT)
+@builtin("solver", "exact", summary="Exact, for small models", needs=EXACT_PACKAGE)
 class Exact(NamedTuple):
     """Exact.
 
@@ -46,7 +46,7 @@ class Exact(NamedTuple):
 
     def check_installed(self) -> None:
         """Raise PluginError where Exact is absent."""
-        installed.EXACT.require()
+        EXACT_PACKAGE.require()
 
     def load(self, built: BuiltModel) -> RestartedSession:
         """Put a model into Exact's terms."""

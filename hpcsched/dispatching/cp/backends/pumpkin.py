@@ -12,10 +12,9 @@ from cpmpy.solvers.pumpkin import CPM_pumpkin
 from cpmpy.transformations.normalize import toplevel_list
 
 from hpcsched.context import Context
-from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, STATUS, RestartedSession
-from hpcsched.dispatching.cp.backends.solver_params import PumpkinParams
+from hpcsched.dispatching.cp.backends.solver_params import PUMPKIN_PACKAGE, PumpkinParams
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.registration import builtin
@@ -26,7 +25,7 @@ from hpcsched.registration import builtin
     "pumpkin",
     PumpkinParams,
     summary="Pumpkin, which stops by the clock",
-    needs=installed.PUMPKIN,
+    needs=PUMPKIN_PACKAGE,
 )
 class Pumpkin(NamedTuple):
     """Pumpkin.
@@ -53,7 +52,7 @@ class Pumpkin(NamedTuple):
 
     def check_installed(self) -> None:
         """Raise PluginError where pumpkin-solver is absent."""
-        installed.PUMPKIN.require()
+        PUMPKIN_PACKAGE.require()
 
     def load(self, built: BuiltModel) -> RestartedSession:
         """Put a model into Pumpkin's terms."""

@@ -1,10 +1,11 @@
-"""The parameters of solvers, apart from the solvers, which take time to import."""
+"""Parameters of solvers and their Python packages, apart from the solvers: they import slowly."""
 
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from hpcsched.parameters import NotReproducible, Params
+from hpcsched.registration import OptionalPackage
 
 SEARCH = (
     "Whether {} decides on what to branch, or the papers' search does: start the job with the"
@@ -46,3 +47,10 @@ class CpOptimizerParams(Params):
 
     not_reproducible: ClassVar = NotReproducible("the solver cpo stops by the clock")
     workers: int = Field(1, ge=1, description="How many threads search.")
+
+
+CHOCO_PACKAGE = OptionalPackage("solver choco", "pychoco", "pychoco", "choco")
+PUMPKIN_PACKAGE = OptionalPackage("solver pumpkin", "pumpkin_solver", "pumpkin-solver", "pumpkin")
+Z3_PACKAGE = OptionalPackage("solver z3", "z3", "z3-solver", "z3")
+EXACT_PACKAGE = OptionalPackage("solver exact", "exact", "exact", "exact")
+CPO_PACKAGE = OptionalPackage("solver cpo", "docplex", "docplex", "cpo")

@@ -13,9 +13,9 @@ from cpmpy.expressions.variables import NegBoolView, _NumVarImpl
 from cpmpy.solvers.z3 import CPM_z3
 from cpmpy.transformations.get_variables import get_variables_model
 
-from hpcsched.dispatching.cp.backends import installed
 from hpcsched.dispatching.cp.backends.backend import Outcome
 from hpcsched.dispatching.cp.backends.restarting import LEAST_SECONDS, RestartedSession
+from hpcsched.dispatching.cp.backends.solver_params import Z3_PACKAGE
 from hpcsched.dispatching.cp.formulation import BuiltModel, Variable
 from hpcsched.dispatching.cp.solver_limits import Budget
 from hpcsched.registration import builtin
@@ -26,7 +26,7 @@ RESOURCES = 4_000_000
 _MOST = (1 << 32) - 1
 
 
-@builtin("solver", "z3", summary="z3, for small models", needs=installed.Z3)
+@builtin("solver", "z3", summary="z3, for small models", needs=Z3_PACKAGE)
 class Z3(NamedTuple):
     """z3.
 
@@ -46,7 +46,7 @@ class Z3(NamedTuple):
 
     def check_installed(self) -> None:
         """Raise PluginError where z3 is absent."""
-        installed.Z3.require()
+        Z3_PACKAGE.require()
 
     def load(self, built: BuiltModel) -> RestartedSession:
         """Put a model into z3's terms."""

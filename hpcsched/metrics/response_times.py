@@ -1,9 +1,32 @@
-"""Response times weighted by the jobs' demand: AWF and PαSF."""
+"""Mean wait time, mean response time (AF), and response times weighted by demand: AWF and PαSF."""
 
 import numpy as np
 
-from hpcsched.metrics.column_sums import FloatColumn, sum_of_floats
+from hpcsched.metrics.column_sums import FloatColumn, mean_of_integers, sum_of_floats
 from hpcsched.metrics.metric_tables import Column, Table
+
+
+def mean_wait_time(jobs: Table) -> float | None:
+    """Return Σ (start − submit) / n, in seconds, over all jobs that ran; None if there are none.
+
+    Notes
+    -----
+    The integer sum is exact.
+    """
+    return mean_of_integers(
+        jobs, ("submit_time", "start_time"), lambda submit, start: start - submit
+    )
+
+
+def mean_response_time(jobs: Table) -> float | None:
+    """Return AF = Σ F / n with F = end − submit, in seconds; None if no job ran.
+
+    Notes
+    -----
+    Source: DEBS 2024 paper, section 2.1, equation (4). Population: all jobs that ran. The integer
+    sum is exact.
+    """
+    return mean_of_integers(jobs, ("submit_time", "end_time"), lambda submit, end: end - submit)
 
 
 def area_weighted_response_time(jobs: Table) -> float | None:
