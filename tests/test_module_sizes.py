@@ -21,16 +21,11 @@ SMALL = {
 """Smaller modules beside those that register a plugin, and the reason."""
 
 LARGE = {
-    "dispatching/core/node_profile_kernels.py": "compiled together",
-    "dispatching/core/plan_kernels.py": "compiled together",
-    "dispatching/core/pool_kernels.py": "compiled together",
+    "dispatching/core/node_profile_kernels.py": "kernels of one data structure, compiled together",
+    "dispatching/core/plan_kernels.py": "kernels of one data structure, compiled together",
+    "dispatching/core/pool_kernels.py": "kernels of one data structure, compiled together",
     "dispatching/core/state.py": "the fields of one state, and the arrays they are made of",
-    "dispatching/cp/formulations/unit_positions.py": "one formulation with its source",
-    "dispatching/cp/postpone/preparing.py": "tables of one search",
-    "dispatching/planning/selection.py": "one selection",
     "simulation/event_loop.py": "one class that owns the state of the loop",
-    "workload/readers/alea.py": "one format",
-    "workload/readers/swf.py": "one format",
 }
 """Larger modules, and the reason."""
 

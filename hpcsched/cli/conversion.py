@@ -12,7 +12,7 @@ from hpcsched.runs.assembly import Assembly, assemble
 from hpcsched.scenario.document import Document
 from hpcsched.scenario.loading import check_document
 from hpcsched.version import __version__
-from hpcsched.workload.readers.swf import types_in_records
+from hpcsched.workload.readers.swf_params import types_in_records
 from hpcsched.workload.readers.table_rows import open_rows
 from hpcsched.workload.readers.table_source import REQUEST_PREFIX
 from hpcsched.workload.trace_source import TraceAccount

@@ -16,7 +16,7 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing.audit import audit_replay
 from hpcsched.workload.job import Job
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
-from hpcsched.workload.readers.swf import SwfParams
+from hpcsched.workload.readers.swf_params import SwfParams
 from tests.builders import alike, easy, lists, replay
 from tests.strategies import tries
 from tests.workload.readers.swf_files import read, record, source_of, write

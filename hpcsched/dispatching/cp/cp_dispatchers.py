@@ -42,7 +42,7 @@ from hpcsched.dispatching.planning.search_objective import (
     no_cost,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.dispatching.search.improver import OrderSearch, random_state

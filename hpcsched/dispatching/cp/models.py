@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from hpcsched.dispatching.cp.solver_client import SolverClient
 from hpcsched.dispatching.planning.plan_improver import PlanningRound
-from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.selection import Selection, select
+from hpcsched.dispatching.planning.selection_options import SelectionOptions
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600)
 """Seconds of a step, ascending; the first within the solver's range of numbers is used."""

@@ -12,7 +12,8 @@ from hpcsched.dispatching.planned_cost import Plannable, PlannableRatio, Planned
 from hpcsched.dispatching.planning.cost_kernels import Costs, costs_of, total
 from hpcsched.dispatching.planning.list_plans import content_of
 from hpcsched.dispatching.planning.segment_kernels import Content
-from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.selection import Selection, select
+from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import Objective, WaitingJob
 from hpcsched.errors import Finding, InputError
 from hpcsched.metrics.metric_tables import Column

@@ -1,7 +1,7 @@
 """Rounds that need no plan: no queued job fits now, or all of them do."""
 
 from hpcsched.dispatching.planning.counted_units import can_be_counted
-from hpcsched.dispatching.planning.selection import SelectionOptions
+from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.workspace import Workspace
 

@@ -10,7 +10,8 @@ from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import Plan
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import Selection, SelectionOptions
+from hpcsched.dispatching.planning.selection import Selection
+from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 
 

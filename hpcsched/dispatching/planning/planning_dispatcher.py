@@ -13,7 +13,8 @@ from hpcsched.dispatching.planning.list_plans import orders_of, weighted_order
 from hpcsched.dispatching.planning.plan_execution import place_all, start_first, starts_now
 from hpcsched.dispatching.planning.plan_improver import Improved, Improver, PlanningRound
 from hpcsched.dispatching.planning.search_objective import SearchObjective
-from hpcsched.dispatching.planning.selection import LARGEST, Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.selection import Selection, select
+from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.orders import QueueOrder
 from hpcsched.dispatching.rules.workspace import open_workspace

@@ -7,13 +7,13 @@ types that no job asks for; nodes beyond those that are free soonest.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import sqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hpcsched.dispatching.planned_cost import PlannedCost, run_times
 from hpcsched.dispatching.planning.aggregated_nodes import aggregated_nodes
+from hpcsched.dispatching.planning.cost_rounding import cost_scale, error_bound_of, rounded_shapes
 from hpcsched.dispatching.planning.counted_units import (
     Counted,
     can_be_counted,
@@ -39,27 +39,15 @@ from hpcsched.dispatching.planning.planning_input import (
 )
 from hpcsched.dispatching.planning.pool_data import can_be_planned, pool_data
 from hpcsched.dispatching.planning.releases import releases_of
+from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.dispatching.planning.start_cost_functions import (
     Shape,
     SpecificCostFunctions,
-    StartCostFunction,
 )
 from hpcsched.dispatching.problem import DispatchingProblem, WaitingJob
 from hpcsched.dispatching.rules.round_pools import RoundPools
 from hpcsched.system.allocation import NodeAllocation
 from hpcsched.system.system import IntArray
-
-Jobs = Literal["fitting", "all"]
-
-LARGEST = 1 << 62
-"""Upper limit of a model's objective where no solver has to count it."""
-
-LARGEST_PRODUCT = 1 << 56
-"""Upper limit of the slope times the cost of a start-time cost function.
-
-Solvers multiply the numbers of lines that bound a variable: where such products pass 2⁶³, CP-SAT
-9.15 calls plans optimal that are not. The distance to 2⁶³ is for sums of products.
-"""
 
 
 class Selection(NamedTuple):
@@ -140,8 +128,8 @@ class Selection(NamedTuple):
             return self._replace(data=data)
         specific = SpecificCostFunctions(self.cost.specific, run_times(self.jobs), data.step)
         shapes = specific.shapes(data.latest_starts)
-        data = replace(data, curves=_rounded(shapes, self.scale))
-        bound = _error_bound(self.cost, data, shapes, self.scale)
+        data = replace(data, curves=rounded_shapes(shapes, self.scale))
+        bound = error_bound_of(self.cost, data, shapes, self.scale)
         return self._replace(data=data, error_bound=bound)
 
     def allocation(self, job: int, placed: IntArray) -> NodeAllocation:
@@ -159,54 +147,6 @@ class Selection(NamedTuple):
         ascending = self.nodes[columns].argsort()
         nodes = self.nodes[columns][ascending]
         return NodeAllocation(tuple(nodes.tolist()), tuple(units[ascending].tolist()))
-
-
-class SelectionOptions(NamedTuple):
-    """Options of a selection: the jobs, nodes and accuracy of a model.
-
-    Attributes
-    ----------
-    jobs
-        `fitting`: only jobs that fit now; `all`: the whole queue.
-    length
-        Maximum number of jobs, the first by priority.
-    spare_nodes
-        Nodes are left out beyond this multiple of the jobs' units, if queued jobs × nodes exceed
-        `few`; None: no node is left out.
-    step
-        Seconds in a step.
-    largest
-        Upper limit of the model's objective.
-    overdue
-        Whether a running job that has outlived its prediction still holds its room.
-    worst_case
-        Whether the horizon is the sum of all run times, running jobs included, which is more than
-        plans need.
-    curves
-        Whether the model's objective has the non-linear part of the cost.
-    priced
-        Whether the model has an objective at all; only solvers need one.
-    aggregated
-        Whether models have all nodes as one resource of each type (aggregated nodes).
-    counted
-        Whether units that are all alike are counted although the problem has nodes, so that a plan
-        is the same in either form.
-    few
-        Queued jobs × nodes up to which no node is left out.
-    """
-
-    jobs: Jobs
-    length: int
-    spare_nodes: float | None
-    step: int = 1
-    largest: int = 1 << 40
-    overdue: bool = True
-    worst_case: bool = False
-    curves: bool = True
-    priced: bool = True
-    aggregated: bool = False
-    counted: bool = False
-    few: int = 0
 
 
 def select(
@@ -399,7 +339,7 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
     free = in_steps(cost.free, data.step)
     # What a job costs is by the later of its start and `free`, which may lie beyond the horizon.
     farthest = max(horizon, int(free.max(initial=1)))
-    scale = _scale(cost, shapes, farthest, selection.largest)
+    scale = cost_scale(cost, shapes, farthest, selection.largest)
     data = replace(
         data,
         weights=np.rint(cost.weights * scale).astype(np.int64),
@@ -408,55 +348,11 @@ def _priced(selection: Selection, cost: PlannedCost, *, curves: bool = True) -> 
         horizon=horizon,
         latest=None,
         outages=outage_data(selection.outage_intervals, horizon),
-        curves=None if specific is None else _rounded(shapes, scale),
+        curves=None if specific is None else rounded_shapes(shapes, scale),
     )
     offset = cost.constant
     if specific is not None and cost.specific is not None:  # curves begin with 0
         upper, lower = cost.specific.sums(np.zeros(len(jobs), dtype=np.int64), run_times(jobs))
         offset += upper - cost.specific.level * lower
-    bound = _error_bound(cost, data, shapes, scale)
+    bound = error_bound_of(cost, data, shapes, scale)
     return selection._replace(data=data, cost=cost, scale=scale, offset=offset, error_bound=bound)
-
-
-def _scale(cost: PlannedCost, shapes: Sequence[Shape], horizon: int, largest: int) -> float:
-    """Return the factor of a cost before it is rounded to whole numbers.
-
-    No step that counts is later than `horizon`. The model's objective stays within `largest`, and
-    so does each line of a start-time cost function over all starts. Raises OverflowError where
-    there is no such scale.
-    """
-    together = (float(cost.weights.sum()) + cost.makespan) * max(horizon, 1)
-    together += sum(shape.reach for shape in shapes)
-    count = cost.weights.size + len(shapes) + 1
-    # Rounding a weight adds at most 1, over at most the horizon: that much is set aside.
-    left = largest - count * max(horizon, 1)
-    if left <= 0:
-        raise OverflowError(f"{count - 1} terms over {horizon} steps")
-    scale = left / together if together else 1.0
-    steepest = max((float(np.abs(shape.slopes).max(initial=0.0)) for shape in shapes), default=0.0)
-    farthest = max((shape.reach for shape in shapes), default=0.0)
-    if steepest and farthest:
-        scale = min(scale, sqrt(LARGEST_PRODUCT) / sqrt(steepest) / sqrt(farthest))
-    # No larger than needed: weights that are whole already stay as they are.
-    whole = not cost.makespan % 1 and bool((cost.weights == np.rint(cost.weights)).all())
-    return 1.0 if scale >= 1 and whole and not shapes else scale
-
-
-def _rounded(shapes: Sequence[Shape], scale: float) -> tuple[StartCostFunction, ...]:
-    return tuple(shape.rounded(scale) for shape in shapes)
-
-
-def _error_bound(
-    cost: PlannedCost, data: ModelData, shapes: Sequence[Shape], scale: float
-) -> float:
-    """Return an upper bound of the extra cost of a plan that the model prefers to a better one.
-
-    The error is at most the difference of two slopes over the horizon for each rounded weight, less
-    than a step for each time that is rounded up, and the loss of the linear pieces.
-    """
-    seconds = max(data.horizon, int(data.free.max(initial=1))) * data.step
-    weights = float(np.abs(data.weights / scale - cost.weights).sum()) * seconds
-    weights += abs(data.makespan / scale - cost.makespan) * seconds
-    steps = float((cost.weights * (data.free * data.step - cost.free)).sum())
-    steps += cost.makespan * (data.step - 1)
-    return weights + steps + sum(shape.lost(scale, data.step) for shape in shapes)

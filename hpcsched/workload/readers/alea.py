@@ -14,14 +14,13 @@ from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST, Listed
+from hpcsched.parameters import LARGEST
 from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request, ShapeKey, shape_key
 from hpcsched.system.space import units_that_fit
@@ -30,6 +29,7 @@ from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.job_columns import NUMBERED
 from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.node_properties import NodeProperties
+from hpcsched.workload.readers.alea_params import AleaParams
 from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
 from hpcsched.workload.readers.number_fields import number_fields
 from hpcsched.workload.readers.pbs_nodes import (
@@ -37,7 +37,7 @@ from hpcsched.workload.readers.pbs_nodes import (
     NodeRequest,
     parse_node_request,
 )
-from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
+from hpcsched.workload.readers.policies import UnusableError
 from hpcsched.workload.readers.swf_lines import wait_time
 
 FIELDS = 21
@@ -48,41 +48,6 @@ _NODES, _QUEUE, _REQUEST = 18, 19, 20
 _QUEUE_DETAIL = NUMBERED.index("queue")
 
 _used = itemgetter(*_USED)
-
-
-class AleaParams(RecordPolicies):
-    """Parameters of `alea`: the log, and policies for records that cannot be used as they are."""
-
-    mapping: Literal["as_requested", "one_each", "whole_nodes"] = Field(
-        "as_requested",
-        description="Units of a job: the nodes that it requested, with the processors on"
-        " each; its processors, one each; or its processors in units as large as a node of the"
-        " largest group allows. Memory is shared out with the processors.",
-    )
-    properties: dict[str, Annotated[tuple[str, ...], Listed]] = Field(
-        default_factory=dict,
-        description="Which node groups have a property that requests name. Known without it:"
-        " cl_GROUP, nodecpusN, and host names such as GROUP7.",
-    )
-    unknown_property: Literal["ignore", "skip", "error"] = Field(
-        "ignore",
-        description="Policy for a request for a property that is not known; ignoring it is"
-        " counted as a clipping.",
-    )
-    fractional_processors: Literal["down", "skip", "error"] = Field(
-        "down", description="Policy for a request such as ppn=1.5; rounding down is counted."
-    )
-    unlike_chunks: Literal["skip", "error"] = Field(
-        "skip", description="Policy for a request for unlike nodes, such as 1:ppn=1+3:ppn=2."
-    )
-    unlike_processors: Literal["request", "skip", "error"] = Field(
-        "error",
-        description="Policy for a record whose number of processors is not that of its"
-        " request: go by the request, or not.",
-    )
-    missing_memory: Literal["zero", "skip", "error"] = Field(
-        "error", description="Policy for requested memory that is not given; `zero` reads it as 0."
-    )
 
 
 class _Wanted(NamedTuple):

@@ -18,15 +18,14 @@ the simulation.
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from pydantic import Field
 
 from hpcsched.context import Context
 from hpcsched.errors import Finding, InputError, Place
-from hpcsched.parameters import LARGEST, UnitAmounts
-from hpcsched.registration import RECORDS_WAITS, Caution, builtin
+from hpcsched.parameters import LARGEST
+from hpcsched.registration import RECORDS_WAITS, builtin
 from hpcsched.system.request import Request
 from hpcsched.system.space import room_for
 from hpcsched.system.system import IntArray, System
@@ -35,14 +34,14 @@ from hpcsched.workload.mapping import processors_per_node, whole_nodes
 from hpcsched.workload.readers.column_source import ColumnSource, ScannedLines, read_odd_lines
 from hpcsched.workload.readers.number_fields import BoolArray, distinct, number_fields
 from hpcsched.workload.readers.numbers_seen import NumbersSeen
-from hpcsched.workload.readers.policies import RecordPolicies, UnusableError
-from hpcsched.workload.readers.swf_lines import SwfLines, wait_time
+from hpcsched.workload.readers.policies import UnusableError
+from hpcsched.workload.readers.swf_lines import wait_time
+from hpcsched.workload.readers.swf_params import SwfParams, declared_types, parted, review_swf
 
 if TYPE_CHECKING:
     from hpcsched.workload.job_batches import JobColumns, RequestNumbers
 
 FIELDS = 18
-UNIT_RESOURCES = "UnitResources:"
 JOB_NAMES = "JobNames:"
 NO_NAME = b"-1"
 
@@ -53,63 +52,11 @@ _PRECEDING = (16, 17)
 """Fields of the preceding job's number and of the think time after it."""
 
 
-class SwfParams(RecordPolicies):
-    """Parameters of `swf`: the log, and policies for records that cannot be used as they are."""
-
-    unit: UnitAmounts | None = Field(
-        None,
-        description="Request of each processor, by resource type."
-        " Without it, what the trace's UnitResources say, or else one core.",
-    )
-    mapping: Literal["one_each", "whole_nodes"] = Field(
-        "one_each",
-        description="Meaning of a requested processor: a job unit each, or a part of units that are"
-        " as large as a node of the largest group allows.",
-    )
-    requested_memory: Literal["ignore", "use"] = Field(
-        "ignore",
-        description="Whether field 10, the memory requested for each processor in KiB, is what a"
-        " requested processor asks for of `mem`; where it is not given, `unit` holds.",
-    )
-    missing_processors: Literal["allocated", "skip", "error"] = Field(
-        "allocated",
-        description="Policy for requested processors that are not given: those allocated,"
-        " if given.",
-    )
-    dependencies: Literal["ignore", "honour"] = Field(
-        "ignore",
-        description="Whether a job waits for the preceding job that its record names (field 17) to"
-        " end, and then for the think time (field 18).",
-    )
-
-
 _Asked = tuple[tuple[bytes, ...], int]
 """Request of one processor in a record: amounts of the declared types, and memory in KiB."""
 
 _Request = tuple[tuple[int, ...], int, dict[str, int], dict[str, int]]
 """Unit request, number of such units on the idle system, declared amounts, draws from pools."""
-
-
-def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
-    """Yield a caution if no node could hold even one unit, so that every job would be skipped.
-
-    Parameters
-    ----------
-    params
-        Parameters of the source.
-    system
-        The scenario's system.
-    """
-    unit = None if params.unit is None else parted(params.unit, system)[0]
-    if unit is None:
-        known = {*system.resource_types, *(pool.name for pool in system.pools)}
-        lacking = set(types_in_records(Path(params.path))) - known
-        if lacking:
-            names = ", ".join(sorted(lacking))
-            message = f"its units ask for {names}, which no node group has; the run will be refused"
-            yield Caution("unknown-resource-type", message, "path")
-    elif set(unit) <= set(system.resource_types) and not room_for(system, system.request(unit)):
-        yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
 
 
 @builtin(
@@ -144,7 +91,7 @@ class SwfSource(ColumnSource):
         super().__init__(params, Path(params.path), system)
         self._params = params
         next(self.lines.records(), None)  # reads the header
-        declared = _declared_types(self.comments)
+        declared = declared_types(self.comments)
         self._named = [JOB_NAMES, "last"] in map(str.split, self.comments)
         self._number_count = FIELDS + len(declared)
         self._field_count = self._number_count + self._named
@@ -393,36 +340,3 @@ class SwfSource(ColumnSource):
 
 def _name(field: bytes) -> str | None:
     return None if field == NO_NAME else field.decode("utf-8", "replace")
-
-
-def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:
-    """Split the amounts of a unit into those of nodes and those of shared resources (pools).
-
-    Parameters
-    ----------
-    amounts
-        Declared amounts by name.
-    system
-        The system with its pools.
-    """
-    pools = {pool.name for pool in system.pools}
-    of_nodes = {name: amount for name, amount in amounts.items() if name not in pools}
-    return of_nodes, {name: amount for name, amount in amounts.items() if name in pools}
-
-
-def types_in_records(path: Path) -> list[str]:
-    """Return the resource types with amounts in a log's records; empty if the log is missing."""
-    lines = SwfLines(path)
-    try:
-        next(lines.records(), None)
-    except InputError:  # the run will say so
-        return []
-    return _declared_types(lines.comments)
-
-
-def _declared_types(comments: Sequence[str]) -> list[str]:
-    for comment in comments:
-        # The first such comment counts, as the header of a log is read once.
-        if comment.startswith(UNIT_RESOURCES):
-            return comment.removeprefix(UNIT_RESOURCES).split()
-    return []

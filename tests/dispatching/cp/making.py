@@ -26,7 +26,7 @@ from hpcsched.dispatching.planning.search_objective import (
     SearchObjective,
     search_objective,
 )
-from hpcsched.dispatching.planning.selection import Jobs, SelectionOptions
+from hpcsched.dispatching.planning.selection_options import Jobs, SelectionOptions
 from hpcsched.dispatching.rules.orders import (
     ArrivalOrder,
     KeyOrder,

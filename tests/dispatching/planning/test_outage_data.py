@@ -16,7 +16,8 @@ from hpcsched.dispatching.planning.outage_data import (
     outage_intervals_of,
 )
 from hpcsched.dispatching.planning.plan import fault_of
-from hpcsched.dispatching.planning.selection import Selection, SelectionOptions, select
+from hpcsched.dispatching.planning.selection import Selection, select
+from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.system.node_outages import Outage, Outages
 from hpcsched.testing import make_problem, make_system

@@ -12,7 +12,7 @@ from hpcsched.dispatching.planning.explaining import ExecutedPlan
 from hpcsched.dispatching.planning.plan_improver import Improved, PlanningRound
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import search_objective
-from hpcsched.dispatching.planning.selection import SelectionOptions
+from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.testing import make_problem, make_system
 from tests.builders import ALLOCATORS, ORDERS
 

@@ -11,7 +11,8 @@ from hpcsched.dispatching.objectives import AF
 from hpcsched.dispatching.planning.list_plans import ListPlanner
 from hpcsched.dispatching.planning.plan import fault_of
 from hpcsched.dispatching.planning.pool_data import pool_data
-from hpcsched.dispatching.planning.selection import SelectionOptions, select
+from hpcsched.dispatching.planning.selection import select
+from hpcsched.dispatching.planning.selection_options import SelectionOptions
 from hpcsched.dispatching.rules.allocators import FirstFit
 from hpcsched.system.shared_resources import Change, Draw, Pool
 from hpcsched.system.system import NodeGroup, System

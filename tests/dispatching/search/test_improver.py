@@ -10,7 +10,7 @@ from hpcsched.dispatching.objectives import AF, AWF, PSF, BoundedSlowdown, Makes
 from hpcsched.dispatching.planning.node_choice import LITTLE
 from hpcsched.dispatching.planning.planning_dispatcher import PlanningDispatcher
 from hpcsched.dispatching.planning.search_objective import Level, search_objective
-from hpcsched.dispatching.planning.selection import LARGEST, SelectionOptions
+from hpcsched.dispatching.planning.selection_options import LARGEST, SelectionOptions
 from hpcsched.dispatching.problem import DispatchingProblem
 from hpcsched.dispatching.rules.orders import ArrivalOrder, KeyOrder, shortest_job
 from hpcsched.dispatching.search.improver import OrderSearch, random_state

@@ -7,7 +7,8 @@ from typing import Any
 
 from hpcsched.system.system import System
 from hpcsched.workload.job import TracedJob
-from hpcsched.workload.readers.swf import SwfParams, SwfSource
+from hpcsched.workload.readers.swf import SwfSource
+from hpcsched.workload.readers.swf_params import SwfParams
 from tests.builders import alike
 
 SYSTEM = alike(4, core=2)

@@ -17,7 +17,8 @@ from hpcsched.system.request import Request
 from hpcsched.system.system import NodeGroup, System
 from hpcsched.workload.job import Job, TracedJob
 from hpcsched.workload.node_properties import NodeProperties
-from hpcsched.workload.readers.alea import AleaParams, AleaSource
+from hpcsched.workload.readers.alea import AleaSource
+from hpcsched.workload.readers.alea_params import AleaParams
 from hpcsched.workload.readers.pbs_nodes import parse_node_request
 from tests.strategies import tries
 from tests.workload.readers.alea_files import GIB, SYSTEM, read, record, source_of

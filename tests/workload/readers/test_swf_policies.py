@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from hpcsched.errors import InputError
 from hpcsched.system.request import Request
-from hpcsched.workload.readers.swf import SwfParams
+from hpcsched.workload.readers.swf_params import SwfParams
 from tests.workload.readers.swf_files import SYSTEM, read, record, source_of, write
 
 

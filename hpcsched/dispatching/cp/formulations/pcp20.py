@@ -14,8 +14,8 @@ from typing import Any
 import cpmpy as cp
 
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
+from hpcsched.dispatching.cp.formulations.position_packing import Positions
 from hpcsched.dispatching.cp.formulations.unit_positions import (
-    Positions,
     build_by_position,
     largest_area,
     scarcest_first,

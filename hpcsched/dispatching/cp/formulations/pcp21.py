@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms
+from hpcsched.dispatching.cp.formulations.position_packing import Positions
 from hpcsched.dispatching.cp.formulations.unit_positions import (
-    Positions,
     build_by_position,
     largest_area,
     scarcest_first,

@@ -10,8 +10,9 @@ from hpcsched.dispatching.core.compiled import is_compiled, plain
 from hpcsched.dispatching.cp.formulation import Terms
 from hpcsched.dispatching.cp.postpone import search_tables
 from hpcsched.dispatching.cp.postpone.bound_kernels import NEVER
-from hpcsched.dispatching.cp.postpone.preparing import Given, open_search, prepare
+from hpcsched.dispatching.cp.postpone.preparing import Given, prepare
 from hpcsched.dispatching.cp.postpone.search_kernels import advance
+from hpcsched.dispatching.cp.postpone.search_opening import open_search
 from hpcsched.dispatching.cp.postpone.search_tables import Search
 from hpcsched.dispatching.cp.solver_limits import Budget, Limits, StoppingRule, Watch
 from hpcsched.dispatching.decision import SolverStatus

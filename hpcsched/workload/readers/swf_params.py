@@ -1,0 +1,103 @@
+"""Parameters of the trace source `swf`, and the resource types that a log announces."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from hpcsched.errors import InputError
+from hpcsched.parameters import UnitAmounts
+from hpcsched.registration import Caution
+from hpcsched.system.space import room_for
+from hpcsched.system.system import System
+from hpcsched.workload.readers.policies import RecordPolicies
+from hpcsched.workload.readers.swf_lines import SwfLines
+
+UNIT_RESOURCES = "UnitResources:"
+
+
+class SwfParams(RecordPolicies):
+    """Parameters of `swf`: the log, and policies for records that cannot be used as they are."""
+
+    unit: UnitAmounts | None = Field(
+        None,
+        description="Request of each processor, by resource type."
+        " Without it, what the trace's UnitResources say, or else one core.",
+    )
+    mapping: Literal["one_each", "whole_nodes"] = Field(
+        "one_each",
+        description="Meaning of a requested processor: a job unit each, or a part of units that are"
+        " as large as a node of the largest group allows.",
+    )
+    requested_memory: Literal["ignore", "use"] = Field(
+        "ignore",
+        description="Whether field 10, the memory requested for each processor in KiB, is what a"
+        " requested processor asks for of `mem`; where it is not given, `unit` holds.",
+    )
+    missing_processors: Literal["allocated", "skip", "error"] = Field(
+        "allocated",
+        description="Policy for requested processors that are not given: those allocated,"
+        " if given.",
+    )
+    dependencies: Literal["ignore", "honour"] = Field(
+        "ignore",
+        description="Whether a job waits for the preceding job that its record names (field 17) to"
+        " end, and then for the think time (field 18).",
+    )
+
+
+def review_swf(params: SwfParams, system: System) -> Iterator[Caution]:
+    """Yield a caution if no node could hold even one unit, so that every job would be skipped.
+
+    Parameters
+    ----------
+    params
+        Parameters of the source.
+    system
+        The scenario's system.
+    """
+    unit = None if params.unit is None else parted(params.unit, system)[0]
+    if unit is None:
+        known = {*system.resource_types, *(pool.name for pool in system.pools)}
+        lacking = set(types_in_records(Path(params.path))) - known
+        if lacking:
+            names = ", ".join(sorted(lacking))
+            message = f"its units ask for {names}, which no node group has; the run will be refused"
+            yield Caution("unknown-resource-type", message, "path")
+    elif set(unit) <= set(system.resource_types) and not room_for(system, system.request(unit)):
+        yield Caution("no-node-holds-unit", "no node can hold a unit that asks for this", "unit")
+
+
+def parted(amounts: Mapping[str, int], system: System) -> tuple[dict[str, int], dict[str, int]]:
+    """Split the amounts of a unit into those of nodes and those of shared resources (pools).
+
+    Parameters
+    ----------
+    amounts
+        Declared amounts by name.
+    system
+        The system with its pools.
+    """
+    pools = {pool.name for pool in system.pools}
+    of_nodes = {name: amount for name, amount in amounts.items() if name not in pools}
+    return of_nodes, {name: amount for name, amount in amounts.items() if name in pools}
+
+
+def types_in_records(path: Path) -> list[str]:
+    """Return the resource types with amounts in a log's records; empty if the log is missing."""
+    lines = SwfLines(path)
+    try:
+        next(lines.records(), None)
+    except InputError:  # the run will say so
+        return []
+    return declared_types(lines.comments)
+
+
+def declared_types(comments: Sequence[str]) -> list[str]:
+    """Return the resource types that header comments announce; empty without any."""
+    for comment in comments:
+        # The first such comment counts, as the header of a log is read once.
+        if comment.startswith(UNIT_RESOURCES):
+            return comment.removeprefix(UNIT_RESOURCES).split()
+    return []
