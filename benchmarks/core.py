@@ -30,7 +30,7 @@ def replay(scenario_file: Path, jobs: int | None = None) -> Callable[[], object]
 
 
 def main() -> None:
-    """Measure EASY, List-FCFS, the simulator alone, and the node-level form beside the pooled."""
+    """Measure EASY, List-FCFS, the simulator alone, and the two forms of what is free."""
     trace = str(kth())
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,13 +47,14 @@ def main() -> None:
 
         for dispatcher in ("easy", "list"):
             functions = {
-                "pooled": replay(write_scenario(folder, kth(), dispatcher), NODE_LEVEL_JOBS),
+                "aggregated": replay(write_scenario(folder, kth(), dispatcher), NODE_LEVEL_JOBS),
                 "node level": replay(
-                    write_scenario(folder, kth(), dispatcher, pooling=False), NODE_LEVEL_JOBS
+                    write_scenario(folder, kth(), dispatcher, aggregated=False),
+                    NODE_LEVEL_JOBS,
                 ),
             }
             title = f"KTH-SP2, first {NODE_LEVEL_JOBS} jobs, {dispatcher}"
-            report(title, run_functions(functions, 2), "pooled", NODE_LEVEL_JOBS)
+            report(title, run_functions(functions, 2), "aggregated", NODE_LEVEL_JOBS)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,16 @@ DISPATCHERS = {
 }
 
 
-def write_scenario(folder: Path, trace: Path, dispatcher: str, *, pooling: bool = True) -> Path:
+def write_scenario(folder: Path, trace: Path, dispatcher: str, *, aggregated: bool = True) -> Path:
     """Write a scenario for a log under one of `DISPATCHERS`, and return its file."""
-    path = folder / f"{dispatcher}-{trace.name.partition('.')[0]}-{pooling}.yaml"
+    path = folder / f"{dispatcher}-{trace.name.partition('.')[0]}-{aggregated}.yaml"
     path.write_text(
         f"name: {dispatcher}\n"
         "system: {groups: [{name: node, count: 100, resources: {core: 1}}]}\n"
         f"trace: {{source: swf, path: '{trace.resolve()}', unit: {{core: 1}}}}\n"
         "predictor: actual\n"
         f"dispatcher: {DISPATCHERS[dispatcher]}\n"
-        f"simulation: {{pooling: {str(pooling).lower()}}}\n"
+        f"simulation: {{aggregate_nodes: {str(aggregated).lower()}}}\n"
     )
     return path
 

@@ -37,7 +37,7 @@ RELATED = {
         "tests/dispatching/rules/test_profiles.py",
         "tests/dispatching/test_plan_kernels.py",
         "tests/dispatching/test_plans_by_hand.py",
-        "tests/properties/test_node_level_against_pooled.py",
+        "tests/properties/test_node_level_against_aggregated.py",
         "tests/properties/test_plans.py",
     ),
     "hpcsched/simulation": ("tests/simulation", "tests/golden"),

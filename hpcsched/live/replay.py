@@ -82,8 +82,8 @@ def replay_live(
     values: dict[str, Any] = {
         "trace": trace,
         **({"outages": {"maintenance": maintenance}} if first else {}),
-        # The nodes of a unit matter here, and pooled units have none.
-        "simulation.pooling": False,
+        # The nodes of a unit matter here, and aggregated units have none.
+        "simulation.aggregate_nodes": False,
         "live": None,
         # Run times are those on the cluster, also of jobs that it killed; and the time that it
         # takes to answer is in `noticed_after` already.

@@ -19,11 +19,11 @@ class Encoder:
     """Writer of the lines of a file, one after another (see `ProblemLine`).
 
     It remembers the last problem alone. Equal problems give equal bytes. Either all problems are
-    `pooled`, with allocations of slots, or none.
+    `aggregated`, with allocations of slots, or none.
     """
 
-    def __init__(self, *, pooled: bool) -> None:
-        self._pooled = pooled
+    def __init__(self, *, aggregated: bool) -> None:
+        self._aggregated = aggregated
         self._jobs: Mapping[int, WaitingJob] = {}
         self._placed: Mapping[int, Placed] = {}
 
@@ -61,7 +61,7 @@ class Encoder:
     def _place(self, running: RunningJob) -> dict[str, Any]:
         allocation = running.allocation
         where: dict[str, Any]
-        if self._pooled and isinstance(allocation, SlotAllocation):
+        if self._aggregated and isinstance(allocation, SlotAllocation):
             where = {"slots": allocation.intervals}
         else:
             where = {"nodes": allocation.nodes, "node_units": allocation.units}

@@ -36,7 +36,7 @@ class InstancesWriter:
             self._packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
         except OSError as error:
             raise cannot_write(path, error) from error
-        self._encoder = Encoder(pooled=header.uniform_request is not None)
+        self._encoder = Encoder(aggregated=header.uniform_request is not None)
         self.written = 0
         self._write(as_line(header.model_dump(mode="json")))
 

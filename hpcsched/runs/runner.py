@@ -210,8 +210,9 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
     """Return the parts of the simulation of an assembled scenario."""
     scenario = assembly.scenario
     # Units that may not go everywhere cannot be counted.
-    pooling = scenario.simulation.pooling and not assembly.partitions.bind_nodes(assembly.system)
-    pooling = pooling and not assembly.outages.all and not assembly.system.pools
+    aggregated = scenario.simulation.aggregate_nodes
+    aggregated = aggregated and not assembly.partitions.bind_nodes(assembly.system)
+    aggregated = aggregated and not assembly.outages.all and not assembly.system.pools
     return Parts(
         assembly.system,
         assembly.dispatcher,
@@ -219,7 +220,7 @@ def parts_of(assembly: Assembly, observers: Sequence[Observer]) -> Parts:
         assembly.predictor,
         assembly.objective,
         observers,
-        assembly.source.uniform_request if pooling else None,
+        assembly.source.uniform_request if aggregated else None,
         scenario.simulation.kill_at_requested_time,
         scenario.simulation.latency,
         assembly.correction,

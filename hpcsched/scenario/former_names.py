@@ -12,6 +12,23 @@ from hpcsched.scenario.key_path import KeyPath
 
 RULE = "former-name"
 
+FORMER_KEYS: Mapping[str, str] = {
+    "pooling": "aggregate_nodes",
+    "scatter": "one_unit_per_node",
+}
+"""Present name of each former key, of all blocks together.
+
+Overrides need it: they change plain values, before any model has seen those.
+"""
+
+_TWINS = {**FORMER_KEYS, **{name: former for former, name in FORMER_KEYS.items()}}
+
+
+def key_in(node: Mapping[Any, Any], key: str) -> str:
+    """Return the name by which a mapping has a key: its other name if it has that alone."""
+    other = _TWINS.get(key, key)
+    return other if key not in node and other in node else key
+
 
 class FormerName(NamedTuple):
     """A former name in a document: its key path, a message, and whether it is a key."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from operator import attrgetter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, create_model, field_validator, model_validator
 from pydantic_core import InitErrorDetails
@@ -35,6 +35,8 @@ _SUMMARY = "One configuration of system, trace and dispatcher, to be replayed."
 class SimulationSettings(Params):
     """Behaviour of the simulated system."""
 
+    former_keys: ClassVar = {"pooling": "aggregate_nodes"}
+
     mode: Literal["online", "offline"] = Field(
         default="online",
         description=(
@@ -45,10 +47,11 @@ class SimulationSettings(Params):
     kill_at_requested_time: bool = Field(
         default=False, description="Whether a job that reaches its requested time is ended there."
     )
-    pooling: bool = Field(
+    aggregate_nodes: bool = Field(
         default=True,
         description=(
-            "Whether to use the faster pooled form where all jobs ask for equal units;"
+            "Whether to count free units over all nodes where all jobs ask for equal units, which"
+            " is faster;"
             " start times are the same."
         ),
     )

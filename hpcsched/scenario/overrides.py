@@ -7,6 +7,7 @@ from typing import Any
 
 from hpcsched.errors import Finding, InputError
 from hpcsched.scenario.document import parse_document
+from hpcsched.scenario.former_names import key_in
 from hpcsched.scenario.key_path import KeyPath, parse_key_path, show_key_path
 from hpcsched.scenario.positions import Addition, Positions, Setting, override_place
 from hpcsched.scenario.wording import found
@@ -123,7 +124,8 @@ def _step(node: Any, step: str | int, done: KeyPath) -> Any:
     if isinstance(node, dict):
         if isinstance(step, int):
             raise ValueError(f"{name} is a mapping; it has keys, not positions such as [{step}]")
-        return step
+        # A key by its former name and by its present one is one key, and is set once.
+        return key_in(node, step)
     if isinstance(node, list):
         if not str(step).isdecimal():
             raise ValueError(f"{name} is a list; expected a position such as [0], found {step!r}")

@@ -70,7 +70,7 @@ def make_jobs(system: System, table: str) -> list[TracedJob]:
 
 
 def make_problem(
-    system: System, table: str, *, now: int | None = None, pooled: bool = False
+    system: System, table: str, *, now: int | None = None, aggregated: bool = False
 ) -> DispatchingProblem:
     """Return the dispatching problem of a table of jobs.
 
@@ -86,7 +86,7 @@ def make_problem(
         Lines of text.
     now
         Simulated second; by default the last submission or start.
-    pooled
+    aggregated
         True: free resources are stated as slots, for jobs with equal units.
 
     Raises
@@ -100,7 +100,7 @@ def make_problem(
     if now is None:
         now = max([job.submit_time for job in jobs] + [s for s in starts if s is not None])
     occupancy: Occupancy = NodeOccupancy(system)
-    if pooled:
+    if aggregated:
         occupancy = SlotOccupancy(system, uniform_request([job.job for job in jobs]))
     nodes = NodeSpace(system)
     running = [
@@ -129,7 +129,7 @@ def uniform_request(jobs: list[Job]) -> tuple[int, ...]:
     """
     requests = {job.unit_request for job in jobs}
     if len(requests) != 1 or any(is_constrained(job.request) for job in jobs):
-        raise ValueError("pooled: expected jobs that all ask for the same, on any node")
+        raise ValueError("aggregated: expected jobs that all ask for the same, on any node")
     return requests.pop()
 
 

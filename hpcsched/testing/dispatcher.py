@@ -37,20 +37,22 @@ def check_dispatcher(
     """
     for seed in seeds:
         for workload in sample_workloads(seed):
-            for pooled in (False, True) if workload.uniform else (False,):
+            for aggregated in (False, True) if workload.uniform else (False,):
                 try:
-                    _check(make, workload, pooled, reproducible)
+                    _check(make, workload, aggregated, reproducible)
                 except Exception as error:
-                    form = "slots" if pooled else "nodes"
+                    form = "slots" if aggregated else "nodes"
                     error.add_note(f"on sample workload {workload.name!r}, seed {seed}, as {form}")
                     raise
 
 
 def _check(
-    make: Callable[[], Dispatcher], workload: SampleWorkload, pooled: bool, reproducible: bool
+    make: Callable[[], Dispatcher], workload: SampleWorkload, aggregated: bool, reproducible: bool
 ) -> None:
     def run(*observers: Observer) -> list[JobRecord]:
-        return replay(make(), workload.jobs, workload.system, pooled=pooled, observers=observers)
+        return replay(
+            make(), workload.jobs, workload.system, aggregated=aggregated, observers=observers
+        )
 
     records = run()
     audit_replay(records, workload.jobs, workload.system)

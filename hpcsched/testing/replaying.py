@@ -55,7 +55,7 @@ def replay(
     *,
     correction: Correction | None = None,
     observers: Sequence[Observer] = (),
-    pooled: bool = False,
+    aggregated: bool = False,
     conditions: ReplayConditions = BY_DEFAULT,
 ) -> list[JobRecord]:
     """Replay jobs to the end and return their records, in the order in which they left the system.
@@ -74,7 +74,7 @@ def replay(
         The correction of outlived predictions. By default such jobs are said to end in a second.
     observers : sequence of Observer
         Observers of the replay. Where one hears of reasons, the dispatcher is asked for them.
-    pooled : bool
+    aggregated : bool
         True: show the dispatcher slots instead of nodes, for jobs that all ask for the same. With
         outages it is shown nodes in any case.
     conditions : ReplayConditions
@@ -93,7 +93,7 @@ def replay(
         RequestedTime() if predictor is None else predictor,
         BoundedSlowdown(),
         (records, *observers),
-        uniform_request([traced.job for traced in jobs]) if pooled else None,
+        uniform_request([traced.job for traced in jobs]) if aggregated else None,
         conditions.kill_at_requested_time,
         correction=OneSecond() if correction is None else correction,
         dependencies=any(traced.job.after for traced in jobs),

@@ -42,7 +42,7 @@ UNNOTICED = {
     "scenario.yaml: partitions.*.*_per_user: *": "a limit that no job reached",
     "scenario.yaml: partitions.*.priority: *": "what a dispatcher makes of it is its own",
     "scenario.yaml: simulation.kill_at_requested_time: *": "no job reached its requested time",
-    "scenario.yaml: simulation.pooling: *": "a faster form with the same results",
+    "scenario.yaml: simulation.aggregate_nodes: *": "a faster form with the same results",
     # Names and remarks that nothing follows from.
     "scenario.yaml: system.groups.1.name: *": "nothing but the scenario names this group",
     "scenario.yaml: partitions.*.name: *": "nothing but the scenario names partitions",

@@ -19,7 +19,7 @@ name: base
 system: {groups: [{name: node, count: 2, resources: {core: 3}}]}
 trace: {source: swf, path: log.swf, unit: {core: 2}}
 predictor: actual
-simulation: {pooling: false}
+simulation: {aggregate_nodes: false}
 objective: slowdown
 dispatcher: easy
 """

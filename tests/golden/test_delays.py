@@ -317,8 +317,8 @@ OUTLIVED = """
 """
 
 
-@pytest.mark.parametrize("pooled", [True, False], ids=["slots", "nodes"])
-def test_broken_promises_are_moved_later_and_then_compressed(pooled):
+@pytest.mark.parametrize("aggregated", [True, False], ids=["slots", "nodes"])
+def test_broken_promises_are_moved_later_and_then_compressed(aggregated):
     """Job 1 is predicted to end at 4, and a second later at 6.
 
     3 is promised 4, 4 is promised 8, 5 and 7 are promised 10, and 6 is promised 11. In this order 3
@@ -330,7 +330,7 @@ def test_broken_promises_are_moved_later_and_then_compressed(pooled):
     times = []
     for now, first in ((0, 4), (1, 6)):
         table = OUTLIVED.replace("FIRST", str(first))
-        problem = make_problem(system, table, now=now, pooled=pooled)._replace(explain=True)
+        problem = make_problem(system, table, now=now, aggregated=aggregated)._replace(explain=True)
         times.append(
             {reason.job_id: reason.time for reason in dispatcher.dispatch(problem).reasons}
         )

@@ -9,10 +9,10 @@ from tests.golden.pictures import check, job
 from tests.golden.test_one_resource_type import JOBS as NINE_JOBS
 
 EASY_OR_RELAXED = pytest.mark.parametrize("name", ["name: easy", "name: relaxed, relaxation: 0"])
-POOLED = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["slots", "nodes"])
+AGGREGATED = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["slots", "nodes"])
 
 
-@POOLED
+@AGGREGATED
 @EASY_OR_RELAXED
 def test_easy_in_another_order(name, uniform_request):
     """Shortest first. At 4 F and G start; at 5 H is the head job, with a core to spare for I at 6.
@@ -34,7 +34,7 @@ def test_easy_in_another_order(name, uniform_request):
     )
 
 
-@POOLED
+@AGGREGATED
 @EASY_OR_RELAXED
 def test_easy_with_another_order_behind_the_head_job(name, uniform_request):
     """At 4 C is the head job, for 6; of those that end by then H comes first, the largest."""
@@ -53,7 +53,7 @@ def test_easy_with_another_order_behind_the_head_job(name, uniform_request):
     )
 
 
-@POOLED
+@AGGREGATED
 def test_priority_rule(uniform_request):
     """Jobs of queue 1 are expected to wait for 20 s, of queue 2 for 100 s.
 
@@ -88,7 +88,7 @@ RELAXED_JOBS = (
 )
 
 
-@POOLED
+@AGGREGATED
 def test_relaxed(uniform_request):
     """B, promised for 4, expects to wait for 3 s, and 0.7 of that is 2 s: C and D end by 6.
 
@@ -111,7 +111,7 @@ def test_relaxed(uniform_request):
     )
 
 
-@POOLED
+@AGGREGATED
 @pytest.mark.parametrize("dispatcher", ["{name: relaxed, relaxation: 0.5}", "relaxed"])
 def test_less_relaxed(dispatcher, uniform_request):
     """Half of B's expected wait, in whole seconds, is 1 s, which is not enough for C.
@@ -143,7 +143,7 @@ PASSED = """
     """
 
 
-@POOLED
+@AGGREGATED
 @pytest.mark.parametrize(
     ("dispatcher", "expected"),
     [
@@ -170,7 +170,7 @@ def test_a_second_job_that_is_promised_a_start(dispatcher, expected, uniform_req
     check(system, recorder, expected)
 
 
-@POOLED
+@AGGREGATED
 @pytest.mark.parametrize(
     ("compression", "first"),
     [("arrival", "ADDDEE..CCCCC"), ("reservation", "AEEDDD..CCCCC")],

@@ -9,7 +9,7 @@ from tests.golden.pictures import check, job
 SYSTEM = alike(2, core=1)
 
 
-@pytest.mark.parametrize("uniform_request", [(1,), None], ids=["pooled", "node level"])
+@pytest.mark.parametrize("uniform_request", [(1,), None], ids=["aggregated", "node level"])
 def test_zero_run_time(uniform_request):
     """B, D and F end in the instant in which they start, and leave their cores to the next round.
 
@@ -79,7 +79,7 @@ def test_not_killing_at_the_requested_time():
 
 
 @pytest.mark.parametrize("dispatcher", [easy(), lists()], ids=["easy", "fcfs"])
-@pytest.mark.parametrize("uniform_request", [(1,), None], ids=["pooled", "node level"])
+@pytest.mark.parametrize("uniform_request", [(1,), None], ids=["aggregated", "node level"])
 def test_outliving_a_prediction(dispatcher, uniform_request):
     """A is predicted to end at 2, and from then on, in each round, a second from now.
 

@@ -40,7 +40,7 @@ def problems_of(workload, uniform_request=None):
 
 def check(problems, system, uniform_request=None):
     """Write problems and read them again, one after another."""
-    encoder = Encoder(pooled=uniform_request is not None)
+    encoder = Encoder(aggregated=uniform_request is not None)
     decoder = Decoder(system, uniform_request, OBJECTIVE)
     for problem in problems:
         assert plain(decoder.decode(encoder.encode(problem))) == plain(problem)
@@ -57,7 +57,7 @@ def test_node_level(workload, data):
 
 @given(uniform_workloads(), st.data())
 @tries(150)
-def test_pooled(workload, data):
+def test_aggregated(workload, data):
     """Equal jobs on slots: all problems, and any of them in any order."""
     problems = problems_of(workload, workload.request)
     check(problems, workload.system, workload.request)
@@ -119,9 +119,9 @@ def test_a_file(make, tmp_path):
     assert problems[0].objective.tau == 10
     mine = NoObjective()
     assert [problem.objective for problem in file.problems(mine, limit=2)] == [mine, mine]
-    pooled = scenario.name == "tiny"
-    assert (file.header.uniform_request is not None) == pooled
-    assert all((problem.slot_map is not None) == pooled for problem in problems)
+    aggregated = scenario.name == "tiny"
+    assert (file.header.uniform_request is not None) == aggregated
+    assert all((problem.slot_map is not None) == aggregated for problem in problems)
 
     again = tmp_path / "again.jsonl.gz"
     with write_instances(again, file.header) as writer:

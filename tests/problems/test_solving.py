@@ -48,11 +48,13 @@ def start_times(instances, scenario):
     "dispatcher",
     ["{name: easy, allocator: keep-scarce}", "{name: list, order: sjf}", "{name: list, depth: 2}"],
 )
-@pytest.mark.parametrize("form", ["pooled", "node level"])
+@pytest.mark.parametrize("form", ["aggregated", "node level"])
 def test_the_same_starts_as_in_the_replay(dispatcher, form, tmp_path):
     """The dispatcher of the recording answers as it did then."""
     override = f"dispatcher={dispatcher}"
-    scenario = load_scenario(tiny(tmp_path), [override]) if form == "pooled" else small(override)
+    scenario = (
+        load_scenario(tiny(tmp_path), [override]) if form == "aggregated" else small(override)
+    )
     run(scenario, tmp_path / "run")
     jobs = pq.read_table(tmp_path / "run" / "jobs.parquet")
     real = dict(zip(jobs["job_id"].to_pylist(), jobs["start_time"].to_pylist(), strict=True))
@@ -247,7 +249,7 @@ def test_wrong_answers(name, message, saved, tmp_path, use_plugins):
 TABLE = "job_id units run_time start_time\n1 3 9 0\n2 2 9 -\n3 1 9 -\n"
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("aggregated", [False, True])
 @pytest.mark.parametrize(
     ("decision", "message"),
     [
@@ -259,14 +261,14 @@ TABLE = "job_id units run_time start_time\n1 3 9 0\n2 2 9 -\n3 1 9 -\n"
         (Decision([]), "expected a decision with a tuple of starts"),
     ],
 )
-def test_checks(pooled, decision, message):
+def test_checks(aggregated, decision, message):
     """What the engine refuses is refused here, whichever form the problem has."""
-    problem = make_problem(make_system(4), TABLE, now=1, pooled=pooled)
+    problem = make_problem(make_system(4), TABLE, now=1, aggregated=aggregated)
     with pytest.raises(ValueError, match=message):
         check_decision(problem, decision)
     good = Decision((Start(3, NodeAllocation((3,), (1,))),), (2,))
     assert [job.job_id for job in check_decision(problem, good)] == [3]
-    if pooled:
+    if aggregated:
         slots = Decision((Start(3, SlotAllocation(((3, 4),), problem.slot_map)),))
         assert [job.job_id for job in check_decision(problem, slots)] == [3]
         other = SlotMap(problem.slot_map.per_node * 2)

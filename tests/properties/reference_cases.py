@@ -120,8 +120,8 @@ def cases(
     around = Around(workload.predictions)
     feature = draw(st.sampled_from(FEATURES)) if feature is None else feature
     if feature in ("held back", "both"):
-        pooled = "uniform_request" in settings
-        jobs, held = draw(held_jobs(jobs, system, pooled=pooled))
+        aggregated = "uniform_request" in settings
+        jobs, held = draw(held_jobs(jobs, system, aggregated=aggregated))
         settings |= {**held, "predictor": LastTwo(LastTwoParams())}
         limits = {
             k: Limit(p.running_jobs_per_user, p.nodes_per_user, p.groups, p.max_time)

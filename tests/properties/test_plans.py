@@ -14,7 +14,7 @@ from tests.properties.contention import contended
 from tests.strategies import tries, uniform_workloads
 
 
-def check(workload, allocator, pooled):
+def check(workload, allocator, aggregated):
     """Compare the start times of a replay with what a naive planner said at each submission."""
     first_planned = {}
 
@@ -34,23 +34,23 @@ def check(workload, allocator, pooled):
         workload.system,
         Spy(lists(allocator=allocator), look),
         workload.jobs,
-        uniform_request=workload.request if pooled else None,
+        uniform_request=workload.request if aggregated else None,
     )
     assert recorder.start_times == first_planned
 
 
-@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("aggregated", [True, False])
 @pytest.mark.parametrize("allocator", ALLOCATORS)
 @tries(25)
 @given(workload=uniform_workloads("exact", shortest=1))
-def test_a_job_starts_when_first_planned(allocator, pooled, workload):
+def test_a_job_starts_when_first_planned(allocator, aggregated, workload):
     """Every job starts when it was to start by the plan of the round of its submission."""
-    check(workload, allocator, pooled)
+    check(workload, allocator, aggregated)
 
 
-@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("aggregated", [True, False])
 @pytest.mark.parametrize("allocator", ALLOCATORS)
-def test_a_job_starts_when_first_planned_where_much_waits(allocator, pooled):
+def test_a_job_starts_when_first_planned_where_much_waits(allocator, aggregated):
     """The same on long queues."""
     for workload in contended(seed=2, count=30, jobs=20, exact=True):
-        check(workload, allocator, pooled)
+        check(workload, allocator, aggregated)

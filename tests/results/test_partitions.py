@@ -177,7 +177,7 @@ def test_a_wrong_account_is_found(site: Scenario, tmp_path: Path) -> None:
     assert "jobs rejected_by: expected" in messages(audited(tmp_path / "run"))
 
 
-def test_pooling_is_left_out_where_nodes_are_bound(site: Scenario) -> None:
+def test_aggregation_is_left_out_where_nodes_are_bound(site: Scenario) -> None:
     """Units that may not go everywhere are not counted in one pool; others are."""
     bound = assemble(site)
     assert bound.source.uniform_request == (1,)

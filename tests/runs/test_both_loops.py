@@ -52,7 +52,7 @@ SMALL = SCENARIOS / "small-easy.yaml"
         ("small-fcfs", ["trace.jobs=400", "simulation.kill_at_requested_time=true"]),
         (
             "small-sjf",
-            ["trace.jobs=300", "simulation.pooling=false", "dispatcher.allocator=best-fit"],
+            ["trace.jobs=300", "simulation.aggregate_nodes=false", "dispatcher.allocator=best-fit"],
         ),
         ("eurora-day-easy", ["trace.jobs=200"]),
         ("kit-week-easy", ["trace.jobs=80"]),
@@ -64,7 +64,7 @@ SMALL = SCENARIOS / "small-easy.yaml"
             "small-easy",
             ["trace.jobs=200", "simulation.dispatch_latency={base: 100, per_queued_job: 7}"],
         ),
-        ("small-sjf", ["trace.jobs=200", "predictor=profile", "simulation.pooling=false"]),
+        ("small-sjf", ["trace.jobs=200", "predictor=profile", "simulation.aggregate_nodes=false"]),
         ("small-fcfs", ["trace.jobs=400", "predictor=profile-confidence"]),
         ("small-maintenance", ["trace.jobs=100"]),
         ("small-power", ["trace.jobs=100"]),
@@ -123,7 +123,7 @@ def assembled(
     """Run jobs that were drawn, on the system that was drawn."""
     scenario = hpcsched.load_scenario(SMALL)
     if not pool:
-        scenario = hpcsched.load_scenario(SMALL, ["simulation.pooling=false"])
+        scenario = hpcsched.load_scenario(SMALL, ["simulation.aggregate_nodes=false"])
     assembly = assemble(scenario, folder=folder)
     assembly.system, assembly.dispatcher = workload.system, dispatcher
     request = workload.request if isinstance(workload, Uniform) else None

@@ -24,7 +24,11 @@ def scenario(dispatcher: str, more: Sequence[str] = (), path: Path = SMALL) -> h
     [
         ("{name: easy, order: sjf, backfill_order: laf}", [], ()),
         ("{name: list, order: saf, depth: 3}", [], ()),
-        ("{name: list, order: fcfs, allocator: keep-scarce}", ["simulation.pooling=false"], ()),
+        (
+            "{name: list, order: fcfs, allocator: keep-scarce}",
+            ["simulation.aggregate_nodes=false"],
+            (),
+        ),
         (
             "{name: list, option: greedy}",
             ["predictor=actual", "simulation.kill_at_requested_time=true"],

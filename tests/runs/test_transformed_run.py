@@ -86,7 +86,7 @@ def test_an_account_that_is_off_is_found(
     assert expected in messages(audit_directory(RunDirectory.open(directory.path)))
 
 
-def test_pooling(base: Path) -> None:
+def test_aggregation(base: Path) -> None:
     """Where requests may have changed, units are not counted; where not, they are."""
     attached = assemble(load_scenario(base))
     assert isinstance(attached.source, TransformedSource)

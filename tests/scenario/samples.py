@@ -149,11 +149,11 @@ BAD = {
     ),
     "word for a boolean": Bad(
         "seed: 1",
-        "simulation: {pooling: on}",
+        "simulation: {aggregate_nodes: on}",
         2,
-        23,
+        31,
         "bad-value",
-        "simulation.pooling",
+        "simulation.aggregate_nodes",
         "expected true or false, found 'on'; write true",
     ),
     "word outside a list of words": Bad(

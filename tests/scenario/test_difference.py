@@ -57,8 +57,11 @@ def test_spelling_is_no_difference(tmp_path: Path) -> None:
         ),
         (
             "seed: 1",
-            "seed: 1\nmetrics: {percentiles: [1]}\nsimulation: {pooling: false}",
-            ["simulation.pooling: true -> false", "metrics.percentiles: [50, 90, 99] -> [1]"],
+            "seed: 1\nmetrics: {percentiles: [1]}\nsimulation: {aggregate_nodes: false}",
+            [
+                "simulation.aggregate_nodes: true -> false",
+                "metrics.percentiles: [50, 90, 99] -> [1]",
+            ],
         ),
     ],
 )

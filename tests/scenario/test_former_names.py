@@ -1,16 +1,21 @@
 """Former names of plugins and keys still work, with a warning that tells the present one."""
 
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
+from pydantic import BaseModel
 
 from hpcsched import run
 from hpcsched.cli import main
 from hpcsched.errors import InputError
 from hpcsched.parameters import Params
 from hpcsched.plugins.manager import build_registry
+from hpcsched.plugins.registry import KINDS
 from hpcsched.registration import Plugin
+from hpcsched.scenario.former_names import FORMER_KEYS
 from hpcsched.scenario.loading import read_scenario
+from hpcsched.scenario.models import scenario_model
 from hpcsched.scenario.review import review
 
 TRACES = Path(__file__).parents[2] / "scenarios" / "traces"
@@ -155,3 +160,39 @@ def test_a_plugin_comes_before_the_former_name_of_another() -> None:
     registry.add(installed)
     assert registry.get("allocator", "first_fit") is installed
     assert not registry.is_former("allocator", "first_fit")
+
+
+def test_an_override_and_the_file_may_use_different_names(tmp_path: Path) -> None:
+    """A key that stands in the file by one name is set by the other name as well."""
+    path = tmp_path / "old.yaml"
+    for in_file, set_ in (("pooling", "aggregate_nodes"), ("aggregate_nodes", "pooling")):
+        text = EASY.replace("TRACES", str(TRACES)) + f"simulation: {{{in_file}: true}}\n"
+        path.write_text(text, encoding="utf-8")
+        scenario = read_scenario(path, [f"simulation.{set_}=false"]).scenario
+        assert scenario.simulation.aggregate_nodes is False
+
+
+def test_all_former_keys_are_known_to_overrides() -> None:
+    """The former keys of all blocks and of all built-in plugins."""
+    registry = build_registry(external=False)
+    blocks: list[type[BaseModel]] = [scenario_model(registry)]
+    for kind in KINDS:
+        blocks += [registry.get(kind, name).plugin.params for name in registry.names(kind)]
+    found: dict[str, str] = {}
+    seen = set()
+    while blocks:
+        block = blocks.pop()
+        if block in seen:
+            continue
+        seen.add(block)
+        found |= getattr(block, "former_keys", {})
+        for field in block.model_fields.values():
+            blocks += models_in(field.annotation)
+    assert found == FORMER_KEYS
+
+
+def models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models that a type has in it."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for inner in get_args(annotation) for model in models_in(inner)]

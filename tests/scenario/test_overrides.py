@@ -28,12 +28,12 @@ def test_values_are_read_as_yaml(tmp_path: Path) -> None:
         "dispatcher.depth=2",
         "system.groups[0].count=3",
         "system.groups.0.resources={core: 2}",
-        "simulation.pooling=false",
+        "simulation.aggregate_nodes=false",
     )
     assert (scenario.seed, scenario.name) == (7, "other")
     assert scenario.system.groups[0].count == 3
     assert scenario.system.groups[0].resources == {"core": 2}
-    assert scenario.simulation.pooling is False
+    assert scenario.simulation.aggregate_nodes is False
 
 
 def test_later_overrides_win(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ scenarios = st.fixed_dictionaries(
         "predictor": st.sampled_from(["actual", {"name": "requested-time"}]),
         "objective": st.sampled_from(["makespan", {"name": "bounded_slowdown", "tau": "1min"}]),
         "observers": st.lists(st.just("progress"), max_size=2),
-        "simulation": st.fixed_dictionaries({}, optional={"pooling": st.booleans()}),
+        "simulation": st.fixed_dictionaries({}, optional={"aggregate_nodes": st.booleans()}),
         "metrics": st.sampled_from([{}, {"percentiles": [5]}, {"class_bounds": ["1h", "1d"]}]),
     },
 )

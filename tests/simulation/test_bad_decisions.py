@@ -11,7 +11,7 @@ from tests.builders import alike, replay, traced
 
 SYSTEM = alike(2, core=2)
 THREE_UNITS = traced(1, 0, 3, 5)
-FORMS = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["pooled", "node level"])
+FORMS = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["aggregated", "node level"])
 
 
 class Answers:
@@ -224,15 +224,15 @@ def test_more_exclusive_units_than_the_node_holds():
     assert message.startswith("dispatcher tested, round 1: job 1, node node-0: ")
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_two_units_of_a_scattered_job_on_a_node(pooled):
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_two_units_of_a_scattered_job_on_a_node(aggregated):
     """They are refused by the names of job and node, on nodes and on slots."""
     job = traced(1, 0, 2, 5, scatter=True)
     slot_map = SlotMap(np.array([2, 2]))
     decision = Decision((start(1, (1,), (2,)),))
-    if pooled:
+    if aggregated:
         decision = Decision((Start(1, SlotAllocation(((2, 4),), slot_map)),))
-    message = refused(decision, jobs=(job,), uniform_request=(1,) if pooled else None)
+    message = refused(decision, jobs=(job,), uniform_request=(1,) if aggregated else None)
     assert message == (
         "dispatcher tested, round 1: job 1: expected each unit on a node of its own, found 2 units"
         " on node node-1"

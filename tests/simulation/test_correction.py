@@ -178,9 +178,9 @@ def test_a_number_may_be_used_again() -> None:
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS, ids=["one-second", "doubling", "requested"])
-@pytest.mark.parametrize("pooled", [True, False], ids=["pooled", "node level"])
+@pytest.mark.parametrize("aggregated", [True, False], ids=["aggregated", "node level"])
 @pytest.mark.parametrize("seed", range(4))
-def test_running_jobs_are_in_order(correction: Correction, pooled: bool, seed: int) -> None:
+def test_running_jobs_are_in_order(correction: Correction, aggregated: bool, seed: int) -> None:
     """Each problem has the running jobs by predicted end, all of them in the future."""
     workload = sample_workloads(seed)[0]
     corrected = 0
@@ -201,7 +201,7 @@ def test_running_jobs_are_in_order(correction: Correction, pooled: bool, seed: i
         workload.jobs,
         predictor=Halves(),
         correction=correction,
-        uniform_request=(1,) if pooled else None,
+        uniform_request=(1,) if aggregated else None,
     )
     assert len(recorder.jobs) == len(workload.jobs)
     assert corrected > 0

@@ -30,7 +30,7 @@ from tests.real_traces import KTH_SP2, trace
 from tests.strategies import mixed_workloads, tries, uniform_workloads
 
 SYSTEM = alike(2, core=1)
-FORMS = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["pooled", "node level"])
+FORMS = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["aggregated", "node level"])
 
 
 def seconds(base="0", per_queued_job="0", per_variable="0", measured="0"):

@@ -15,7 +15,7 @@ from hpcsched.workload.job import Job, TracedJob
 from tests.builders import alike, easy, lists, parts, replay, traced
 
 SYSTEM = alike(2, core=1)
-FORMS = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["pooled", "node level"])
+FORMS = pytest.mark.parametrize("uniform_request", [(1,), None], ids=["aggregated", "node level"])
 
 
 @FORMS

@@ -10,7 +10,9 @@ from tests.builders import Spy, Told, alike, easy, replay, traced
 
 SYSTEM = alike(2, core=2, mem=4)
 REQUEST = (1, 2)
-FORMS = pytest.mark.parametrize("uniform_request", [REQUEST, None], ids=["pooled", "node level"])
+FORMS = pytest.mark.parametrize(
+    "uniform_request", [REQUEST, None], ids=["aggregated", "node level"]
+)
 
 RUN_TIMES = {1: 7919, 2: 6131, 3: 5003, 4: 4007}
 """Numbers that turn up nowhere else."""

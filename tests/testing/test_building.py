@@ -60,17 +60,17 @@ def test_tables_that_cannot_be_read(table: str, message: str) -> None:
         make_jobs(make_system(), table)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_problem(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_problem(aggregated: bool) -> None:
     """Jobs with a start run on the lowest nodes, by predicted end; the others wait."""
-    problem = make_problem(make_system(4), RUNNING_AND_WAITING, pooled=pooled)
+    problem = make_problem(make_system(4), RUNNING_AND_WAITING, aggregated=aggregated)
     assert problem.now == 20
     assert [job.job_id for job in problem.queue] == [3, 4]
     assert problem.predicted_run_times.tolist() == [30, 15]
     assert [(job.job_id, job.predicted_end_time) for job in problem.running] == [(2, 25), (1, 60)]
     assert [job.allocation.nodes for job in problem.running] == [(2,), (0, 1)]
     assert problem.availability[:, 0].tolist() == [0, 0, 0, 1]
-    assert (problem.free_slots is not None) == pooled
+    assert (problem.free_slots is not None) == aggregated
 
 
 def test_problem_at_a_later_time() -> None:
@@ -93,7 +93,7 @@ def test_problem_without_room() -> None:
         make_problem(make_system(2), RUNNING_AND_WAITING)
 
 
-def test_pooled_needs_equal_requests() -> None:
+def test_aggregated_needs_equal_requests() -> None:
     """Slots are for jobs that all ask for the same."""
     with pytest.raises(ValueError, match="all ask for the same"):
-        make_problem(make_system(), "job_id core run_time\n1 1 5\n2 2 5\n", pooled=True)
+        make_problem(make_system(), "job_id core run_time\n1 1 5\n2 2 5\n", aggregated=True)

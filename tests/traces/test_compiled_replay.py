@@ -45,7 +45,7 @@ def test_the_first_jobs(log: str, name: str, jobs: int, more: list[str], tmp_pat
     ("log", "name", "more"),
     [
         (KTH_SP2, "kth-easy", []),
-        (KTH_SP2, "kth-easy", ["simulation.pooling=false"]),
+        (KTH_SP2, "kth-easy", ["simulation.aggregate_nodes=false"]),
         (KTH_SP2, "kth-list-fcfs", []),
         (KTH_SP2, "kth-list-spf", []),
         (CERIT_SC, "cerit-easy", []),

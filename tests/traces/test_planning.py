@@ -45,15 +45,17 @@ def test_order_search_on_slots_and_on_nodes(tmp_path: Path) -> None:
     """The first 1,000 jobs of KTH-SP2 start at the same times, however what is free is kept."""
     trace(KTH_SP2)
     found = []
-    for pooling in ("true", "false"):
+    for aggregated in ("true", "false"):
         settings = (
             "trace.jobs=1000",
             "dispatcher={name: order-search, budget: 20000}",
             "objective=awf",
-            f"simulation.pooling={pooling}",
+            f"simulation.aggregate_nodes={aggregated}",
         )
-        audited("kth-easy", tmp_path / pooling, *settings)
-        table = pq.read_table(tmp_path / pooling / "jobs.parquet", columns=["job_id", "start_time"])
+        audited("kth-easy", tmp_path / aggregated, *settings)
+        table = pq.read_table(
+            tmp_path / aggregated / "jobs.parquet", columns=["job_id", "start_time"]
+        )
         found.append(table.to_pylist())
     assert len(found[0]) == 1000
     assert found[0] == found[1]

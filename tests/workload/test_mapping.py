@@ -154,7 +154,7 @@ def test_units_that_do_not_fit_side_by_side(tmp_path: Path) -> None:
         assert source.account.skipped == skipped
 
 
-def test_pooling(tmp_path: Path) -> None:
+def test_aggregation(tmp_path: Path) -> None:
     """Packed jobs have unlike units, so that there is no request of all; others may have one."""
     path = write(tmp_path, [record(1)])
     assert source_of(path, FORHLR2, mapping="one_each").uniform_request == (1, 0, 0)
@@ -212,12 +212,14 @@ dispatcher: {name: easy, allocator: best-fit}
 """
 
 
-@pytest.mark.parametrize("pooling", ["true", "false"])
-def test_a_run_from_end_to_end(pooling: str, tmp_path: Path) -> None:
-    """A run of a scenario with whole nodes is valid, whether pooling is wished for or not."""
+@pytest.mark.parametrize("aggregated", ["true", "false"])
+def test_a_run_from_end_to_end(aggregated: str, tmp_path: Path) -> None:
+    """A run of a scenario with whole nodes is valid, with and without aggregated nodes."""
     write(tmp_path, WORKLOAD)
     (tmp_path / "scenario.yaml").write_text(SCENARIO)
-    scenario = load_scenario(tmp_path / "scenario.yaml", [f"simulation.pooling={pooling}"])
+    scenario = load_scenario(
+        tmp_path / "scenario.yaml", [f"simulation.aggregate_nodes={aggregated}"]
+    )
     run(scenario, tmp_path / "out")
     assert main(["verify", str(tmp_path / "out")]) == 0
 

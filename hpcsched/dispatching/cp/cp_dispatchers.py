@@ -59,7 +59,7 @@ SEARCH_BIAS = 2.0
     "dispatcher",
     "hcp19",
     Hcp19Params,
-    summary="CP: when jobs start, nodes pooled; where, by best fit (HCP'19)",
+    summary="CP: when jobs start, nodes aggregated; where, by best fit (HCP'19)",
 )
 def make_hcp19(params: Hcp19Params, context: Context) -> PlanningDispatcher:
     """Return HCP'19, or a version before it."""
@@ -137,7 +137,7 @@ def make_joint_now(params: JointNowParams, context: Context) -> PlanningDispatch
     "dispatcher",
     "cp",
     CpPlanParams,
-    summary="CP: the best list plan made better, nodes pooled, for any objective",
+    summary="CP: the best list plan made better, nodes aggregated, for any objective",
 )
 def make_cp(params: CpPlanParams, context: Context) -> PlanningDispatcher:
     """Return `cp`; raises InputError for an objective that cannot be planned for."""
@@ -161,7 +161,7 @@ def make_best_of(params: BestOfParams, context: Context) -> PlanningDispatcher:
 def _make_any_objective(
     method: Method, params: ImproveParams, context: Context, search: OrderSearch | None = None
 ) -> PlanningDispatcher:
-    """Return a dispatcher of pooled resources for any objective that plans can be made for."""
+    """Return a dispatcher of aggregated resources for any objective that plans can be made for."""
     objective = search_objective(context.objective, params.level)
     improver = None
     if params.solver != NONE:

@@ -77,7 +77,7 @@ def shifted(trace: Trace, incumbent: OfflineSchedule) -> OfflineSchedule:
     No job starts later than before, and each starts where another one ends, or at its submission.
     """
     order = np.argsort(incumbent.starts, kind="stable")
-    if trace.pooled:
+    if trace.aggregated:
         return plan_in(trace, order, incumbent.method)
     # Each job keeps its nodes: there is room for it nowhere else.
     bound = trace._replace(content=trace.content._replace(room=incumbent.placed))
@@ -103,7 +103,7 @@ def initial_schedules(trace: Trace, weights: FloatArray) -> Iterator[OfflineSche
         ranked = sorted(range(trace.job_count), key=lambda j: key(trace.jobs[j]))
         order = np.array(ranked, dtype=np.int64)
         yield plan_in(trace, order, f"all jobs in the order {name}")
-        if trace.pooled:
+        if trace.aggregated:
             yield _replayed(trace, order, f"list scheduling on-line, {name}")
     areas = np.array([float(job.area) for job in trace.jobs])
     ratio = areas / np.maximum(weights, 1e-300)
@@ -126,7 +126,7 @@ def plan_of(trace: Trace, online: Mapping[int, int], origin: int) -> OfflineSche
     """
     method = "the dispatcher on-line"
     starts = np.array([online[job.job_id] - origin for job in trace.jobs], dtype=np.int64)
-    if trace.pooled:
+    if trace.aggregated:
         return OfflineSchedule(starts, np.zeros((trace.job_count, 1), dtype=np.int64), method)
     return plan_in(trace, np.argsort(starts, kind="stable"), method)
 

@@ -82,7 +82,7 @@ def _of_jobs(jobs: IntArray, begin: int, content: Content) -> Content:
     count = len(jobs)
     nodes, types = content.capacity.shape
     few = Content(
-        content.pooled,
+        content.aggregated,
         np.empty(count, np.int64),
         np.empty((count, types), np.int64),
         np.empty(count, np.int64),
@@ -145,7 +145,7 @@ def _room_beside(
 ) -> Segments:
     """Return the room beside the fixed jobs from `begin` to `end`; nothing is free after that."""
     nodes = len(content.capacity)
-    if not content.pooled:
+    if not content.aggregated:
         units = 0
         for j in fixed:
             for n in range(nodes):

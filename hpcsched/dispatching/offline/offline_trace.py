@@ -69,7 +69,7 @@ class Trace(NamedTuple):
         return len(self.jobs)
 
     @property
-    def pooled(self) -> bool:
+    def aggregated(self) -> bool:
         """Whether units are counted, as they are all alike."""
         return self.selection.nodes is None
 
@@ -150,7 +150,7 @@ def trace_of(problem: OfflineProblem) -> Trace | None:
         jobs,
         selection,
         content_of(data)._replace(
-            pooled=selection.nodes is None,
+            aggregated=selection.nodes is None,
             releases=np.array([job.submit_time - problem.origin for job in jobs], dtype=np.int64),
         ),
         data.node_count + 2 * on_nodes + 8,

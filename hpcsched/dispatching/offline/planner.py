@@ -83,7 +83,7 @@ def plan_offline(
     starts, allocations = {}, {}
     for j, job in enumerate(trace.jobs):
         starts[job.job_id] = int(incumbent.starts[j]) + problem.origin
-        if not trace.pooled:
+        if not trace.aggregated:
             allocations[job.job_id] = selection.allocation(j, incumbent.placed[j])
     zero_length = dict(zero_length_starts(problem, starts, allocations))
     ends = {starts[job.job_id] + job.predicted_run_time for job in trace.jobs}

@@ -114,7 +114,7 @@ def earliest_start(j: int, content: Content, segments: Segments) -> int:
         Free resources over time.
     """
     start, after, free, state = segments.start, segments.after, segments.free, segments.state
-    if content.pooled:
+    if content.aggregated:
         amount = content.units[j] * content.requests[j, 0]
         begin, _, _ = earliest_on_row(
             content.releases[j], content.run_times[j], amount, state[0], start, segments.row
@@ -185,7 +185,7 @@ def plan_job(j: int, content: Content, segments: Segments, placed: IntArray) -> 
     Writes the units on each node into row `j` of `placed`, `[J, N]`.
     """
     run_time = content.run_times[j]
-    if content.pooled:
+    if content.aggregated:
         state, amount = segments.state, content.units[j] * content.requests[j, 0]
         placed[j, 0] = content.units[j]
         begin, state[0] = reserve_on_row(
@@ -294,7 +294,7 @@ def order_tables(
     """
     count = len(least)
     kept = room_to_keep(count, segments)
-    keep(segments, content.pooled, kept, 0)
+    keep(segments, content.aggregated, kept, 0)
     scratch = room_for_segments(*segments.free.shape)
     # Zeros: where units are counted, nothing is ever written here.
     placed = np.zeros((count, content.room.shape[1]), np.int64)
@@ -339,22 +339,22 @@ def go_on(
     # Field by field: what is unpacked from a tuple is counted as referred to once more.
     content, costs, least = tables.content, tables.costs, tables.least
     kept, scratch, others_end = tables.kept, tables.scratch, tables.others_end
-    restore(kept, first, content.pooled, scratch)
+    restore(kept, first, content.aggregated, scratch)
     cost, end = kept.paid[first], kept.ended[first]
     rest = 0.0
     for k in range(first, len(order)):
         rest += least[order[k]]
     # Compiled code counts who refers to an array each time that it is taken from a tuple.
-    pooled, run_times, releases = content.pooled, content.run_times, content.releases
+    aggregated, run_times, releases = content.aggregated, content.run_times, content.releases
     units, requests = content.units, content.requests
     begins, row, state = scratch.start, scratch.row, scratch.state
     weights, free, amounts = costs.weights, costs.free, costs.amounts
     for k in range(first, len(order)):
         if keeping:
-            keep(scratch, pooled, kept, k)
+            keep(scratch, aggregated, kept, k)
             kept.paid[k], kept.ended[k] = cost, end
         j = order[k]
-        if pooled:  # as in `plan_job`
+        if aggregated:  # as in `plan_job`
             amount = units[j] * requests[j, 0]
             start, state[0] = reserve_on_row(
                 releases[j], run_times[j], amount, state[0], begins, row

@@ -83,7 +83,7 @@ class ListPlanner:
                 plan_kernels.take(begin, end, nodes, amounts, start, after, free, state)
                 list_kernels.draw(begin, end, data.pool_draws[job], data.node_count, segments)
             rest = rest[~kept[rest]]
-            content = content._replace(pooled=False)  # what was taken is not in order of time
+            content = content._replace(aggregated=False)  # what was taken is not in order of time
         if not list_kernels.plan_in_order(rest, content, segments, starts, placed):
             raise ValueError("a job does not fit on the nodes")
         return Plan(starts, placed)

@@ -19,7 +19,7 @@ class Content(NamedTuple):
 
     Attributes
     ----------
-    pooled
+    aggregated
         Whether units are counted, so that nodes are not distinguished.
     units, requests, run_times, room, capacity, totals
         As in `ModelData`.
@@ -29,7 +29,7 @@ class Content(NamedTuple):
         Step before which no job is planned, `[J]`.
     """
 
-    pooled: bool
+    aggregated: bool
     units: IntArray
     requests: IntArray
     run_times: IntArray
@@ -156,14 +156,14 @@ def room_to_keep(count: int, segments: Segments) -> Kept:
 
 
 @compiled()
-def keep(given: Segments, pooled: bool, kept: Kept, k: int) -> None:
+def keep(given: Segments, aggregated: bool, kept: Kept, k: int) -> None:
     """Keep the present segments as the state before a position.
 
     Parameters
     ----------
     given
         The segments.
-    pooled
+    aggregated
         Whether units are counted, so that segments have no `after`.
     kept
         The states.
@@ -177,13 +177,13 @@ def keep(given: Segments, pooled: bool, kept: Kept, k: int) -> None:
         kept.start[k, s] = given.start[s]
     for s in range(count * types):
         kept.row[k, s] = given.row[s]
-    if not pooled:
+    if not aggregated:
         for s in range(count):
             kept.after[k, s] = given.after[s]
 
 
 @compiled()
-def restore(kept: Kept, k: int, pooled: bool, into: Segments) -> None:
+def restore(kept: Kept, k: int, aggregated: bool, into: Segments) -> None:
     """Go back to the state before position `k`."""
     count, types = kept.counts[k], into.free.shape[1]
     into.state[0] = count
@@ -191,6 +191,6 @@ def restore(kept: Kept, k: int, pooled: bool, into: Segments) -> None:
         into.start[s] = kept.start[k, s]
     for s in range(count * types):
         into.row[s] = kept.row[k, s]
-    if not pooled:
+    if not aggregated:
         for s in range(count):
             into.after[s] = kept.after[k, s]

@@ -124,7 +124,7 @@ def _branch(
     k, enters = 0, True
     while k >= 0 and budget > 0:
         if enters:
-            restore(kept, k, content.pooled, scratch)
+            restore(kept, k, content.aggregated, scratch)
             cost, end = kept.paid[k], kept.ended[k]
             for j in range(count):
                 if not used[j]:
@@ -155,12 +155,12 @@ def _branch(
                 best = cost + costs.makespan * end
                 _write(0, order, best_order)
             continue
-        restore(kept, k, content.pooled, scratch)
+        restore(kept, k, content.aggregated, scratch)
         plan_job(j, content, scratch, placed)
         budget -= scratch.state[0]
         used[j], enters = True, True
         k += 1
-        keep(scratch, content.pooled, kept, k)
+        keep(scratch, content.aggregated, kept, k)
         kept.paid[k], kept.ended[k] = cost, end
     return best, budget
 

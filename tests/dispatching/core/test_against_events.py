@@ -101,13 +101,13 @@ def requesting(workload: Uniform | Workload) -> list[TracedJob]:
     workload=uniform_workloads(max_jobs=20),
     dispatcher=dispatchers(),
     chosen=settings,
-    pooled=st.booleans(),
+    aggregated=st.booleans(),
 )
 def test_equal_units(
-    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], pooled: bool
+    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], aggregated: bool
 ) -> None:
     """Jobs that ask for equal units, counted as slots and looked up on nodes."""
-    request = workload.request if pooled else None
+    request = workload.request if aggregated else None
     simulated = parts(workload.system, dispatcher, uniform_request=request, **chosen)
     jobs = requesting(workload)
     assert in_compiled_code(simulated, jobs) == event_by_event(simulated, jobs)

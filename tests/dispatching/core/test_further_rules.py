@@ -85,13 +85,16 @@ def in_queues(data: st.DataObject, workload: Uniform | Workload) -> list[TracedJ
 @rules
 @tries(75)
 @given(
-    workload=uniform_workloads(max_jobs=20), chosen=settings, pooled=st.booleans(), data=st.data()
+    workload=uniform_workloads(max_jobs=20),
+    chosen=settings,
+    aggregated=st.booleans(),
+    data=st.data(),
 )
 def test_equal_units(
-    rule: str, workload: Uniform, chosen: dict[str, Any], pooled: bool, data: st.DataObject
+    rule: str, workload: Uniform, chosen: dict[str, Any], aggregated: bool, data: st.DataObject
 ) -> None:
     """Jobs that ask for equal units, counted as slots and looked up on nodes."""
-    request = workload.request if pooled else None
+    request = workload.request if aggregated else None
     make, jobs = data.draw(RULES[rule]), in_queues(data, workload)
     told = [
         run(parts(workload.system, make(), uniform_request=request, **chosen), jobs)

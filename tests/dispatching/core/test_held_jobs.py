@@ -20,11 +20,11 @@ few = st.none() | st.integers(1, 3)
 
 @st.composite
 def held_jobs(
-    draw: Any, jobs: list[TracedJob], system: System, *, pooled: bool = False
+    draw: Any, jobs: list[TracedJob], system: System, *, aggregated: bool = False
 ) -> tuple[list[TracedJob], Any]:
     """Draw jobs that wait for any others and belong to users, and partitions with limits.
 
-    Partitions refuse some jobs, and let some use certain nodes only, unless nodes are `pooled`.
+    Partitions refuse some jobs, and let some use certain nodes only, unless nodes are `aggregated`.
     """
     names = [group.name for group in system.groups]
     named = st.frozensets(st.sampled_from(names), min_size=1)
@@ -45,7 +45,7 @@ def held_jobs(
             Partition(
                 f"p{k}",
                 {"partition": frozenset({k})},
-                draw(st.none() | named) if not pooled else None,
+                draw(st.none() | named) if not aggregated else None,
                 draw(st.none() | st.integers(3, 9)),
                 nodes_per_user=nodes,
                 running_jobs_per_user=running,
@@ -64,15 +64,15 @@ def held_jobs(
     workload=uniform_workloads(max_jobs=16),
     dispatcher=dispatchers(),
     chosen=settings,
-    pooled=st.booleans(),
+    aggregated=st.booleans(),
     data=st.data(),
 )
 def test_equal_units(
-    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], pooled: bool, data: Any
+    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], aggregated: bool, data: Any
 ) -> None:
     """Equal units, counted as slots and looked up on nodes."""
-    jobs, held = data.draw(held_jobs(requesting(workload), workload.system, pooled=pooled))
-    request = workload.request if pooled else None
+    jobs, held = data.draw(held_jobs(requesting(workload), workload.system, aggregated=aggregated))
+    request = workload.request if aggregated else None
     simulated = parts(workload.system, dispatcher, uniform_request=request, **chosen, **held)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)
 

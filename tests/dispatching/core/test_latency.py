@@ -26,17 +26,17 @@ latencies = st.tuples(seconds, seconds).map(lambda drawn: Latency(*drawn))
     workload=uniform_workloads(max_jobs=14),
     dispatcher=dispatchers(),
     chosen=settings,
-    pooled=st.booleans(),
+    aggregated=st.booleans(),
     data=st.data(),
 )
 def test_equal_units(
-    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], pooled: bool, data: Any
+    workload: Uniform, dispatcher: Dispatcher, chosen: dict[str, Any], aggregated: bool, data: Any
 ) -> None:
     """Equal units, counted as slots and looked up on nodes; some jobs are held back."""
     jobs, held = requesting(workload), {}
     if data.draw(st.booleans()):
-        jobs, held = data.draw(held_jobs(jobs, workload.system, pooled=pooled))
-    request = workload.request if pooled else None
+        jobs, held = data.draw(held_jobs(jobs, workload.system, aggregated=aggregated))
+    request = workload.request if aggregated else None
     told = {"uniform_request": request, "latency": data.draw(latencies), **chosen, **held}
     simulated = parts(workload.system, dispatcher, **told)
     assert in_compiled_code(simulated, jobs, plainly=True) == event_by_event(simulated, jobs)

@@ -77,7 +77,7 @@ def test_priorities(
     if data.draw(st.booleans()):
         told["outages"] = data.draw(outages(system, 20))
     elif isinstance(workload, Uniform) and data.draw(st.booleans()):
-        jobs, told = data.draw(held_jobs(requesting(workload), system, pooled=True))
+        jobs, told = data.draw(held_jobs(requesting(workload), system, aggregated=True))
         told["uniform_request"] = workload.request
     if data.draw(st.booleans()):
         told["latency"] = data.draw(latencies)

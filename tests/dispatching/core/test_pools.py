@@ -36,7 +36,7 @@ def test_all_rules(
     if data.draw(st.booleans()):
         chosen["outages"] = data.draw(outages(workload.system, 20))
     if data.draw(st.booleans()):
-        jobs, held = data.draw(held_jobs(list(jobs), workload.system, pooled=False))
+        jobs, held = data.draw(held_jobs(list(jobs), workload.system, aggregated=False))
         chosen |= held
     if data.draw(st.booleans()):
         chosen["latency"] = Latency(data.draw(SECONDS), data.draw(SECONDS))

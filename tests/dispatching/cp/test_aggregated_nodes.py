@@ -20,10 +20,10 @@ from hpcsched.system.system import NodeGroup, System
 from hpcsched.testing import make_problem, make_system
 from tests.properties.brute_force import can_be_placed, node_capacities, placement_of
 
-POOLED = SelectionOptions("all", 100, None, aggregated=True)
+AGGREGATED = SelectionOptions("all", 100, None, aggregated=True)
 
 
-def selected(problem: DispatchingProblem, options: SelectionOptions = POOLED) -> Selection:
+def selected(problem: DispatchingProblem, options: SelectionOptions = AGGREGATED) -> Selection:
     """Return what HCP'19 models, with the mean response time for its objective."""
     objective = AF()
     selection = select(
@@ -64,7 +64,7 @@ def free_by_second(problem: DispatchingProblem, length: int) -> list[list[int]]:
     return free
 
 
-def pooled_optimum(problem: DispatchingProblem) -> int:
+def aggregated_optimum(problem: DispatchingProblem) -> int:
     """Return the least sum of starts, in seconds from now.
 
     No job gets cheaper by waiting, so that some best plan has each job, in some order, at its
@@ -142,11 +142,11 @@ def check(seed: int) -> bool:
         return False
     objective = AF()
     selection = select(
-        problem, problem.queue, POOLED, lambda jobs: objective.planned_cost(jobs, problem.now)
+        problem, problem.queue, AGGREGATED, lambda jobs: objective.planned_cost(jobs, problem.now)
     )
     if selection is None:
         return False  # no job can start now
-    assert solved(selection) == pooled_optimum(problem), seed
+    assert solved(selection) == aggregated_optimum(problem), seed
     return True
 
 
@@ -179,11 +179,11 @@ def test_nodes_are_not_rounded_down_one_by_one() -> None:
     """
     problem = make_problem(make_system(2, core=3), THREE_OF_TWO)
     objective = Slowdown()
-    for pooled, expected in ((True, 3.0), (False, 4.0)):
+    for aggregated, expected in ((True, 3.0), (False, 4.0)):
         selection = select(
             problem,
             problem.queue,
-            POOLED._replace(aggregated=pooled),
+            AGGREGATED._replace(aggregated=aggregated),
             lambda jobs: objective.planned_cost(jobs, problem.now),
         )
         assert selection is not None
@@ -204,14 +204,14 @@ def test_nodes_on_which_no_job_fits_are_in_the_pool() -> None:
     2       1      2     10
     """
     problem = make_problem(system, table)
-    assert solved(selected(problem)) == pooled_optimum(problem) == 0
-    assert solved(selected(problem, POOLED._replace(aggregated=False))) == 10
+    assert solved(selected(problem)) == aggregated_optimum(problem) == 0
+    assert solved(selected(problem, AGGREGATED._replace(aggregated=False))) == 10
 
 
 def test_nodes_that_are_spare_are_in_the_pool() -> None:
     """Leaving nodes out for list plans takes nothing from the pool."""
     problem = make_problem(make_system(9, core=3), THREE_OF_TWO)
-    few = selected(problem, POOLED._replace(spare_nodes=1.0))
+    few = selected(problem, AGGREGATED._replace(spare_nodes=1.0))
     assert few.data.node_count < 9
     assert few.data.aggregated_nodes is not None
     assert few.data.aggregated_nodes.free.tolist() == [[13]]  # 27 cores, in units of 2

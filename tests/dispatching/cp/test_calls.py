@@ -47,9 +47,9 @@ job_id  submit_time  units  requested_time  start_time
 """
 
 
-def queue(pooled: bool = True) -> DispatchingProblem:
+def queue(aggregated: bool = True) -> DispatchingProblem:
     """Return the problem of the table above."""
-    return make_problem(make_system(8, core=1), QUEUE, pooled=pooled)
+    return make_problem(make_system(8, core=1), QUEUE, aggregated=aggregated)
 
 
 def starts_of(problem: DispatchingProblem, order: Any) -> dict[int, int]:
@@ -338,8 +338,8 @@ SEARCH_OBJECTIVES: dict[str, dict[str, Any]] = {
 def test_every_decision_can_be_carried_out(judged: dict[str, Any], method: Method) -> None:
     """Jobs in bursts, on slots and on nodes: all complete, and the audit finds nothing."""
     for sample in sample_workloads(seed=4, count=10):
-        for pooled in {False, sample.uniform}:
-            request = sample.jobs[0].job.unit_request if pooled else None
+        for aggregated in {False, sample.uniform}:
+            request = sample.jobs[0].job.unit_request if aggregated else None
             dispatcher = improving(method, **judged, solver=Scripted(backwards), length=8)
             recorder = replay(sample.system, dispatcher, sample.jobs, uniform_request=request)
             audit_replay(list(recorder.jobs.values()), list(sample.jobs), sample.system)

@@ -57,8 +57,8 @@ def test_every_decision_can_be_carried_out(name: str, workload: Any) -> None:
 def test_sample_workloads(name: str, jobs: str) -> None:
     """Bursts of jobs, on slots where they all ask alike, and on nodes."""
     for sample in sample_workloads(seed=4, count=14):
-        for pooled in {False, sample.uniform}:
-            request = sample.jobs[0].job.unit_request if pooled else None
+        for aggregated in {False, sample.uniform}:
+            request = sample.jobs[0].job.unit_request if aggregated else None
             dispatcher = cp_dispatcher(name, jobs=jobs, length=8)
             check_replay(dispatcher, sample.system, sample.jobs, uniform_request=request)
 
@@ -239,11 +239,11 @@ def test_the_versions_of_the_thesis(name: str, overdue: bool) -> None:
     waits = ExpectedWaits(60, {1: 30, 2: 600})
     cost = waits.hcp_cost if name == "hcp19" else waits.pcp_cost
     for sample in sample_workloads(seed=6, count=25):
-        for pooled in {False, sample.uniform}:
+        for aggregated in {False, sample.uniform}:
             dispatcher = cp_dispatcher(
                 name, orders=(), decode="prb", overdue=overdue, priority=waits, cost_of=cost
             )
-            request = sample.jobs[0].job.unit_request if pooled else None
+            request = sample.jobs[0].job.unit_request if aggregated else None
             predictions = {job.job.job_id: 3 for job in sample.jobs}
             check_replay(
                 dispatcher,

@@ -45,9 +45,9 @@ def failing(choice: str, status: Any = "failed") -> PlanningDispatcher:
     return dispatcher
 
 
-def starts(dispatcher: Any, sample: Any, *, pooled: bool) -> dict[int, int]:
+def starts(dispatcher: Any, sample: Any, *, aggregated: bool) -> dict[int, int]:
     """Return when each job starts in a replay with predictions that are too short or too long."""
-    request = sample.jobs[0].job.unit_request if pooled else None
+    request = sample.jobs[0].job.unit_request if aggregated else None
     predictions = {job.job.job_id: 1 + 3 * job.run_time // 2 for job in sample.jobs}
     recorder = replay(
         sample.system, dispatcher, sample.jobs, predictor=Told(predictions), uniform_request=request
@@ -72,8 +72,8 @@ def test_the_schedulers_of_debs_fall_back_on_lists_in_order_of_arrival(
             continue
         dispatcher = failing(choice, status)
         lists = ListScheduler(ORDERS["fcfs"], "backfill", BestFit())
-        expected = starts(lists, sample, pooled=True)
-        assert starts(dispatcher, sample, pooled=True) == expected
+        expected = starts(lists, sample, aggregated=True)
+        assert starts(dispatcher, sample, aggregated=True) == expected
         rounds += asked(dispatcher)
     assert rounds > 20
 
@@ -85,7 +85,7 @@ def test_the_others_fall_back_on_the_best_list_plan(choice: str) -> None:
     for sample in sample_workloads(seed=22, count=80):
         dispatcher = failing(choice)
         lists = replace(dispatcher_of(choice), improver=None)
-        expected = starts(lists, sample, pooled=False)
-        assert starts(dispatcher, sample, pooled=False) == expected
+        expected = starts(lists, sample, aggregated=False)
+        assert starts(dispatcher, sample, aggregated=False) == expected
         rounds += asked(dispatcher)
     assert rounds >= 5

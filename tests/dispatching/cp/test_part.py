@@ -40,16 +40,16 @@ SMALL_BEHIND_LARGE = [
 ]
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("aggregated", [False, True])
 @pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
-def test_a_solver_that_always_fails_leaves_list_scheduling(make: Any, pooled: bool) -> None:
+def test_a_solver_that_always_fails_leaves_list_scheduling(make: Any, aggregated: bool) -> None:
     """Small jobs start behind a large one, also after the solver is asked about that one alone.
 
     At 2 the solver is asked about jobs 2 and 3, and fails, so at 12 it is asked about the first
     alone, which is job 2. Job 3 runs from 2 to 12, job 4 from 12 to 22 and job 5 from 22 to 32 on
     the free core; job 2 runs once job 1 has ended at 150.
     """
-    request = (1,) if pooled else None
+    request = (1,) if aggregated else None
     system = alike(4, core=1)
     solver = Scripted(Answer("failed"))
     recorder = replay(system, make(solver=solver), SMALL_BEHIND_LARGE, uniform_request=request)
@@ -72,9 +72,9 @@ job_id  submit_time  units  requested_time  start_time
 """
 
 
-def half_free(pooled: bool) -> DispatchingProblem:
+def half_free(aggregated: bool) -> DispatchingProblem:
     """Return the problem of the table above."""
-    return make_problem(make_system(4, core=1), HALF_FREE, pooled=pooled)
+    return make_problem(make_system(4, core=1), HALF_FREE, aggregated=aggregated)
 
 
 def last_first(task: Task) -> Answer:
@@ -83,9 +83,9 @@ def last_first(task: Task) -> Answer:
     return Answer("feasible", plan, task.data.cost(plan.starts), 0.0)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("aggregated", [False, True])
 @pytest.mark.parametrize("name", MAKE)
-def test_jobs_that_the_solver_is_not_asked_about_follow(name: str, pooled: bool) -> None:
+def test_jobs_that_the_solver_is_not_asked_about_follow(name: str, aggregated: bool) -> None:
     """They follow the solver's plan of the others, and the best plan of all jobs is done.
 
     The list plan has job 1 on all four cores from 10 to 110, jobs 2 and 3 behind it, and job 4 from
@@ -104,10 +104,10 @@ def test_jobs_that_the_solver_is_not_asked_about_follow(name: str, pooled: bool)
         )
     else:
         dispatcher = MAKE[name](solver=solver)
-    decision = dispatcher.dispatch(half_free(pooled))
+    decision = dispatcher.dispatch(half_free(aggregated))
     assert decision.fallback
     assert {start.job_id for start in decision.starts} == {4}
-    decision = dispatcher.dispatch(half_free(pooled))
+    decision = dispatcher.dispatch(half_free(aggregated))
     assert not decision.fallback
     assert {start.job_id for start in decision.starts} == {2, 4}
     assert solver.tasks[-1].data.job_count == 2
@@ -115,15 +115,15 @@ def test_jobs_that_the_solver_is_not_asked_about_follow(name: str, pooled: bool)
     assert decision.solver.jobs == 2
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("aggregated", [False, True])
 @pytest.mark.parametrize("step", [1, 5])
-def test_plans_go_from_the_part_to_the_whole(step: int, pooled: bool) -> None:
+def test_plans_go_from_the_part_to_the_whole(step: int, aggregated: bool) -> None:
     """From now on, in seconds: job 9 ends at 7, and the solver has job 2 at 0 and job 1 at 40.
 
     As planned, job 3 runs from 7 to 37 between them. By list scheduling in that order job 1 starts
     at 20 already, and job 3 behind it, at 120. Job 4 starts at once.
     """
-    problem = half_free(pooled)
+    problem = half_free(aggregated)
 
     def cost_of(jobs: Sequence[WaitingJob]) -> PlannedCost:
         return AF().planned_cost(jobs, problem.now)
@@ -136,7 +136,7 @@ def test_plans_go_from_the_part_to_the_whole(step: int, pooled: bool) -> None:
     by_arrival = planner.plan(range(4))
     objective = search_objective(AF(), None)
     part = Part(Plans(objective, whole, planner, [by_arrival]), model)
-    placed = np.array([[4], [1]]) if pooled else np.array([[1, 1, 1, 1], [0, 0, 0, 1]])
+    placed = np.array([[4], [1]]) if aggregated else np.array([[1, 1, 1, 1], [0, 0, 0, 1]])
     plan = Plan(np.array([40 // step, 0]), placed)
     assert fault_of(plan, model.data) is None
     for as_planned, starts in ((True, [40, 0, 7, 0]), (False, [20, 0, 120, 0])):
@@ -168,8 +168,8 @@ def test_every_decision_can_be_carried_out(name: str, more: dict[str, Any]) -> N
         return found
 
     for sample in sample_workloads(seed=4, count=20):
-        for pooled in {False, sample.uniform}:
-            request = sample.jobs[0].job.unit_request if pooled else None
+        for aggregated in {False, sample.uniform}:
+            request = sample.jobs[0].job.unit_request if aggregated else None
             dispatcher = cp_dispatcher(name, solver=Scripted(answer), length=8, **more)
             recorder = replay(sample.system, dispatcher, sample.jobs, uniform_request=request)
             audit_replay(list(recorder.jobs.values()), list(sample.jobs), sample.system)

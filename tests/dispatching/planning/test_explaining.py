@@ -117,17 +117,17 @@ def test_nothing_is_said_unasked() -> None:
         assert make().dispatch(problem).reasons == ()
 
 
-def asked(pooled: bool = False) -> DispatchingProblem:
+def asked(aggregated: bool = False) -> DispatchingProblem:
     """Return the problem of the table above, at 60 seconds, with a wish for reasons."""
-    problem = make_problem(make_system(4, core=1), QUEUE, now=60, pooled=pooled)
+    problem = make_problem(make_system(4, core=1), QUEUE, now=60, aggregated=aggregated)
     return problem._replace(explain=True)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_each_reason(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_each_reason(aggregated: bool) -> None:
     """Started as planned; without room, planned or not; with room, later, left out or left over."""
     decision = Decision((Start(2, NodeAllocation((1, 2), (1, 1))),))
-    problem = asked(pooled)
+    problem = asked(aggregated)
     reasons = planned_reasons(problem, decision, {1: 100, 2: 60, 3: 150, 4: 60}, FirstFit())
     assert reasons == (
         Reason(1, "no_room", time=100),

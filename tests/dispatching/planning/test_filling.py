@@ -49,18 +49,18 @@ def started(decision: Decision) -> list[int]:
     return [start.job_id for start in decision.starts]
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_three_small_jobs_beyond_the_window(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_three_small_jobs_beyond_the_window(aggregated: bool) -> None:
     """Job 1 is to start at 100 s on all 8 cores. Jobs 2 and 3 end by then, job 4 at 101 s."""
-    problem = make_problem(make_system(8, core=1), IDLE, pooled=pooled)
+    problem = make_problem(make_system(8, core=1), IDLE, aggregated=aggregated)
     assert started(first_only().dispatch(problem)) == [2, 3]
     assert started(replace(first_only(), fill=False).dispatch(problem)) == []
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_the_rest_of_what_fits(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_the_rest_of_what_fits(aggregated: bool) -> None:
     """Of jobs that fit now one is planned, job 2; nobody waits for room, so 3 and 4 start too."""
-    problem = make_problem(make_system(8, core=1), IDLE, pooled=pooled)
+    problem = make_problem(make_system(8, core=1), IDLE, aggregated=aggregated)
     decision = first_only(jobs="fitting").dispatch(problem)
     assert started(decision) == [2, 3, 4]
     assert len({start.allocation for start in decision.starts}) == 3
@@ -116,8 +116,8 @@ def _late(task: Any) -> Answer:
 def test_replays(jobs: Any) -> None:
     """Every job runs once, where there is room, on unlike nodes and with all kinds of requests."""
     for sample in sample_workloads(seed=11, count=20):
-        for pooled in {False, sample.uniform}:
-            request = sample.jobs[0].job.unit_request if pooled else None
+        for aggregated in {False, sample.uniform}:
+            request = sample.jobs[0].job.unit_request if aggregated else None
             solver = Scripted(Answer("unknown"))
             dispatcher = cp_dispatcher(solver=solver, length=2, jobs=jobs)
             check_replay(dispatcher, sample.system, sample.jobs, uniform_request=request)
@@ -191,9 +191,9 @@ def test_against_a_plan_second_by_second(given_round: Round, data: st.DataObject
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pooled", [False, True])
-def test_compiled(pooled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_compiled(aggregated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled code starts the same."""
-    problem = make_problem(make_system(8, core=1), IDLE, pooled=pooled)
+    problem = make_problem(make_system(8, core=1), IDLE, aggregated=aggregated)
     monkeypatch.setattr(core_calls, "COMPILING_TAKES", -1.0)
     assert started(first_only().dispatch(problem)) == [2, 3]

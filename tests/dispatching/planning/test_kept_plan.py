@@ -64,10 +64,10 @@ def asked(jobs: Any = JOBS, *, system: Any = None, **more: Any) -> tuple[list[in
     return counts.asked, {number: job.start_time for number, job in recorder.jobs.items()}
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_one_plan_is_made_while_all_comes_as_planned(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_one_plan_is_made_while_all_comes_as_planned(aggregated: bool) -> None:
     """Where only job 5 is left, it needs no plan in either case: all jobs fit."""
-    more: Any = {"uniform_request": (1,)} if pooled else {}
+    more: Any = {"uniform_request": (1,)} if aggregated else {}
     assert asked(**more) == ([0], STARTS)
     assert asked(keeps=False, **more) == ([0, 10, 20], STARTS)
 

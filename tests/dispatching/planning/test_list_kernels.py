@@ -15,7 +15,7 @@ from tests.dispatching.cp.tiny import Size, tiny_data, with_outages
 from tests.reference import profile
 from tests.strategies import tries
 
-POOLED = Size(nodes=1, types=1, jobs=6, units=3, capacity=6)
+AGGREGATED = Size(nodes=1, types=1, jobs=6, units=3, capacity=6)
 
 
 def table(data: ModelData) -> profile.Seconds:
@@ -50,7 +50,7 @@ def check(data: ModelData, order: list[int], releases: list[int]) -> None:
 
 @tries(60)
 @given(
-    data=st.one_of(tiny_data(), tiny_data(POOLED), with_outages()),
+    data=st.one_of(tiny_data(), tiny_data(AGGREGATED), with_outages()),
     random=st.randoms(use_true_random=False),
 )
 def test_list_plans_against_seconds(data: ModelData, random: python_random.Random) -> None:
@@ -63,7 +63,7 @@ def test_list_plans_against_seconds(data: ModelData, random: python_random.Rando
 
 @tries(40)
 @given(
-    data=st.one_of(tiny_data(), tiny_data(POOLED)),
+    data=st.one_of(tiny_data(), tiny_data(AGGREGATED)),
     random=st.randoms(use_true_random=False),
 )
 def test_going_on_from_a_position(data: ModelData, random: python_random.Random) -> None:
@@ -115,8 +115,8 @@ def test_a_job_that_never_fits() -> None:
         3,
     )
     planner = ListPlanner(data)
-    for pooled in (True, False):
-        content = planner.content._replace(pooled=pooled)
+    for aggregated in (True, False):
+        content = planner.content._replace(aggregated=aggregated)
         assert plan_job(0, content, planner.segments(), np.zeros((1, 1), dtype=np.int64)) == NEVER
 
 

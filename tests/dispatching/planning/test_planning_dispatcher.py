@@ -105,8 +105,8 @@ class Unasked:
         raise AssertionError(problem.now)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_a_round_in_which_nothing_fits_ends_at_once(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_a_round_in_which_nothing_fits_ends_at_once(aggregated: bool) -> None:
     """One core of two is free: jobs of two units wait, unsorted; a job of one is sorted."""
     table = """
     job_id  submit_time  units  core  requested_time  start_time
@@ -124,12 +124,12 @@ def test_a_round_in_which_nothing_fits_ends_at_once(pooled: bool) -> None:
         weighted=False,
     )
     system = make_system(1, core=2)
-    full = make_problem(system, table.format(2), pooled=pooled)
+    full = make_problem(system, table.format(2), aggregated=aggregated)
     decision = dispatcher.dispatch(full._replace(explain=True))
     assert decision.starts == ()
     assert [reason.kind for reason in decision.reasons] == ["no_room", "no_room"]
     with pytest.raises(AssertionError):
-        dispatcher.dispatch(make_problem(system, table.format(1), pooled=pooled))
+        dispatcher.dispatch(make_problem(system, table.format(1), aggregated=aggregated))
 
 
 def fail(given: PlanningRound) -> Improved:
@@ -137,8 +137,8 @@ def fail(given: PlanningRound) -> Improved:
     raise AssertionError(given.problem.now)
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_a_round_in_which_all_jobs_fit_needs_no_plan(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_a_round_in_which_all_jobs_fit_needs_no_plan(aggregated: bool) -> None:
     """Of four cores three are free for jobs of one and two: both start, first by priority first.
 
     With a job of two more they do not fit together, and are planned.
@@ -159,9 +159,9 @@ def test_a_round_in_which_all_jobs_fit_needs_no_plan(pooled: bool) -> None:
         weighted=False,
     )
     system = make_system(2, core=2)
-    problem = make_problem(system, table, pooled=pooled)
+    problem = make_problem(system, table, aggregated=aggregated)
     assert [start.job_id for start in dispatcher.dispatch(problem).starts] == [3, 2]
-    more = make_problem(system, table + "4 2 2 1 10 -\n", pooled=pooled)
+    more = make_problem(system, table + "4 2 2 1 10 -\n", aggregated=aggregated)
     with pytest.raises(AssertionError):
         dispatcher.dispatch(more)
     replace(dispatcher, options=SelectionOptions("all", 2, None, counted=True)).dispatch(problem)
@@ -171,8 +171,8 @@ def test_a_round_in_which_all_jobs_fit_needs_no_plan(pooled: bool) -> None:
         )
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_reasons_change_nothing_where_all_jobs_fit(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_reasons_change_nothing_where_all_jobs_fit(aggregated: bool) -> None:
     """The same starts on the same nodes, with a plan and without."""
     table = """
     job_id  submit_time  units  core  requested_time  start_time
@@ -189,7 +189,7 @@ def test_reasons_change_nothing_where_all_jobs_fit(pooled: bool) -> None:
         (ORDERS["fcfs"],),
         weighted=False,
     )
-    problem = make_problem(make_system(2, core=2), table, pooled=pooled)
+    problem = make_problem(make_system(2, core=2), table, aggregated=aggregated)
     explained = dispatcher.dispatch(problem._replace(explain=True))
     assert explained.starts == dispatcher.dispatch(problem).starts
     assert [reason.kind for reason in explained.reasons] == ["in_order", "in_order"]

@@ -144,14 +144,14 @@ def test_overdue_jobs_can_be_overlooked() -> None:
     assert chosen(problem, PLAN_ALL._replace(overdue=False)).data.held_until.tolist() == []
 
 
-@pytest.mark.parametrize("pooled", [True, False])
-def test_slots_and_nodes_agree(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [True, False])
+def test_slots_and_nodes_agree(aggregated: bool) -> None:
     """Where all ask alike, one node with all the slots stands for the system."""
     table = TABLE.replace("  3     100", "  1     100").replace("  2     10", "  1     10")
-    problem = make_problem(make_system(4, core=1), table, pooled=pooled)
+    problem = make_problem(make_system(4, core=1), table, aggregated=aggregated)
     data = chosen(problem).data
     assert data.totals.tolist() == [4]
-    assert data.node_count == (1 if pooled else 4)
+    assert data.node_count == (1 if aggregated else 4)
     assert data.held_until.tolist() == [100]
     assert data.horizon == 160
 

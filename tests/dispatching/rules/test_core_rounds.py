@@ -107,14 +107,14 @@ job_id  units  core  gpu  requested_time  start_time
 """
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_what_an_allocator_is_shown(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_what_an_allocator_is_shown(aggregated: bool) -> None:
     """A node holds two units; job 1 has one, with two cores and one GPU, of node 0.
 
     Job 2 is put on nodes 0 and 1, which leaves a unit on node 1 to job 3. What is shown for job 2
     stays as it was.
     """
-    given = make_problem(alike(2, core=5, gpu=2), RUNS, pooled=pooled)
+    given = make_problem(alike(2, core=5, gpu=2), RUNS, aggregated=aggregated)
     looks = Passes(FirstFit())
     starts = Easy(looks).dispatch(given).starts
     assert [(start.job_id, start.allocation.nodes) for start in starts] == [(2, (0, 1)), (3, (1,))]
@@ -135,7 +135,7 @@ def test_an_allocator_that_chooses_slots() -> None:
     2       3      1     5               -
     3       1      1     5               -
     """
-    starts = Easy(Highest()).dispatch(make_problem(alike(8, core=1), table, pooled=True)).starts
+    starts = Easy(Highest()).dispatch(make_problem(alike(8, core=1), table, aggregated=True)).starts
     assert [start.allocation.nodes for start in starts] == [(5, 6, 7), (4,)]
 
 
@@ -169,7 +169,7 @@ def test_code_is_compiled_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None
         core_calls, "plain", lambda _kernel: lambda _state, _now: ran.append("plain")
     )
     calls = core_calls.CoreCalls(FirstFit(), {"rule": codes.EASY})
-    given = make_problem(make_system(2), "job_id units requested_time\n1 1 5", pooled=True)
+    given = make_problem(make_system(2), "job_id units requested_time\n1 1 5", aggregated=True)
     calls.fill(given, given.queue)
     for _ in range(18):
         calls.call(kernel, given, given.queue)
@@ -179,9 +179,9 @@ def test_code_is_compiled_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("aggregated", [False, True])
 @pytest.mark.parametrize("explain", [False, True])
-def test_compiled_rounds(pooled: bool, explain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_rounds(aggregated: bool, explain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled code decides as plain Python does, and gives the same reasons."""
     table = """
     job_id  submit_time  units  requested_time  start_time
@@ -193,7 +193,9 @@ def test_compiled_rounds(pooled: bool, explain: bool, monkeypatch: pytest.Monkey
     6       3            1      3               -
     7       4            1      8               -
     """
-    given = make_problem(make_system(6), table, now=5, pooled=pooled)._replace(explain=explain)
+    given = make_problem(make_system(6), table, now=5, aggregated=aggregated)._replace(
+        explain=explain
+    )
     expected = [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())]
     monkeypatch.setattr(core_calls, "COMPILING_TAKES", -1.0)
     assert [dispatcher.dispatch(given) for dispatcher in dispatchers(FirstFit())] == expected

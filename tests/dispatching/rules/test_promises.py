@@ -147,15 +147,15 @@ def test_relaxed_by_nothing_is_easy(allocator, data):
     assert start_times(relaxed(0.0, allocator), workload, request) == expected
 
 
-@pytest.mark.parametrize("pooled", [True, False], ids=["slots", "nodes"])
+@pytest.mark.parametrize("aggregated", [True, False], ids=["slots", "nodes"])
 @pytest.mark.parametrize("compression", ["arrival", "reservation"])
 @pytest.mark.parametrize("predictions", ["exact", "over", "wrong"])
 @tries(30)
 @given(data=st.data())
-def test_conservative_against_brute_force(predictions, compression, pooled, data):
+def test_conservative_against_brute_force(predictions, compression, aggregated, data):
     """All jobs start when a naive scheduler has them start, whatever the predictions."""
     workload = data.draw(uniform_workloads(predictions))
-    check_brute_force(workload, compression, pooled)
+    check_brute_force(workload, compression, aggregated)
 
 
 @pytest.mark.parametrize("compression", ["arrival", "reservation"])
@@ -163,12 +163,12 @@ def test_conservative_against_brute_force(predictions, compression, pooled, data
 def test_conservative_where_much_waits(exact, compression):
     """On long queues it agrees with brute force too."""
     for workload in contended(seed=5, count=15, exact=exact):
-        check_brute_force(workload, compression, pooled=True)
+        check_brute_force(workload, compression, aggregated=True)
 
 
-def check_brute_force(workload, compression, pooled):
+def check_brute_force(workload, compression, aggregated):
     """Compare the start times of whole replays."""
-    request = workload.request if pooled else None
+    request = workload.request if aggregated else None
     found = start_times(conservative(compression), workload, request)
     naive = NaiveConservative(compression)
     expected = brute_force.replay(naive, workload.jobs, workload.predictions, workload.slots)

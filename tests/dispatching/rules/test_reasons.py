@@ -169,12 +169,14 @@ MORE = """
 7       4            1      8               -           2
 """
 NOW = 5
-POOLED = pytest.mark.parametrize("pooled", [True, False], ids=["slots", "nodes"])
+AGGREGATED = pytest.mark.parametrize("aggregated", [True, False], ids=["slots", "nodes"])
 
 
-def said(dispatcher, pooled, table=TABLE):
+def said(dispatcher, aggregated, table=TABLE):
     """Return kind, job and time of each reason of the round, what is not given left out."""
-    problem = make_problem(make_system(6), table, now=NOW, pooled=pooled)._replace(explain=True)
+    problem = make_problem(make_system(6), table, now=NOW, aggregated=aggregated)._replace(
+        explain=True
+    )
     reasons = sorted(dispatcher.dispatch(problem).reasons)
     return {
         reason.job_id: tuple(part for part in reason[1:4] if part is not None) for reason in reasons
@@ -187,8 +189,8 @@ def test_no_reasons_unless_they_are_asked_for(name):
     assert MAKERS[name]().dispatch(make_problem(make_system(6), TABLE, now=NOW)).reasons == ()
 
 
-@POOLED
-def test_list_scheduling(pooled):
+@AGGREGATED
+def test_list_scheduling(aggregated):
     """Job 3 can start at 10 and needs all that is free then, so that 5 would delay it.
 
     Job 4 starts at 20, so that there are 5 s between 3 and it, too few for 5 and 7.
@@ -200,31 +202,31 @@ def test_list_scheduling(pooled):
         6: ("backfilled", 3),
         7: ("no_room", 25),
     }
-    assert said(lists(), pooled, TABLE + MORE) == expected
+    assert said(lists(), aggregated, TABLE + MORE) == expected
     to_depth_1 = {**expected, 4: ("beyond_depth",), 5: ("reserved_for", 3), 7: ("beyond_depth",)}
-    assert said(lists(depth=1), pooled, TABLE + MORE) == to_depth_1
+    assert said(lists(depth=1), aggregated, TABLE + MORE) == to_depth_1
 
 
-@POOLED
-def test_lists_without_reservations(pooled):
+@AGGREGATED
+def test_lists_without_reservations(aggregated):
     """A strict list stops at job 3; a greedy one passes whatever has no room."""
     behind = dict.fromkeys((4, 5, 6, 7), ("behind", 3))
-    assert said(lists("fcfs", "strict"), pooled, TABLE + MORE) == {3: ("no_room",), **behind}
-    assert said(lists("fcfs", "greedy"), pooled) == {
+    assert said(lists("fcfs", "strict"), aggregated, TABLE + MORE) == {3: ("no_room",), **behind}
+    assert said(lists("fcfs", "greedy"), aggregated) == {
         3: ("no_room",), 4: ("no_room",), 5: ("backfilled", 3),
     }  # fmt: skip
 
 
-@POOLED
-def test_priority_rule(pooled):
+@AGGREGATED
+def test_priority_rule(aggregated):
     """Jobs 3 and 5 have waited 4/20 and 2/20 of what is expected of them, job 4 3/100."""
-    assert said(prb(), pooled) == {3: ("no_room",), 4: ("no_room",), 5: ("backfilled", 3)}
+    assert said(prb(), aggregated) == {3: ("no_room",), 4: ("no_room",), 5: ("backfilled", 3)}
 
 
-@POOLED
-def test_easy(pooled):
+@AGGREGATED
+def test_easy(aggregated):
     """Only job 3 has a reservation."""
-    assert said(easy(), pooled, TABLE + MORE) == {
+    assert said(easy(), aggregated, TABLE + MORE) == {
         3: ("no_room", 10),
         4: ("no_room",),
         5: ("reserved_for", 3),
@@ -233,23 +235,27 @@ def test_easy(pooled):
     }
 
 
-@POOLED
-def test_relaxed(pooled):
+@AGGREGATED
+def test_relaxed(aggregated):
     """Job 3 expects to wait for 9 s; half of that past 10 is time enough for 5."""
-    assert said(relaxed(0.5), pooled) == {3: ("no_room", 14), 4: ("no_room",), 5: ("backfilled", 3)}
-    assert said(relaxed(0.4), pooled)[5] == ("reserved_for", 3)
+    assert said(relaxed(0.5), aggregated) == {
+        3: ("no_room", 14),
+        4: ("no_room",),
+        5: ("backfilled", 3),
+    }
+    assert said(relaxed(0.4), aggregated)[5] == ("reserved_for", 3)
 
 
-@POOLED
-def test_reservations_that_last(pooled):
+@AGGREGATED
+def test_reservations_that_last(aggregated):
     """Without slack 5 waits for 3; with 4 s 3 can be moved to 14."""
     waits = {3: ("no_room", 10), 4: ("no_room", 20), 5: ("reserved_for", 3, 25)}
-    assert said(conservative(), pooled) == waits
-    assert said(slack(), pooled) == waits
+    assert said(conservative(), aggregated) == waits
+    assert said(slack(), aggregated) == waits
     moved = {3: ("no_room", 14), 4: ("no_room", 20), 5: ("backfilled", 3)}
-    assert said(slack(0.5), pooled) == moved
-    assert said(slack(least=4), pooled) == moved
-    assert said(slack(least=3), pooled) == waits
+    assert said(slack(0.5), aggregated) == moved
+    assert said(slack(least=4), aggregated) == moved
+    assert said(slack(least=3), aggregated) == waits
 
 
 def heard(system, dispatcher, *jobs):

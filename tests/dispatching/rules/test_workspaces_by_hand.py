@@ -254,7 +254,7 @@ def test_room_on_nodes_where_slots_are_counted() -> None:
     1       1      2     1    10              0
     2       2      2     1    5               -
     """
-    given = make_problem(alike(2, core=5, gpu=2), table, pooled=True)
+    given = make_problem(alike(2, core=5, gpu=2), table, aggregated=True)
     looks = Looks()
     assert open_workspace(given, looks).place(given.queue[0]).nodes == (0, 1)
     assert looks.room.fits.tolist() == [1, 2]
@@ -263,8 +263,8 @@ def test_room_on_nodes_where_slots_are_counted() -> None:
     assert looks.room.problem is given
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_what_is_left_beside_what_is_placed(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_what_is_left_beside_what_is_placed(aggregated: bool) -> None:
     """Two nodes of five cores have room for two units each; job 1 has one, and job 2 takes two."""
     table = """
     job_id  units  core  requested_time  start_time
@@ -273,7 +273,7 @@ def test_what_is_left_beside_what_is_placed(pooled: bool) -> None:
     3       2      2     5               -
     4       1      2     5               -
     """
-    given = make_problem(alike(2, core=5), table, pooled=pooled)
+    given = make_problem(alike(2, core=5), table, aggregated=aggregated)
     two, three, four = given.queue
     workspace = open_workspace(given, FirstFit())
     assert workspace.units_that_fit(three) == 3
@@ -299,7 +299,7 @@ def test_what_is_spare_when_a_head_job_is_put_off(time: int, starts: list[int]) 
     4       3      1     5               -
     5       2      1     999             -
     """
-    given = make_problem(alike(6, core=1), table, pooled=True)
+    given = make_problem(alike(6, core=1), table, aggregated=True)
     decision = relaxed(given, (time - 10) / 10)
     assert head_time(decision) == time
     assert started(decision) == starts
@@ -328,8 +328,8 @@ def test_a_reservation_counts_once(cores: int, fits: bool) -> None:
     assert plan.fits(two) is fits
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_reservations_are_taken_up_in_the_order_of_their_starts(pooled: bool) -> None:
+@pytest.mark.parametrize("aggregated", [False, True])
+def test_reservations_are_taken_up_in_the_order_of_their_starts(aggregated: bool) -> None:
     """Job 3, held at 10, has to wait until job 1 ends at 15, and job 2, held at 20, for job 3."""
     table = """
     job_id  units  core  requested_time  start_time
@@ -337,14 +337,14 @@ def test_reservations_are_taken_up_in_the_order_of_their_starts(pooled: bool) ->
     2       1      1     10              -
     3       1      1     10              -
     """
-    given = make_problem(alike(1, core=1), table, pooled=pooled)
+    given = make_problem(alike(1, core=1), table, aggregated=aggregated)
     choices = {"rule": codes.CONSERVATIVE, "compression": codes.BY_ARRIVAL}
     core = CoreCalls(FirstFit(), choices)
     for held in ({2: 20, 3: 10}, {2: 25, 3: 15}):
         filled = core.fill(given, given.queue)
         filled.set_promises(given.queue, held)
         filled.set_reservations(given.queue, held, {})
-        core.call(decide_by_slot if pooled else decide_by_node, given, given.queue)
+        core.call(decide_by_slot if aggregated else decide_by_node, given, given.queue)
         assert filled.column(given.queue, codes.RESERVED) == {2: 25, 3: 15}
 
 

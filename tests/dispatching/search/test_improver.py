@@ -75,8 +75,8 @@ def test_every_decision_can_be_carried_out(objective: Any, workload: Any) -> Non
 def test_sample_workloads(carry: bool) -> None:
     """Bursts of jobs, on slots where they all ask alike, and on nodes; few are planned at once."""
     for sample in sample_workloads(seed=5, count=14):
-        for pooled in {False, sample.uniform}:
-            request = sample.jobs[0].job.unit_request if pooled else None
+        for aggregated in {False, sample.uniform}:
+            request = sample.jobs[0].job.unit_request if aggregated else None
             dispatcher = order_search(carry=carry, length=8)
             check_replay(dispatcher, sample.system, sample.jobs, uniform_request=request)
 

@@ -19,7 +19,7 @@ from tests.dispatching.cp.tiny import Size, tiny_data
 from tests.strategies import tries
 
 AMPLE = 1 << 40
-POOLED = Size(jobs=5, nodes=1, types=1, units=3, run_time=6, capacity=6)
+AGGREGATED = Size(jobs=5, nodes=1, types=1, units=3, run_time=6, capacity=6)
 ON_NODES = Size(jobs=4, nodes=3, types=2, units=3, run_time=5, capacity=4)
 MANY = Size(jobs=12, nodes=2, types=2, units=3, run_time=6, capacity=4)
 
@@ -70,7 +70,7 @@ def value(data: ModelData, cost: PlannedCost, order: Any) -> float:
     return whole - float((cost.weights * cost.free).sum())
 
 
-@pytest.mark.parametrize("size", [POOLED, ON_NODES], ids=["pooled", "on nodes"])
+@pytest.mark.parametrize("size", [AGGREGATED, ON_NODES], ids=["aggregated", "on nodes"])
 @tries(40)
 @given(drawn=st.data())
 def test_few_jobs_are_searched_through(size: Size, drawn: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Phase, Terms, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
-    largest_pooled_area,
+    largest_aggregated_area,
     objective,
     start_variables,
     system_cumulatives,
@@ -25,7 +25,7 @@ from hpcsched.dispatching.planning.plan import Plan
 
 
 class Hcp19:
-    """Starts only; resources are pooled.
+    """Starts only; resources are aggregated.
 
     With `first`, only so many jobs may start when they like; all others are postponed to the end of
     the horizon, as in the first HCP (thesis 2020, section 2.3).
@@ -48,7 +48,7 @@ class Hcp19:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return largest_pooled_area(data)
+        return largest_aggregated_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""

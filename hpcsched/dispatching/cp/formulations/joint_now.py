@@ -1,6 +1,6 @@
 """`joint-now`: exact nodes for jobs that start now, aggregated nodes for the rest of the plan.
 
-Only jobs that start now are bound by a decision. The model therefore has starts and pooled
+Only jobs that start now are bound by a decision. The model therefore has starts and aggregated
 cumulatives as in HCP'19, and for what starts now:
 
 - b[i] ⇔ s[i] = now;
@@ -23,7 +23,7 @@ import numpy as np
 from hpcsched.dispatching.cp.formulation import Binds, BuiltModel, Fit, Terms, Variable
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
-    largest_pooled_area,
+    largest_aggregated_area,
     objective,
     start_by_start,
     start_variables,
@@ -50,7 +50,7 @@ class JointNow:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return largest_pooled_area(data)
+        return largest_aggregated_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""

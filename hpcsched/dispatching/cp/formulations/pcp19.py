@@ -1,7 +1,7 @@
 """PCP'19: each unit that a node could hold is a variable; as many are chosen as the job has units.
 
 Model (Galleguillos et al., CP 2021, section 2.2; thesis 2020, section 2.3): beside starts and
-pooled cumulatives (see `hcp19`), each queued job τᵢ has, on each node n, pᵢₙ = min(rnᵢ, minᵣ
+aggregated cumulatives (see `hcp19`), each queued job τᵢ has, on each node n, pᵢₙ = min(rnᵢ, minᵣ
 ⌊capₙᵣ / (reqᵢᵣ / rnᵢ)⌋) optional intervals uᵢₙⱼ with s(uᵢₙⱼ) = s(τᵢ) and d(uᵢₙⱼ) = d(τᵢ), which
 are present, x(uᵢₙⱼ) = 1, or not;
 
@@ -30,7 +30,7 @@ from hpcsched.dispatching.cp.formulations.node_allocation import (
 )
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
-    largest_pooled_area,
+    largest_aggregated_area,
     objective,
     start_by_start,
     start_variables,
@@ -53,7 +53,7 @@ class Pcp19:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return largest_pooled_area(data)
+        return largest_aggregated_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""

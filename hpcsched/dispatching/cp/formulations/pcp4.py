@@ -4,7 +4,7 @@ Model (Galleguillos, thesis 2020, section 6.1): starts as in `hcp19`; for each q
 n a count aᵢₙ ∈ [0, pᵢₙ] with pᵢₙ as in `pcp19`, Σₙ aᵢₙ = rnᵢ. There are |Q̄| + Σᵢ |N| decision
 variables; one with pᵢₙ = 0 is no variable, and is not counted here. For capacity:
 
-1. pooled cumulatives, as in `hcp19`;
+1. aggregated cumulatives, as in `hcp19`;
 2. their mirror, with the axes exchanged: jobs as tasks that begin at a unit of the resource, 0 …
    capᵣ, last as many as they ask for, and take d(τᵢ) of eoh;
 3. energy: two jobs are disjunct in time where d(τᵢ) · Eᵢ + d(τⱼ) · Eⱼ > max(d(τᵢ), d(τⱼ)) · capᵣ,
@@ -40,7 +40,7 @@ from hpcsched.dispatching.cp.formulations.node_allocation import (
 from hpcsched.dispatching.cp.formulations.scheduling import (
     cumulatives,
     disjunctions,
-    largest_pooled_area,
+    largest_aggregated_area,
     objective,
     start_by_start,
     start_variables,
@@ -63,7 +63,7 @@ class Pcp4:
 
     def magnitude(self, data: ModelData) -> int:
         """Return the largest area of a pool over the horizon."""
-        return largest_pooled_area(data)
+        return largest_aggregated_area(data)
 
     def build(self, data: ModelData) -> BuiltModel:
         """Build the model."""

@@ -91,7 +91,7 @@ def start_by_start(
     return [phase for start, others in pairs for phase in (Phase([start]), Phase(others, value))]
 
 
-def largest_pooled_area(data: ModelData) -> int:
+def largest_aggregated_area(data: ModelData) -> int:
     """Return the largest area of a resource type, over all nodes and the horizon."""
     totals = data.totals if data.aggregated_nodes is None else data.aggregated_nodes.capacity
     return int(totals.max(initial=1)) * data.horizon

@@ -9,10 +9,10 @@ there on if it has at all levels since.
 from hpcsched.dispatching.core.compiled import compiled
 from hpcsched.dispatching.cp.postpone.position_kernels import most_slots
 from hpcsched.dispatching.cp.postpone.search_tables import (
+    AGGREGATED,
     DIFFERED,
     LEVEL,
     NOW,
-    POOLED,
     POSITIONS,
     Problem,
     Search,
@@ -114,7 +114,7 @@ def _would_fit_alone(j: int, problem: Problem, search: Search) -> bool:
 @compiled()
 def names_nodes(time: int, problem: Problem) -> bool:
     """Say whether a job that starts at a time needs nodes."""
-    return problem.mode != POOLED and (problem.mode != NOW or time == 0)
+    return problem.mode != AGGREGATED and (problem.mode != NOW or time == 0)
 
 
 @compiled()

@@ -12,7 +12,7 @@ from hpcsched.dispatching.planning.pool_data import PoolData
 from hpcsched.system.system import IntArray
 
 _MODES = {
-    "none": search_tables.POOLED,
+    "none": search_tables.AGGREGATED,
     "now": search_tables.NOW,
     "counts": search_tables.COUNTS,
     "positions": search_tables.POSITIONS,
@@ -59,7 +59,7 @@ def prepare(data: ModelData, terms: Terms, fixed: IntArray) -> Given:
     """
     mode = _MODES[terms.nodes]
     jobs = np.flatnonzero(fixed < 0)
-    nodes = np.arange(0 if mode == search_tables.POOLED else data.node_count)
+    nodes = np.arange(0 if mode == search_tables.AGGREGATED else data.node_count)
     if terms.value == "largest" and mode == search_tables.POSITIONS:
         nodes = nodes[::-1].copy()  # and positions are counted from the end
     room = data.room_now if mode == search_tables.NOW else data.room
@@ -135,7 +135,7 @@ class _Shared(NamedTuple):
 def _shared(data: ModelData, mode: int) -> _Shared:
     """Return the shared resources: those of all nodes, or of the system, and its pools."""
     pools = () if data.pools is None else (data.pools,)
-    whole = data.aggregated_nodes if mode == search_tables.POOLED else None
+    whole = data.aggregated_nodes if mode == search_tables.AGGREGATED else None
     types = data.type_count if whole is None else 0
     if whole is not None:
         pools = (whole, *pools)

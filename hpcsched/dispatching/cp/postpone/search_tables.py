@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hpcsched.dispatching.core.state import FloatArray
 from hpcsched.system.system import IntArray
 
-POOLED, NOW, COUNTS, POSITIONS = range(4)
+AGGREGATED, NOW, COUNTS, POSITIONS = range(4)
 """Jobs whose nodes a plan has: none, those that start now, all by counts, all by positions."""
 
 START, POSTPONE = range(2)

@@ -77,7 +77,7 @@ def test_all_solvers_find_the_optimum_of_curves(case: Any, data: Any) -> None:
 
 
 @st.composite
-def pooled_problems(draw: Any) -> Any:
+def aggregated_problems(draw: Any) -> Any:
     """Draw up to three jobs for one node, some of which have waited, beside one that runs.
 
     With four, the solver now and then takes minutes to prove that a plan is best.
@@ -128,7 +128,7 @@ def least_ratio(selection: Selection, longest: int) -> float:
 
 # The same examples each time, as now and then one is drawn that takes the solver minutes.
 @settings(tries(15), derandomize=True)
-@given(problem=pooled_problems(), narrow=st.booleans())
+@given(problem=aggregated_problems(), narrow=st.booleans())
 def test_dinkelbachs_method_finds_the_least_ratio_of_all_plans(problem: Any, narrow: bool) -> None:
     """Starting from the plan of a list, each level is the ratio of the plan before."""
     selection = chosen(problem, 0.0)

@@ -1,7 +1,7 @@
 """Where all jobs ask for equal units, looking at nodes and counting slots come to the same.
 
-This is what makes the pooled form, which is all that is checked against brute force in depth, stand
-for the node-level form as well.
+This is what makes the aggregated form, which is all that is checked against brute force in depth,
+stand for the node-level form as well.
 """
 
 import pytest
@@ -15,7 +15,7 @@ from tests.strategies import tries, uniform_workloads
 
 
 def replay_both(dispatcher, workload):
-    """Return the start times of the pooled and of the node-level replay, both audited."""
+    """Return the start times of the aggregated and of the node-level replay, both audited."""
     found = []
     for request in (workload.request, None):
         recorder = replay(
@@ -35,8 +35,8 @@ def replay_both(dispatcher, workload):
 @given(workload=uniform_workloads())
 def test_easy(allocator, workload):
     """EASY starts the same jobs at the same times."""
-    pooled, node_level = replay_both(easy(allocator), workload)
-    assert pooled == node_level
+    aggregated, node_level = replay_both(easy(allocator), workload)
+    assert aggregated == node_level
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
@@ -47,8 +47,8 @@ def test_backfilling_lists(order, allocator, data):
     """Backfilling lists start the same jobs at the same times, to every depth."""
     workload = data.draw(uniform_workloads())
     depth = data.draw(st.sampled_from([None, 0, 1, 2, 5]))
-    pooled, node_level = replay_both(lists(order, "backfill", depth, allocator), workload)
-    assert pooled == node_level
+    aggregated, node_level = replay_both(lists(order, "backfill", depth, allocator), workload)
+    assert aggregated == node_level
 
 
 @pytest.mark.parametrize("option", ["strict", "greedy"])
@@ -59,14 +59,14 @@ def test_lists_without_reservations(option, data):
     workload = data.draw(uniform_workloads())
     order = data.draw(st.sampled_from(sorted(ORDERS)))
     allocator = data.draw(st.sampled_from(sorted(ALLOCATORS)))
-    pooled, node_level = replay_both(lists(order, option, None, allocator), workload)
-    assert pooled == node_level
+    aggregated, node_level = replay_both(lists(order, option, None, allocator), workload)
+    assert aggregated == node_level
 
 
-@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("aggregated", [True, False])
 @tries(30)
 @given(workload=uniform_workloads())
-def test_easy_is_a_list_with_one_reservation(pooled, workload):
+def test_easy_is_a_list_with_one_reservation(aggregated, workload):
     """EASY and first-come list scheduling to depth 1 start the same jobs at the same times."""
     start_times = [
         replay(
@@ -74,7 +74,7 @@ def test_easy_is_a_list_with_one_reservation(pooled, workload):
             dispatcher,
             workload.jobs,
             predictor=Told(workload.predictions),
-            uniform_request=workload.request if pooled else None,
+            uniform_request=workload.request if aggregated else None,
         ).start_times
         for dispatcher in (easy(), lists("fcfs", "backfill", 1))
     ]
@@ -85,8 +85,8 @@ def test_easy_is_a_list_with_one_reservation(pooled, workload):
 def test_easy_where_much_waits(allocator):
     """EASY starts the same jobs at the same times on long queues."""
     for workload in contended(seed=3, count=15):
-        pooled, node_level = replay_both(easy(allocator), workload)
-        assert pooled == node_level
+        aggregated, node_level = replay_both(easy(allocator), workload)
+        assert aggregated == node_level
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS)
@@ -94,5 +94,5 @@ def test_easy_where_much_waits(allocator):
 def test_backfilling_lists_where_much_waits(order, allocator):
     """Backfilling lists start the same jobs at the same times on long queues."""
     for workload in contended(seed=4, count=5):
-        pooled, node_level = replay_both(lists(order, allocator=allocator), workload)
-        assert pooled == node_level
+        aggregated, node_level = replay_both(lists(order, allocator=allocator), workload)
+        assert aggregated == node_level

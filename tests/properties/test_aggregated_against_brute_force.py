@@ -1,4 +1,4 @@
-"""The pooled dispatchers decide as naive ones do, job by job and over whole replays."""
+"""The aggregated dispatchers decide as naive ones do, job by job and over whole replays."""
 
 import pytest
 from hypothesis import given
